@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { programHelp } from '../src/cli/help/help-text.ts'
-import { learnerFields } from '../src/contract/analytics.ts'
+import { learnerFields } from '../src/contract/learner-row.ts'
 import { manual, textOf, withReference } from './docs.ts'
 import { root } from './helpers/process.ts'
 

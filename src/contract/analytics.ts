@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { isDay, isInstant } from '../codec/time-text.ts'
 import { difficulties, xapiVersions } from './constants.ts'
-import { Difficulty } from './course-parts.ts'
-import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
+import { enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
+import { Bound, LearnerRow } from './learner-row.ts'
 import {
   BooleanParam,
   choices,
@@ -18,60 +17,12 @@ import {
   paging,
 } from './lists.ts'
 import { admins, operationsOf, staff } from './operation.ts'
-import { ProgressStatus, progressStatuses } from './progress.ts'
+import { progressStatuses } from './progress.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
-import { Percent, Reference, References, Time } from './values.ts'
+import { References, Time } from './values.ts'
 
 /** The forms in which learners can be exported. */
 export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
-
-const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
-  params: { code: 'invalid_time' },
-  error: 'must be a day (2026-01-31, UTC) or an RFC 3339 time with zone',
-})
-
-/**
- * A learner in a course. The order of these fields is that of the CSV columns; new fields are appended.
- */
-export const learnerFields = {
-  learnerId: field(z.string(), 'Id of the learner, usr_…'),
-  email: field(z.string(), 'E-mail address of the learner'),
-  firstName: field(z.string().nullable(), 'First name'),
-  lastName: field(z.string().nullable(), 'Last name'),
-  externalId: field(z.string().nullable(), 'Your own id for the learner'),
-  courseId: field(Reference, 'Id of the course, crs_…'),
-  courseTitle: field(z.string(), 'Title of the course'),
-  difficulty: field(Difficulty, 'Level of the course'),
-  enrollmentStatus: field(EnrollmentStatus, 'Status of the enrolment'),
-  enrolledAt: field(Time, 'When the learner was enrolled'),
-  progressStatus: field(ProgressStatus, 'Status of the progress; not_started without any'),
-  completionPercentage: field(Percent, 'Percentage of the course that is completed, 0–100'),
-  startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
-  lastAccessed: field(Time.nullable(), 'When the learner last accessed the course; null if never'),
-  completedAt: field(
-    Time.nullable(),
-    'When the learner first reached the completion threshold; null before that',
-  ),
-  gradePercent: field(
-    z.number().nullable(),
-    'Grade of the learner in the course as a percentage, above 100 if scores exceed their maximum; null without a grade',
-  ),
-  passed: field(
-    z.boolean().nullable(),
-    'Whether the grade reaches the passing score of the course; null without a grade',
-  ),
-  gradeUpdatedAt: field(
-    Time.nullable(),
-    'When the newest of the grades that it comes from was graded; null without one',
-  ),
-  courseExternalId: field(z.string().nullable(), 'The school’s own id of the course; null without one'),
-}
-export const LearnerRow = named(
-  'LearnerRow',
-  'One learner in one course; the CSV has the same columns, in this order',
-  shown(() => learnerFields),
-)
-export type LearnerRow = z.output<typeof LearnerRow>
 
 const count = (says: string) => field(z.int(), says)
 const rate = (says: string) => field(z.number().nullable(), says)
@@ -82,16 +33,42 @@ const figures = {
   notStarted: count('Enrolments without progress, or at 0%'),
   inProgress: count('Enrolments in progress'),
   completed: count('Enrolments with completed progress'),
-  completionRate: rate('Completed ÷ enrolments, 0–1; null without enrolments'),
+  completionRate: field(
+    z.number().nullable().meta({ deprecated: true }),
+    'Completed ÷ enrolments, 0–1; null without enrolments. Deprecated: use completionPercentage',
+  ),
   averageCompletionPercentage: rate('Mean of the completion percentages; null without enrolments'),
 }
-const averageGradePercent = rate('Mean of the grades; null without grades')
+
+/** The figures that were added later: they follow the others. */
+const gradeFigures = {
+  averageGradePercent: rate('Mean of the grades; null without grades'),
+  completionPercentage: rate('Completed ÷ enrolments, 0–100; null without enrolments'),
+  graded: count('Enrolments with a grade'),
+  passed: count('Enrolments whose grade reaches the passing score of the course'),
+  passRate: rate('Passed ÷ graded, 0–100; null without grades'),
+}
+
+/** Number of enrolments in a range of percentages. */
+const Bucket = named(
+  'PercentageBucket',
+  'Number of enrolments in a range of percentages',
+  shown(() => ({
+    from: field(z.number(), 'Start of the range, inclusive; above 100 where the range has no end'),
+    to: field(
+      z.number().nullable(),
+      'End of the range, exclusive, except 100, which is in the range that ends there; null for no end',
+    ),
+    count: count('Number of enrolments'),
+  })),
+)
+export type Bucket = z.output<typeof Bucket>
 
 const CourseFigures = shown(() => ({
   courseId: field(z.string(), 'Id of the course, crs_…'),
   courseTitle: field(z.string(), 'Title of the course'),
   ...figures,
-  averageGradePercent,
+  ...gradeFigures,
 }))
 
 /**
@@ -105,8 +82,17 @@ export const Summary = named(
     learners: field(z.int().nullable(), 'Number of learners'),
     ...figures,
     medianCompletionPercentage: rate('Median of the completion percentages; null without enrolments'),
-    averageGradePercent,
+    ...gradeFigures,
+    medianGradePercent: rate('Median of the grades; null without grades'),
     distribution: field(z.array(z.int()).length(10), 'Number of enrolments at 0–9%, 10–19% … 90–100%'),
+    completionDistribution: field(
+      z.array(Bucket).length(10),
+      'Enrolments by percentage completed, in tens: the same numbers as distribution, with their bounds',
+    ),
+    gradeDistribution: field(
+      z.array(Bucket).length(11),
+      'Graded enrolments by grade, in tens; the last range is above 100',
+    ),
     byCourse: field(z.array(CourseFigures), 'The same figures for each course'),
   })),
 )

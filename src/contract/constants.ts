@@ -91,3 +91,12 @@ export const changeHeader = 'change-id'
 /** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
+/** Reasons why a learner may need help, in display order. */
+export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
+export type Attention = (typeof attentionKinds)[number]
+
+/** Calendar days (UTC) without access or progress after which a learner needs attention. */
+export const attentionDays = 14
+
+/** Percentage completed below which a learner without progress is stuck. */
+export const stuckBelow = 50

@@ -3,9 +3,10 @@ import type { Page } from '../../src/client/call.ts'
 import { createCaller } from '../../src/client/caller.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { StreamedResponse } from '../../src/client/reply.ts'
-import type { analytics, LearnerRow } from '../../src/contract/analytics.ts'
+import type { analytics } from '../../src/contract/analytics.ts'
 import { type Course, type CourseUpdate, courses } from '../../src/contract/courses.ts'
 import type { HttpResponse } from '../../src/contract/http.ts'
+import type { LearnerRow } from '../../src/contract/learner-row.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 
 const reply: HttpResponse = { status: 200, headers: {}, body: null }

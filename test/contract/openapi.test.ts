@@ -160,6 +160,15 @@ test('what a response always has is required there, whatever a request may leave
   expect(Course?.['additionalProperties']).toBeUndefined()
 })
 
+test('a deprecated field is marked as such, and says what replaces it', () => {
+  const marked = parts.filter(({ part }) => (part as { deprecated?: boolean }).deprecated)
+  expect(marked.map(({ path }) => path)).toEqual([
+    'Summary: completionRate',
+    'Summary: byCourse.completionRate',
+  ])
+  for (const { part } of marked) expect(part.description).toMatch(/ Deprecated: use completionPercentage$/)
+})
+
 test('null is declared where it is accepted, and only there', () => {
   const { CoursePatch, CourseInput, ProgressInput } = schemas
   expect(CoursePatch?.properties?.['title']?.type).toBe('string')

@@ -1,11 +1,11 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { escapeHidden } from '../../codec/display-text.ts'
-import type { Summary } from '../../contract/analytics.ts'
+import type { Bucket, Summary } from '../../contract/analytics.ts'
 
 /** A figure of a summary as a row. */
 export interface Figure {
-  readonly section: 'all' | 'distribution' | 'course'
+  readonly section: 'all' | 'distribution' | 'gradeDistribution' | 'course'
   readonly name: string
   readonly measure: string
   readonly value: number | null
@@ -25,9 +25,28 @@ function distributionOf({ distribution, notStarted }: Summary): (readonly [range
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
 }
 
+/** Returns the graded enrolments by grade; none without grades, and of platforms that do not tell. */
+function gradesOf({ graded, gradeDistribution }: Summary): (readonly [range: string, count: number])[] {
+  if (!graded) return []
+  return gradeDistribution
+    .filter(({ to, count }) => to !== null || count > 0)
+    .map((bucket) => [rangeOf(bucket), bucket.count] as const)
+}
+
+function rangeOf({ from, to }: Bucket): string {
+  if (to === null) return `>${from}`
+  return `${from}–${to === 100 ? to : to - 1}`
+}
+
 /** Returns a summary as plain rows, for pipes and CSV. */
 export function figuresOf(summary: Summary): Figure[] {
-  const { distribution: _, byCourse, ...all } = summary
+  const {
+    distribution: _,
+    completionDistribution: _completion,
+    gradeDistribution: _grades,
+    byCourse,
+    ...all
+  } = summary
   const rows = (section: Figure['section'], name: string, figures: object) =>
     Object.entries(figures).map(([measure, value]) => ({
       section,
@@ -40,6 +59,7 @@ export function figuresOf(summary: Summary): Figure[] {
     ...distributionOf(summary).flatMap(([range, enrollments]) =>
       rows('distribution', range, { enrollments }),
     ),
+    ...gradesOf(summary).flatMap(([range, enrollments]) => rows('gradeDistribution', range, { enrollments })),
     ...byCourse.flatMap(({ courseId, courseTitle, ...figures }) =>
       rows('course', `${courseTitle} (${courseId})`, figures),
     ),
@@ -50,7 +70,10 @@ export function figuresOf(summary: Summary): Figure[] {
 export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
   return [
     headline(summary, width, chalk),
-    distributionChart(summary, width, chalk),
+    summary.enrollments === 0
+      ? ''
+      : chart('Enrolments by percentage completed', distributionOf(summary), width, chalk),
+    chart('Graded enrolments by grade', gradesOf(summary), width, chalk),
     courseChart(summary, width, chalk),
   ]
     .filter((part) => part !== '')
@@ -71,7 +94,17 @@ function headline(summary: Summary, width: number, chalk: ChalkInstance): string
     ['Median completion', percent(summary.medianCompletionPercentage)],
     ['Average grade', percent(summary.averageGradePercent)],
   ] as const
-  return [counts, averages].map((figures) => flow(figures, width, chalk)).join('\n')
+  const grades = summary.graded
+    ? ([
+        ['Median grade', percent(summary.medianGradePercent)],
+        ['Graded', summary.graded],
+        ['Passed', `${summary.passed} (${percent(summary.passRate)})`],
+      ] as const)
+    : []
+  return [counts, averages, grades]
+    .filter((figures) => figures.length > 0)
+    .map((figures) => flow(figures, width, chalk))
+    .join('\n')
 }
 
 /** Lays figures out side by side, as many per line as fit. */
@@ -91,9 +124,14 @@ function flow(
   return text
 }
 
-function distributionChart(summary: Summary, width: number, chalk: ChalkInstance): string {
-  if (summary.enrollments === 0) return ''
-  const rows = distributionOf(summary)
+/** Draws a bar for each range; nothing without ranges. */
+function chart(
+  title: string,
+  rows: readonly (readonly [range: string, count: number])[],
+  width: number,
+  chalk: ChalkInstance,
+): string {
+  if (rows.length === 0) return ''
   const most = Math.max(1, ...rows.map(([, count]) => count))
   const digits = String(most).length
   const room = Math.max(10, Math.min(60, width - 14 - digits))
@@ -102,7 +140,7 @@ function distributionChart(summary: Summary, width: number, chalk: ChalkInstance
     const figure = String(count).padStart(digits)
     return `${label.padStart(11)}  ${figure} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
   })
-  return [chalk.bold('Enrolments by percentage completed'), ...lines].join('\n')
+  return [chalk.bold(title), ...lines].join('\n')
 }
 
 function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance): string {

@@ -1,12 +1,13 @@
 import sql, { type Sql } from 'sql-template-tag'
-import type { LearnerRow } from '../../contract/analytics.ts'
+import type { Attention } from '../../contract/constants.ts'
+import type { LearnerRow } from '../../contract/learner-row.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect } from '../database/database.ts'
 import { type Condition, type Order, walkOf } from '../database/keyset.ts'
 import { isTooManyAtOnce, page } from '../database/page.ts'
 import { findMatches, matchesText } from '../database/search.ts'
 import { byCourse, byUser, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
-import { type Attention, attentionConditions } from './standing.ts'
+import { attentionConditions } from './standing.ts'
 
 /** Sort fields of a course's learners. */
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const

@@ -2,6 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Period } from '../../contract/analytics.ts'
 import type { LearningRecord, Subject } from '../../lms/xapi.ts'
 import { type Asking, recordFilters } from '../access/sight.ts'
+import { passingScore } from '../counters/counted-enrollment.ts'
 import type { Database, Row } from '../database/database.ts'
 import {
   fenced,
@@ -86,7 +87,7 @@ interface EnrolledRow extends Row, Place {
 
 const enrolledColumns = sql`e.user_id, u.email as user_email, u.external_id as user_external_id, e.course_id,
   c.title as course_title, c.attributes ->> 'language' as course_language,
-  cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) as passing_score,
+  ${passingScore} as passing_score,
   coalesce(p.version, 0) as steps,
   coalesce((select sum(g.version) from grades g where g.user_id = e.user_id and g.course_id = e.course_id), 0) as grade_steps,
   cg.percent, cg.updated_at as percent_at`

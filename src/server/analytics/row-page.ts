@@ -1,5 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import type { LearnerRow } from '../../contract/analytics.ts'
+import type { LearnerRow } from '../../contract/learner-row.ts'
 import { readCourseFigures, readSteps, wholeAcademy } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'

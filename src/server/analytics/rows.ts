@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { type LearnerRow, learnerFields } from '../../contract/analytics.ts'
-import { countsAsLearner, isLearnerEnrollment } from '../counters/counted-enrollment.ts'
+import { type LearnerRow, learnerFields } from '../../contract/learner-row.ts'
+import { countsAsLearner, isLearnerEnrollment, passingScore } from '../counters/counted-enrollment.ts'
 import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
@@ -12,7 +12,7 @@ export const columns = Object.keys(learnerFields) as readonly ColumnName[]
 
 /** Whether a grade passes, as text; null without a grade. */
 export const passed = sql`case when g.percent is null then null
-  when g.percent >= cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) then 'true' else 'false' end`
+  when g.percent >= ${passingScore} then 'true' else 'false' end`
 
 const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
   learnerId: sql`u.id`,

@@ -1,19 +1,24 @@
 import sql, { join, type Sql } from 'sql-template-tag'
+import { type Attention, attentionDays, stuckBelow } from '../../contract/constants.ts'
 import { type Asking, seenOnly, taughtCourses } from '../access/sight.ts'
+import { passingScore } from '../counters/counted-enrollment.ts'
 import {
   countLearners,
+  type GradeFigures,
   medianOf,
   readAcademyGrades,
   readAttention,
   readCourseFigures,
+  readGradeSteps,
   readSteps,
   type Scope,
   type StatusFigures,
+  type StatusStep,
   type Step,
   tenthsOf,
   wholeAcademy,
 } from '../counters/standings.ts'
-import { dayNumber, ofMillionths, stuckBelow } from '../counters/tally.ts'
+import { dayNumber, ofMillionths } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { byCourse } from './rows.ts'
 import { countDistinctLearners } from './summary.ts'
@@ -29,6 +34,9 @@ export interface Standing {
   readonly averageCompletionPercentage: number | null
   readonly medianCompletionPercentage: number | null
   readonly averageGradePercent: number | null
+  readonly medianGradePercent: number | null
+  /** Percentage of the graded enrolments whose grade reaches the passing score. */
+  readonly passRate: number | null
   readonly attention: Readonly<Record<Attention, number>>
 }
 
@@ -57,7 +65,12 @@ export async function readCourseStanding(database: Database, courseId: string, n
     sql`select id from courses where id = ${courseId} and status = 'published'`,
     now,
   )
-  return standingOf(await readSteps(database, scope), own?.attention ?? zeroAttention, gradesOf(figures))
+  return standingOf(
+    await readSteps(database, scope),
+    own?.attention ?? zeroAttention,
+    gradesOf(figures),
+    await readGradeSteps(database, scope),
+  )
 }
 
 /** The figures of all learners that a user sees, and the courses where they need attention. */
@@ -82,7 +95,12 @@ export async function readAcademyStanding(seer: Asking, now: Date): Promise<Acad
     : await readAcademyGrades(database)
   return {
     learners: taught ? await countLearnersOf(database, scope) : await countLearners(database, false),
-    all: standingOf(await readSteps(database, scope), attention, grades),
+    all: standingOf(
+      await readSteps(database, scope),
+      attention,
+      grades,
+      await readGradeSteps(database, scope),
+    ),
     courses,
   }
 }
@@ -102,23 +120,27 @@ export async function readStandings(
 }
 
 function standingOf(
-  all: readonly Step[],
+  all: readonly StatusStep[],
   attention: Standing['attention'],
-  { learners: graded, amount: grade }: { readonly learners: number; readonly amount: number },
+  { graded, grade, passed }: GradeFigures,
+  gradeSteps: readonly Step[],
 ): Standing {
   return {
     ...partsOf(all.map(({ status, learners, amount }) => ({ status, learners, percentage: amount }))),
     tenths: tenthsOf(all.filter(({ status }) => status === 'in_progress')),
     medianCompletionPercentage: medianOf(all),
     averageGradePercent: average(grade, graded),
+    medianGradePercent: medianOf(gradeSteps),
+    passRate: graded === 0 ? null : (100 * passed) / graded,
     attention,
   }
 }
 
-function gradesOf(figures: readonly StatusFigures[]) {
+function gradesOf(figures: readonly StatusFigures[]): GradeFigures {
   return {
-    learners: sumOf(figures, ({ graded }) => graded),
-    amount: sumOf(figures, ({ grade }) => grade),
+    graded: sumOf(figures, ({ graded }) => graded),
+    grade: sumOf(figures, ({ grade }) => grade),
+    passed: sumOf(figures, ({ passed }) => passed),
   }
 }
 
@@ -156,7 +178,10 @@ export async function readAttentionIn(
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
   const attentionByCourse = new Map(
-    (await readAttention(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
+    (await readAttention(database, courses, dayNumber(recentSince(now, attentionDays)))).map((one) => [
+      one.courseId,
+      one,
+    ]),
   )
   return titled.map(({ id, title, external_id: courseExternalId }) => {
     const { unseen = 0, unrisen = 0, failed = 0 } = attentionByCourse.get(id) ?? {}
@@ -177,19 +202,24 @@ function average(amount: number, count: number): number | null {
   return count === 0 ? null : ofMillionths(amount) / count
 }
 
-/** Reasons why a learner may need help, in display order. */
-export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
-export type Attention = (typeof attentionKinds)[number]
+/** Limits from which a learner needs attention. */
+export interface AttentionLimits {
+  /** Calendar days (UTC) without access. */
+  readonly inactiveDays: number
+  /** Calendar days (UTC) without progress. */
+  readonly stuckDays: number
+  /** Percentage completed from which a learner is not stuck. */
+  readonly stuckBelow: number
+}
 
-/** Calendar days (UTC) without access or progress after which a learner needs attention. */
-export const inactiveDays = 14
-export { stuckBelow }
+/** Limits that counters use. */
+const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns the start of the first recent day: a learner whose last access is earlier is inactive. */
-function recentSince(now: Date): string {
-  const day = new Date(now.getTime() - (inactiveDays - 1) * dayMs).toISOString().slice(0, 10)
+function recentSince(now: Date, days: number): string {
+  const day = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10)
   return `${day}T00:00:00.000Z`
 }
 
@@ -197,13 +227,14 @@ function recentSince(now: Date): string {
  * Returns the condition for each reason, in a query over enrolments in published courses (`c`, `e`, `p` and `g`). A
  * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade.
  */
-export function attentionConditions(now: Date): Readonly<Record<Attention, Sql>> {
-  const since = recentSince(now)
+export function attentionConditions(
+  now: Date,
+  { inactiveDays, stuckDays, stuckBelow }: AttentionLimits = standardLimits,
+): Readonly<Record<Attention, Sql>> {
   const isOpen = sql`c.status = 'published' and e.status = 'active' and coalesce(p.status, '') <> 'completed'`
   return {
-    inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${since})`,
-    stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${since})`,
-    not_passed: sql`(c.status = 'published' and e.status = 'active' and g.percent <
-      cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision))`,
+    inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${recentSince(now, inactiveDays)})`,
+    stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${recentSince(now, stuckDays)})`,
+    not_passed: sql`(c.status = 'published' and e.status = 'active' and g.percent < ${passingScore})`,
   }
 }

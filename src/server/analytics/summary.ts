@@ -1,12 +1,15 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
-import type { Summary } from '../../contract/analytics.ts'
+import type { Bucket, Summary } from '../../contract/analytics.ts'
 import {
   countLearners,
+  gradeTenthsOf,
   medianOf,
   readCourseFigures,
+  readGradeSteps,
   readSteps,
   type Scope,
   type StatusFigures,
+  type StatusStep,
   type Step,
   tenthsOf,
 } from '../counters/standings.ts'
@@ -14,7 +17,7 @@ import { type CountedStatus, ofMillionths, standings } from '../counters/tally.t
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
-import { byCourse, byMember, byStatus, byTime, byUser, type Rows, rowsOf } from './rows.ts'
+import { byCourse, byMember, byStatus, byTime, byUser, passed, type Rows, rowsOf } from './rows.ts'
 
 /**
  * Summarises the rows of a filter. Uses counters, except for single learners and members of groups, whose rows are read,
@@ -34,24 +37,37 @@ interface SummaryParts {
   /** Number of distinct learners; null if counting them would take too long. */
   readonly learners: number | null
   readonly figures: readonly StatusFigures[]
-  readonly steps: readonly Step[]
+  /** Percentages completed. */
+  readonly steps: readonly StatusStep[]
+  readonly gradeSteps: readonly Step[]
 }
 
 /** Returns the summary of these figures, with courses ordered by title; the average of no values is null. */
-async function summaryOf(database: Database, { learners, figures, steps }: SummaryParts): Promise<Summary> {
-  const median = medianOf(steps)
+async function summaryOf(
+  database: Database,
+  { learners, figures, steps, gradeSteps }: SummaryParts,
+): Promise<Summary> {
   const byCourse = Map.groupBy(figures, ({ courseId }) => courseId)
+  const distribution = tenthsOf(steps)
   return {
     learners,
     ...figuresOf(figures),
-    medianCompletionPercentage: median === null ? null : rounded(median),
-    distribution: tenthsOf(steps),
+    medianCompletionPercentage: roundedOrNull(medianOf(steps)),
+    medianGradePercent: roundedOrNull(medianOf(gradeSteps)),
+    distribution,
+    completionDistribution: bucketsOf(distribution),
+    gradeDistribution: bucketsOf(gradeTenthsOf(gradeSteps)),
     byCourse: (await titlesOf(database, [...byCourse.keys()])).map(({ id, title }) => ({
       courseId: id,
       courseTitle: title,
       ...figuresOf(byCourse.get(id) ?? []),
     })),
   }
+}
+
+/** Returns numbers by tens of a per cent with their bounds; the eleventh is above 100. */
+function bucketsOf(counts: readonly number[]): Bucket[] {
+  return counts.map((count, tenth) => ({ from: 10 * tenth, to: tenth < 10 ? 10 * (tenth + 1) : null, count }))
 }
 
 async function partsOf(database: Database, filter: RowFilter): Promise<SummaryParts> {
@@ -70,7 +86,8 @@ async function partsOf(database: Database, filter: RowFilter): Promise<SummaryPa
   const unstarted: Scope = { ...scope, statuses: ['none'] }
   return {
     figures: [...(await readCourseFigures(database, unstarted)), ...dated.figures],
-    steps: [...(await readSteps(database, unstarted)), ...dated.steps],
+    steps: inOrder([...(await readSteps(database, unstarted)), ...dated.steps]),
+    gradeSteps: inOrder([...(await readGradeSteps(database, unstarted)), ...dated.gradeSteps]),
     learners: await countDistinctLearners(database, scope, rows),
   }
 }
@@ -94,6 +111,7 @@ async function readCountedParts(database: Database, scope: Scope, rows: Rows): P
   return {
     figures,
     steps: await readSteps(database, scope),
+    gradeSteps: await readGradeSteps(database, scope),
     learners: await countLearnersIn(database, scope, figures, rows),
   }
 }
@@ -127,28 +145,47 @@ export async function countDistinctLearners(
   return counted?.learners ?? 0
 }
 
+/** Place of a grade, as in `gradePlaceOf`. */
+const gradePlace = sql`case when grade > 100 then ceil(grade * 100) else floor(grade * 100) end`
+
 /** Reads the figures of a summary in one pass over all rows: those of some learners, or of a period. */
 async function partsOfRows(database: Database, { tables, conditions }: Rows): Promise<SummaryParts> {
-  // The last row, without a course, counts the learners.
-  const groups = await database.all<Row & StatusFigures & Step & { courseId: string | null }>(sql`
+  // Rows without a course have the grades, and the number of learners.
+  const groups = await database.all<Row & StatusFigures & StatusStep & { courseId: string | null }>(sql`
     with found as materialized (
       select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
-        g.percent as grade
+        g.percent as grade, case when ${passed} = 'true' then 1 else 0 end as passed
       from ${rowsOf(tables, conditions)})
     select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
       sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
-      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade
+      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade, sum(passed) as passed
     from found group by 1, 2, 3
-    union all select null, '', 0, count(distinct user_id), 0, 0, 0 from found`)
+    union all select null, 'grade', ${gradePlace}, count(*), 0, 0, sum(floor(grade * 1000000 + 0.5)), 0
+    from found where grade is not null group by 3
+    union all select null, 'learners', 0, count(distinct user_id), 0, 0, 0, 0 from found`)
   const figures = groups.filter(({ courseId }) => courseId !== null)
-  const steps = figures.map(({ status, hundredths, learners, percentage: amount }) => {
-    return { status, hundredths, learners, amount }
-  })
+  const others = Map.groupBy(
+    groups.filter(({ courseId }) => courseId === null),
+    ({ status }) => String(status),
+  )
   return {
     figures,
-    steps: steps.sort((one, other) => one.hundredths - other.hundredths),
-    learners: groups.find(({ courseId }) => courseId === null)?.learners ?? 0,
+    steps: inOrder(
+      figures.map(({ status, hundredths, learners, percentage: amount }) => {
+        return { status, hundredths, learners, amount }
+      }),
+    ),
+    gradeSteps: inOrder(
+      (others.get('grade') ?? []).map(({ hundredths, learners, grade: amount }) => {
+        return { hundredths, learners, amount }
+      }),
+    ),
+    learners: others.get('learners')?.[0]?.learners ?? 0,
   }
+}
+
+function inOrder<One extends Step>(steps: readonly One[]): One[] {
+  return steps.toSorted((one, other) => one.hundredths - other.hundredths)
 }
 
 function figuresOf(figures: readonly StatusFigures[]) {
@@ -156,6 +193,9 @@ function figuresOf(figures: readonly StatusFigures[]) {
   const counted = (...statuses: readonly CountedStatus[]) =>
     sum(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
   const completed = counted('completed')
+  const graded = sum(figures, (one) => one.graded)
+  const passed = sum(figures, (one) => one.passed)
+  const share = (part: number, whole: number) => (whole === 0 ? null : rounded((100 * part) / whole))
   const average = (total: number, count: number) =>
     count === 0 ? null : rounded(ofMillionths(total / count))
   return {
@@ -170,8 +210,12 @@ function figuresOf(figures: readonly StatusFigures[]) {
     ),
     averageGradePercent: average(
       sum(figures, ({ grade }) => grade),
-      sum(figures, ({ graded }) => graded),
+      graded,
     ),
+    completionPercentage: share(completed, enrollments),
+    graded,
+    passed,
+    passRate: share(passed, graded),
   }
 }
 
@@ -192,7 +236,12 @@ async function titlesOf(
   return (await titled(empty)).filter(({ id }) => wanted.has(id))
 }
 
-function rounded(value: number): number {
+function roundedOrNull(value: number | null): number | null {
+  return value === null ? null : rounded(value)
+}
+
+/** Rounds a figure to four decimals. */
+export function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }
 

@@ -3,16 +3,19 @@ import type { Database, Row, Transaction } from '../database/database.ts'
 import {
   type CountedEnrollment,
   countsAsLearner,
+  type GradedCount,
   gradedBetween,
   readCourseEnrollments,
   readEnrollments,
 } from './counted-enrollment.ts'
 import {
   addTallies,
+  type CountedStatus,
   changedTallies,
   courseKinds,
   dayKinds,
   firstCountedDay,
+  kindsOf,
   learnersKind,
   nonZero,
   type Sums,
@@ -144,7 +147,7 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
   return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
 
-/** Updates the counter of failed learners after a change of a course's passing score. */
+/** Updates the counters of passed and failed learners after a change of a course's passing score. */
 export async function countPassingScore(
   { database, now }: CountingWrite,
   courseId: string,
@@ -153,9 +156,19 @@ export async function countPassingScore(
 ): Promise<void> {
   if (before === after) return
   const between = gradedBetween(courseId, Math.min(before, after), Math.max(before, after))
-  const learners = (await database.one<Row & { learners: number }>(between))?.learners ?? 0
-  const change = after > before ? learners : -learners
-  await countTallies({ database, now }, [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
+  const sign = after > before ? 1 : -1
+  const tallies = (await database.all<GradedCount>(between)).flatMap((counted): Tally[] => {
+    const isUserDeleted = counted.user_status === 'deleted'
+    const { passed } = kindsOf(counted.status as CountedStatus, isUserDeleted)
+    const failed = !isUserDeleted && counted.enrollment === 'active'
+    const change = { place: 0, learners: sign * counted.learners, amount: 0 }
+    return [
+      { ...change, kind: passed, courseId, learners: -change.learners },
+      { ...change, kind: passed, courseId: '', learners: -change.learners },
+      ...(failed ? [{ ...change, kind: 'failed', courseId }] : []),
+    ]
+  })
+  await countTallies({ database, now }, tallies)
 }
 
 /**

@@ -44,7 +44,8 @@ const tables = sql`enrollments e
   left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
   left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 
-const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
+/** Passing score of the course `c`, in per cent. */
+export const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
 /** Condition that an enrolment is a learner's. The `case` keeps the planner from an index by role, which nearly all match. */
 export function isLearnerEnrollment(alias: 'e' | 'o'): Sql {
@@ -197,14 +198,25 @@ async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, 
   return new Map(rows.map((row) => [row.id, row.passing_score]))
 }
 
-/** Counts the active learners of a course with a grade from `least`, below `below`, in per cent. */
+/** Number of learners of a course by what counters distinguish. */
+export interface GradedCount extends Row {
+  readonly status: string
+  readonly user_status: string
+  readonly enrollment: string
+  readonly learners: number
+}
+
+/** Counts the learners of a course with a grade from `least`, below `below`, in per cent, by status. */
 export function gradedBetween(courseId: string, least: number, below: number): Sql {
   return sql`
-    select count(*) as learners from course_grades g
-    join users u on u.id = g.user_id and u.status <> 'deleted'
+    select coalesce(p.status, 'none') as status, u.status as user_status, e.status as enrollment, count(*) as learners
+    from course_grades g
+    join users u on u.id = g.user_id
     join enrollments e on e.user_id = g.user_id and e.course_id = g.course_id and e.role = 'learner'
-      and e.status = 'active'
-    where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}`
+      and e.status <> 'deleted'
+    left join progress p on p.user_id = g.user_id and p.course_id = g.course_id
+    where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}
+    group by 1, 2, 3`
 }
 
 /** Converts a row. */

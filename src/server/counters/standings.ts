@@ -19,15 +19,21 @@ export interface StatusFigures {
   readonly percentage: number
   readonly graded: number
   readonly grade: number
+  /** Learners whose grade reaches the passing score. */
+  readonly passed: number
 }
 
-/** Number of learners at a percentage, to a hundredth of a per cent, and the sum of their percentages. */
+/** Number of learners at a percentage or grade, to a hundredth of a per cent, and the sum of their values. */
 export interface Step {
-  readonly status: CountedStatus
   readonly hundredths: number
   readonly learners: number
   /** Sum in millionths of a per cent. */
   readonly amount: number
+}
+
+/** Number of learners with a status at a percentage. */
+export interface StatusStep extends Step {
+  readonly status: CountedStatus
 }
 
 interface CounterRow extends Row {
@@ -43,10 +49,11 @@ export const wholeAcademy: Scope = { courses: undefined, statuses: standings, wi
 
 /** Reads figures by course and status. */
 export async function readCourseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
-  const meanings = new Map<string, { status: CountedStatus; graded: boolean }>(
+  const meanings = new Map<string, { status: CountedStatus; of: 'all' | 'graded' | 'passed' }>(
     kindsIn(scope).flatMap(({ status, kinds }) => [
-      [kinds.all, { status, graded: false }] as const,
-      [kinds.graded, { status, graded: true }] as const,
+      [kinds.all, { status, of: 'all' }] as const,
+      [kinds.graded, { status, of: 'graded' }] as const,
+      [kinds.passed, { status, of: 'passed' }] as const,
     ]),
   )
   const found = new Map<string, StatusFigures>()
@@ -55,35 +62,54 @@ export async function readCourseFigures(database: Database, scope: Scope): Promi
     [...meanings.keys()],
     scope,
   )) {
-    const { status, graded } = meanings.get(kind) ?? { status: 'none', graded: false }
+    const { status, of } = meanings.get(kind) ?? { status: 'none', of: 'all' }
     const key = `${courseId} ${status}`
-    const before = found.get(key) ?? { courseId, status, learners: 0, percentage: 0, graded: 0, grade: 0 }
+    const before = found.get(key) ?? { courseId, status, ...zeroFigures }
     found.set(key, {
       ...before,
-      ...(graded
-        ? { graded: before.graded + learners, grade: before.grade + amount }
-        : { learners: before.learners + learners, percentage: before.percentage + amount }),
+      ...(of === 'all' && {
+        learners: before.learners + learners,
+        percentage: before.percentage + amount,
+      }),
+      ...(of === 'graded' && { graded: before.graded + learners, grade: before.grade + amount }),
+      ...(of === 'passed' && { passed: before.passed + learners }),
     })
   }
   return [...found.values()].filter(({ learners }) => learners > 0)
 }
 
+const zeroFigures = { learners: 0, percentage: 0, graded: 0, grade: 0, passed: 0 }
+
 /** Reads the number of learners at each percentage over all courses of a scope, in ascending order. */
-export async function readSteps(database: Database, scope: Scope): Promise<Step[]> {
+export async function readSteps(database: Database, scope: Scope): Promise<StatusStep[]> {
   const meanings = new Map<string, CountedStatus>(
     kindsIn(scope).map(({ status, kinds }) => [kinds.at, status]),
   )
-  const found = new Map<string, Step>()
   const rows = await rowsOf(database, [...meanings.keys()], scope, true)
-  for (const { kind, place: hundredths, learners, amount } of rows) {
-    const status = meanings.get(kind) ?? 'none'
-    const key = `${status} ${hundredths}`
-    const before = found.get(key)
-    found.set(key, {
-      status,
-      hundredths,
-      learners: learners + (before?.learners ?? 0),
-      amount: amount + (before?.amount ?? 0),
+  const steps = rows.map((row) => ({ ...stepOf(row), status: meanings.get(row.kind) ?? 'none' }))
+  return mergeSteps(steps, ({ status, hundredths }) => `${status} ${hundredths}`)
+}
+
+/** Reads the number of learners at each grade over all courses of a scope, in ascending order. */
+export async function readGradeSteps(database: Database, scope: Scope): Promise<Step[]> {
+  const kinds = kindsIn(scope).map(({ kinds }) => kinds.gradedAt)
+  const rows = await rowsOf(database, kinds, scope, true)
+  return mergeSteps(rows.map(stepOf), ({ hundredths }) => String(hundredths))
+}
+
+function stepOf({ place, learners, amount }: CounterRow): Step {
+  return { hundredths: place, learners, amount }
+}
+
+/** Adds up the steps of one key, in ascending order. */
+function mergeSteps<One extends Step>(steps: readonly One[], keyOf: (step: One) => string): One[] {
+  const found = new Map<string, One>()
+  for (const step of steps) {
+    const before = found.get(keyOf(step))
+    found.set(keyOf(step), {
+      ...step,
+      learners: step.learners + (before?.learners ?? 0),
+      amount: step.amount + (before?.amount ?? 0),
     })
   }
   return [...found.values()]
@@ -91,20 +117,27 @@ export async function readSteps(database: Database, scope: Scope): Promise<Step[
     .sort((one, other) => one.hundredths - other.hundredths)
 }
 
-/** Reads the number of graded enrolments of the academy, and the sum of their grades in millionths of a per cent. */
-export async function readAcademyGrades(
-  database: Database,
-): Promise<{ readonly learners: number; readonly amount: number }> {
-  const rows = await rowsOf(
-    database,
-    kindsIn(wholeAcademy).map(({ kinds }) => kinds.graded),
-    wholeAcademy,
-    true,
-  )
-  return {
-    learners: rows.reduce((sum, { learners }) => sum + learners, 0),
-    amount: rows.reduce((sum, { amount }) => sum + amount, 0),
+/** Numbers of graded and passed enrolments, and the sum of the grades in millionths of a per cent. */
+export interface GradeFigures {
+  readonly graded: number
+  readonly grade: number
+  readonly passed: number
+}
+
+/** Reads the grades of all enrolments of the academy. */
+export async function readAcademyGrades(database: Database): Promise<GradeFigures> {
+  const kinds = kindsIn(wholeAcademy).map(({ kinds }) => kinds)
+  const passedKinds = new Set<string>(kinds.map(({ passed }) => passed))
+  const all = kinds.flatMap(({ graded, passed }) => [graded, passed])
+  const found = { graded: 0, grade: 0, passed: 0 }
+  for (const { kind, learners, amount } of await rowsOf(database, all, wholeAcademy, true)) {
+    if (passedKinds.has(kind)) found.passed += learners
+    else {
+      found.graded += learners
+      found.grade += amount
+    }
   }
+  return found
 }
 
 /** Counts distinct learners of the academy. */
@@ -216,4 +249,11 @@ export function tenthsOf(steps: readonly Step[]): number[] {
     tenths[tenth] = (tenths[tenth] ?? 0) + learners
   }
   return tenths
+}
+
+/** Counts the learners at 0–9%, 10–19% … 90–100% and above 100%. */
+export function gradeTenthsOf(steps: readonly Step[]): number[] {
+  const isAbove = ({ hundredths }: Step) => hundredths > 10_000
+  const above = steps.filter(isAbove).reduce((sum, { learners }) => sum + learners, 0)
+  return [...tenthsOf(steps.filter((step) => !isAbove(step))), above]
 }

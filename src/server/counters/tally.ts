@@ -1,3 +1,4 @@
+import { stuckBelow } from '../../contract/constants.ts'
 import type { CountedEnrollment } from './counted-enrollment.ts'
 
 /** A row of `counters`: a number of learners, and a sum over them. */
@@ -12,14 +13,11 @@ export interface Tally {
   readonly amount: number
 }
 
-/** Percentage completed below which a learner without progress is stuck. */
-export const stuckBelow = 50
-
 /** Statuses of progress, or `none`. */
 export const standings = ['none', 'not_started', 'in_progress', 'completed'] as const
 export type CountedStatus = (typeof standings)[number]
 
-/** Kinds of counters by status: all, all by percentage, and graded (with the sum of grades). */
+/** Kinds of counters by status: all, all by percentage, graded (with the sum of grades), passed, and graded by grade. */
 export function kindsOf(status: CountedStatus, isUserDeleted: boolean) {
   return kinds[status][isUserDeleted ? 'deleted' : 'others']
 }
@@ -32,7 +30,13 @@ const kinds = {
 }
 
 function kindsNamed(status: CountedStatus) {
-  const named = (all: string) => ({ all, at: `${all} at`, graded: `${all} graded` })
+  const named = (all: string) => ({
+    all,
+    at: `${all} at`,
+    graded: `${all} graded`,
+    passed: `${all} passed`,
+    gradedAt: `${all} graded at`,
+  })
   return { others: named(status), deleted: named(`deleted ${status}`) }
 }
 
@@ -78,8 +82,8 @@ export const courseKinds: readonly string[] = [
 /** Kinds of a course that are also counted for the whole academy. */
 export const sharedKinds: readonly string[] = standings.flatMap((status) =>
   [false, true].flatMap((isDeleted) => {
-    const { at, graded } = kindsOf(status, isDeleted)
-    return [at, graded]
+    const { at, graded, passed, gradedAt } = kindsOf(status, isDeleted)
+    return [at, graded, passed, gradedAt]
   }),
 )
 
@@ -93,6 +97,11 @@ export function ofMillionths(amount: number): number {
   return amount / 1_000_000
 }
 
+/** Returns the place of a grade in hundredths of a per cent; rounded up above 100, so that 100 shares its place with none. */
+export function gradePlaceOf(grade: number): number {
+  return grade > 100 ? Math.ceil(grade * 100) : Math.floor(grade * 100)
+}
+
 /** Returns the day of a time in UTC as a number: 20260131. */
 export function dayNumber(time: string): number {
   return Number(time.slice(0, 4)) * 10_000 + Number(time.slice(5, 7)) * 100 + Number(time.slice(8, 10))
@@ -101,7 +110,7 @@ export function dayNumber(time: string): number {
 /** Returns the counters that an enrolment adds 1 to, without days before the first. */
 export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tally[] {
   const { courseId, isUserDeleted, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
-  const { all, at, graded } = kindsOf(status as CountedStatus, isUserDeleted)
+  const { all, at, graded, passed, gradedAt } = kindsOf(status as CountedStatus, isUserDeleted)
   const amount = millionths(percentage)
   const place = Math.floor(percentage * 100)
   const tallies = [
@@ -110,7 +119,11 @@ export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tall
     tallyOf(at, '', place, amount),
   ]
   if (grade !== null) {
-    tallies.push(tallyOf(graded, courseId, 0, millionths(grade)), tallyOf(graded, '', 0, millionths(grade)))
+    const sum = millionths(grade)
+    tallies.push(tallyOf(graded, courseId, 0, sum), tallyOf(graded, '', 0, sum))
+    const gradePlace = gradePlaceOf(grade)
+    tallies.push(tallyOf(gradedAt, courseId, gradePlace, sum), tallyOf(gradedAt, '', gradePlace, sum))
+    if (grade >= passingScore) tallies.push(tallyOf(passed, courseId, 0), tallyOf(passed, '', 0))
   }
   if (isUserDeleted) return tallies
   const isActive = enrollment.enrollment === 'active'
@@ -136,7 +149,7 @@ function tallyOf(kind: string, courseId: string, place: number, amount = 0): Tal
 export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
   const removed = before.map((one) => multiply(one, -1))
   const added: Tally[] = []
-  // At most ten: comparing all is faster than building keys.
+  // Less than twenty: comparing all is faster than building keys.
   for (const one of after) {
     const index = removed.findIndex(
       (other) => other.place === one.place && other.kind === one.kind && other.courseId === one.courseId,

@@ -1,12 +1,6 @@
 import type { Child } from 'hono/jsx'
-import {
-  type Attention,
-  attentionKinds,
-  type CourseAttention as Concerned,
-  inactiveDays,
-  type Standing,
-  stuckBelow,
-} from '../analytics/standing.ts'
+import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
+import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
 import { countOf, formatCount, lineOf } from './value-text.tsx'
 
@@ -18,8 +12,8 @@ export const attentionWords: Readonly<Record<Attention, string>> = {
 }
 
 const attentionMeanings: Readonly<Record<Attention, string>> = {
-  inactive: `No access for ${inactiveDays} days, not completed`,
-  stuck: `Below ${stuckBelow}%, no progress for ${inactiveDays} days`,
+  inactive: `No access for ${attentionDays} days, not completed`,
+  stuck: `Below ${stuckBelow}%, no progress for ${attentionDays} days`,
   not_passed: 'Grade below the passing score',
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { attentionKinds } from '../../contract/constants.ts'
 import { sorting } from '../../contract/lists.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { type LearnerFilter, learnerSorts } from '../analytics/course-learners.ts'
-import { attentionKinds } from '../analytics/standing.ts'
 import { parseQuery } from '../http/validation.ts'
 import type { SignedInRequest } from './call-api.ts'
 

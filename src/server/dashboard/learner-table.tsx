@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
-import type { LearnerRow } from '../../contract/analytics.ts'
 import type { Group } from '../../contract/groups.ts'
+import type { LearnerRow } from '../../contract/learner-row.ts'
 import { maxSortedLearners } from '../analytics/course-learners.ts'
 import { Completion } from './completion-chart.tsx'
 import { GroupChoice } from './group-filter.tsx'

@@ -246,7 +246,14 @@ test('the summary is over all that is filtered, not over the page', async ({ aca
     averageCompletionPercentage: 49.998,
     medianCompletionPercentage: 50,
     averageGradePercent: 67.5,
+    completionPercentage: 20,
+    graded: 2,
+    passed: 1,
+    passRate: 50,
+    medianGradePercent: 67.5,
     distribution: [2, 0, 0, 0, 0, 1, 0, 0, 0, 2],
+    completionDistribution: bucketsOf([2, 0, 0, 0, 0, 1, 0, 0, 0, 2]),
+    gradeDistribution: bucketsOf([0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]),
   })
   expect(byCourse).toEqual([
     {
@@ -259,6 +266,10 @@ test('the summary is over all that is filtered, not over the page', async ({ aca
       completionRate: 0.3333,
       averageCompletionPercentage: 53.33,
       averageGradePercent: 67.5,
+      completionPercentage: 33.3333,
+      graded: 2,
+      passed: 1,
+      passRate: 50,
     },
     expect.objectContaining({
       courseTitle: 'Rhetoric',
@@ -267,10 +278,75 @@ test('the summary is over all that is filtered, not over the page', async ({ aca
       completionRate: 0,
       averageCompletionPercentage: 45,
       averageGradePercent: null,
+      graded: 0,
+      passRate: null,
     }),
   ])
   const expert = (await admin.get(`${path}?difficulty=expert`)).body.summary
   expect(expert).toMatchObject({ learners: 2, enrollments: 2, medianCompletionPercentage: 45 })
+})
+
+/** Returns buckets of tens of a per cent; the eleventh is above 100. */
+function bucketsOf(counts: readonly number[]) {
+  return counts.map((count, tenth) => ({
+    from: 10 * tenth,
+    to: tenth === 10 ? null : 10 * tenth + 10,
+    count,
+  }))
+}
+
+test('grades are summarised as SQL on their rows does, at and beside the bounds of ranges', async ({
+  academy,
+  admin,
+}) => {
+  const { database } = academy
+  const course = { title: 'Logic', externalId: 'c', assessmentCriteria: { passingScore: 60 } }
+  const courseId = (await admin.post('/v1/courses', course)).body.id
+  const scores = [0, 9.994, 10, 59.99, 60, 60, 69.9999, 90, 99.9999, 100, 100.004, 250]
+  const emailOf = (index: number) => `p${index}@b.example`
+  await admin.post('/v1/users/batch', { items: scores.map((_, index) => ({ email: emailOf(index) })) })
+  const learners = scores.map((_, index) => ({ courseId, userId: `email:${emailOf(index)}` }))
+  await admin.post('/v1/enrollments/batch', { items: learners })
+  for (const [index, scoreGiven] of scores.entries()) {
+    await academy.grade({ learnerId: `email:${emailOf(index)}`, courseId, scoreGiven })
+  }
+  const sqlSummary = async () => {
+    const one = async (text: Sql) =>
+      Object.values((await database.one<Row>(sql`select ${text} from course_grades`)) ?? {}).map(Number)
+    const [passing = 0] = await one(sql`(select cast(attributes -> 'assessmentCriteria' ->> 'passingScore' as
+      double precision) from courses)`)
+    const [passed = 0] = await one(sql`sum(case when percent >= ${passing} then 1 else 0 end)`)
+    const tenths = Array.from({ length: 11 }, (_, tenth) => {
+      const end = tenth < 9 ? sql`percent < ${10 * tenth + 10}` : sql`percent <= 100`
+      const range = tenth === 10 ? sql`percent > 100` : sql`percent >= ${10 * tenth} and ${end}`
+      return sql`sum(case when ${range} then 1 else 0 end)`
+    })
+    const [middle] = await database.all<Row>(sql`
+      select avg(percent) as median from (
+        select percent, row_number() over (order by percent) as place, count(*) over () as whole from course_grades) g
+      where place in ((whole + 1) / 2, (whole + 2) / 2)`)
+    const counts = []
+    for (const tenth of tenths) counts.push(...(await one(tenth)))
+    return {
+      passed,
+      passRate: Math.round((1e6 * passed) / scores.length) / 1e4,
+      medianGradePercent: Math.round(1e4 * Number(middle?.['median'])) / 1e4,
+      gradeDistribution: bucketsOf(counts),
+    }
+  }
+  const summaryOf = async (filter: string) => (await admin.get(`${path}?limit=1&${filter}`)).body.summary
+  // Counters, rows of learners, and rows of a status.
+  for (const filter of [
+    '',
+    `learner_id=${learners.map(({ userId }) => userId)}`,
+    'enrollment_status=active',
+  ]) {
+    expect(await summaryOf(filter), filter).toMatchObject({ graded: scores.length, ...(await sqlSummary()) })
+  }
+  for (const passingScore of [60.005, 0, 100, 99.9999]) {
+    await admin.put('/v1/courses/ext:c', { assessmentCriteria: { passingScore } })
+    expect(await summaryOf(''), `${passingScore}`).toMatchObject(await sqlSummary())
+  }
 })
 
 test('the median is that of all rows, also where the middle lies between two tenths', async ({ admin }) => {
@@ -308,7 +384,14 @@ test('averages of nothing are null', async ({ admin }) => {
       averageCompletionPercentage: null,
       medianCompletionPercentage: null,
       averageGradePercent: null,
+      completionPercentage: null,
+      graded: 0,
+      passed: 0,
+      passRate: null,
+      medianGradePercent: null,
       distribution: Array(10).fill(0),
+      completionDistribution: bucketsOf(Array(10).fill(0)),
+      gradeDistribution: bucketsOf(Array(11).fill(0)),
       byCourse: [],
     },
   })

@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import type { LearnerRow, Summary } from '../../../src/contract/analytics.ts'
+import type { Summary } from '../../../src/contract/analytics.ts'
 import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
+import type { LearnerRow } from '../../../src/contract/learner-row.ts'
 import { periodOf, rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import { readFilteredPage } from '../../../src/server/analytics/row-page.ts'
 import { foldChanges } from '../../../src/server/counters/count.ts'
@@ -182,6 +183,17 @@ function plainSummary(rows: readonly LearnerRow[]): Summary {
     sorted[Math.floor((sorted.length - 1) / 2)],
     sorted[Math.floor(sorted.length / 2)],
   ]
+  const grades = rows
+    .flatMap(({ gradePercent }) => (gradePercent === null ? [] : [gradePercent]))
+    .sort((one, other) => one - other)
+  const [lower = 0, upper = 0] = [
+    grades[Math.floor((grades.length - 1) / 2)],
+    grades[Math.floor(grades.length / 2)],
+  ]
+  const within = (values: readonly number[], from: number, to: number | null) =>
+    values.filter((one) => (to === null ? one > from : one >= from && (to === 100 ? one <= 100 : one < to)))
+      .length
+  const tens = Array.from({ length: 10 }, (_, tenth) => ({ from: 10 * tenth, to: 10 * tenth + 10 }))
   const titles = new Map(rows.map(({ courseId, courseTitle }) => [courseId, courseTitle]))
   return {
     learners: new Set(rows.map(({ learnerId }) => learnerId)).size,
@@ -191,6 +203,12 @@ function plainSummary(rows: readonly LearnerRow[]): Summary {
       { length: 10 },
       (_, tenth) => sorted.filter((one) => Math.min(9, Math.floor(one / 10)) === tenth).length,
     ),
+    medianGradePercent: grades.length === 0 ? null : rounded((lower + upper) / 2),
+    completionDistribution: tens.map(({ from, to }) => ({ from, to, count: within(sorted, from, to) })),
+    gradeDistribution: [...tens, { from: 100, to: null }].map(({ from, to }) => ({
+      ...{ from, to },
+      count: within(grades, from, to),
+    })),
     byCourse: [...titles]
       .sort(([, one], [, other]) => (one < other ? -1 : 1))
       .map(([courseId, courseTitle]) => ({
@@ -205,6 +223,7 @@ function figuresOf(rows: readonly LearnerRow[]) {
   const counted = (status: string) => rows.filter(({ progressStatus }) => progressStatus === status).length
   const grades = rows.flatMap(({ gradePercent }) => (gradePercent === null ? [] : [gradePercent]))
   const completed = counted('completed')
+  const verdicts = rows.filter(({ passed }) => passed)
   return {
     enrollments: rows.length,
     notStarted: counted('not_started'),
@@ -213,6 +232,10 @@ function figuresOf(rows: readonly LearnerRow[]) {
     completionRate: rows.length === 0 ? null : rounded(completed / rows.length),
     averageCompletionPercentage: mean(rows.map(({ completionPercentage }) => completionPercentage)),
     averageGradePercent: mean(grades),
+    completionPercentage: rows.length === 0 ? null : rounded((100 * completed) / rows.length),
+    graded: grades.length,
+    passed: verdicts.length,
+    passRate: grades.length === 0 ? null : rounded((100 * verdicts.length) / grades.length),
   }
 }
 

@@ -33,12 +33,12 @@ export const anyWrite = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('enrolment'), ...enrolling }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('no enrolment'), person, course }) },
   {
-    weight: 2,
+    weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('grade'),
       person,
       course,
-      percentage,
+      percentage: fc.oneof(percentage, fc.constantFrom(100.004, 104.5)),
       itemId: fc.constantFrom('$course', 'essay', 'exam'),
       state: fc.constantFrom('published', 'published', 'hidden', 'cleared'),
     }),

@@ -34,7 +34,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   return [
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
-    { from: 25, to: 26, run: upgradeFrom25 },
+    { from: 25, to: 26, run: (database) => upgradeFrom25(database, context) },
   ]
 }
 
@@ -67,8 +67,8 @@ export function stepsFrom(
 }
 
 /**
- * Adds an index that sorts the learners of a course and indexes for newer queries, stops counting removed enrolments,
- * and includes the subject of an audit entry in its hash.
+ * Adds an index that sorts the learners of a course and indexes for newer queries, and includes the subject of an audit
+ * entry in its hash.
  */
 async function upgradeFrom20(database: Database, context: SchemaContext): Promise<void> {
   await database.run(addColumn(database.dialect, 'enrollments', 'user_email', withDefault(text, '')))
@@ -81,15 +81,15 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
     'create index grants_live on grants (user_id, expires_at) where revoked_at is null',
   ]
   for (const index of indexes) await database.run(raw(index))
-  await context.rebuildCounters({ database, now: context.now })
   await upgradeAuditLog(database, context)
 }
 
 /**
  * Adds terms, groups, changes of many records, kinds of endpoints, calendars, due dates, applications that act for themselves, OAuth clients of
- * integrations, and the creator of a course, whom its first version names.
+ * integrations, the creator of a course, whom its first version names, and the changes of rows. Counts again: removed
+ * enrolments no longer count, grades count by percentage and by whether they pass.
  */
-async function upgradeFrom25(database: Database): Promise<void> {
+async function upgradeFrom25(database: Database, context: SchemaContext): Promise<void> {
   await addCreators(database)
   await addChanges(database)
   await addTerms(database)
@@ -101,6 +101,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addTables(database, lineItemTables)
   await database.run(sql`create index deleted_grades_by_user on deleted_grades (user_id)`)
   await addIntegrationClients(database)
+  await context.rebuildCounters({ database, now: context.now })
 }
 
 async function addCreators(database: Database): Promise<void> {
