@@ -6,6 +6,7 @@ import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
+import { tables } from '../src/tables/dictionary.ts'
 import { apiText } from './api-reference.ts'
 import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
@@ -37,6 +38,7 @@ const parts: Readonly<Record<string, Part>> = {
     make: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
   },
   api: { file: 'docs/api.md', make: async () => apiText() },
+  fields: { file: 'docs/data-dictionary.md', make: async () => fieldsText() },
   aliases: {
     file: 'docs/commands.md',
     make: async () =>
@@ -70,6 +72,19 @@ export async function withReference(file: string): Promise<string> {
     result = `${result.slice(0, from + begin.length)}${await part.make()}\n${result.slice(to)}`
   }
   return result
+}
+
+/** Returns a section for each table of the data dictionary. */
+function fieldsText(): string {
+  return tables
+    .map(({ name, columns }) => {
+      const rows = columns.map(({ name, type, unit, meaning, nullMeans, privacy }) => [
+        ...[code(name), unit === null || unit === 'percent' || unit === 'UTC' ? type : `${type} (${unit})`],
+        ...[text(meaning), text(nullMeans ?? ''), privacy === 'none' ? '' : privacy],
+      ])
+      return `## ${name}\n\n${table(['Column', 'Type', 'Meaning', 'Null means', 'Person'], rows)}`
+    })
+    .join('\n\n')
 }
 
 /** Returns an overview of the commands, then a section for each noun. */

@@ -14,6 +14,7 @@ import {
 import { findNearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
+import { TableError } from '../tables/column.ts'
 import { isDestructive } from './command/aliases.ts'
 import type { Command } from './command/command.ts'
 import { describeFaults, type RefusalView, RefusedCallError } from './operation/refused-call.ts'
@@ -44,6 +45,10 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof CommandError) {
     const { code, exit, message, why, details } = error
     return { ...nothing, code, exit, message, why, hint: hintOf(error), details }
+  }
+  if (error instanceof TableError) {
+    const { code, message, hint } = error
+    return { ...nothing, code, exit: 'failure', message, hint }
   }
   if (error instanceof SignInError) {
     const { code, message, why, hint = null } = error

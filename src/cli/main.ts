@@ -29,7 +29,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     ])
     command = invocation.command
     context = createContext(io, invocation.globals, transports, command.createsAcademy)
-    await refuseSettings(context.settings, invocation.command, invocation.name)
+    await refuseSettings(context, invocation)
     try {
       await runCommand(context, invocation)
       await context.endChanges('completed')

@@ -69,6 +69,14 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
+/** Returns foreign text on one line: invisible characters as `\\n` or `\\u202e`, cut to `maxLength` characters. */
+export function lineOf(text: string, maxLength = 200): string {
+  const characters = [...text.slice(0, 2 * maxLength + 2)]
+  return escapeHidden(
+    characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text,
+  )
+}
+
 /** Quotes a text as one word of a POSIX shell's command line (XCU §2.2.2), unless it needs no quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

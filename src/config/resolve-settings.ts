@@ -12,6 +12,7 @@ import {
   type SettingName,
   type SettingValues,
   settings,
+  textFormats,
 } from './setting.ts'
 
 /** Sources of a value, most specific first. */
@@ -96,7 +97,8 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
       throw new SettingError(`${name} must be a list such as id,title, not ${quote(text)}`)
     return names
   },
-  format: (text, name) => choose(text, name, formats),
+  // A variable or the project file applies to commands that print no table, too.
+  format: (text, name) => choose(text, name, name === '--output' ? formats : textFormats),
   colour: (text, name) => choose(text, name, colourModes),
   count: (text, name, { minimum = 0 }) => {
     const count = Number(text)

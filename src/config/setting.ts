@@ -1,6 +1,18 @@
+/** Output formats that are text: any command has them. */
+export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
+export type TextFormat = (typeof textFormats)[number]
+/** Output formats of lists and exports that no terminal shows. */
+export const binaryFormats = ['parquet', 'xlsx'] as const
+export type BinaryFormat = (typeof binaryFormats)[number]
 /** Output formats. */
-export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
+export const formats = [...textFormats, ...binaryFormats] as const
 export type Format = (typeof formats)[number]
+
+/** True for a format that is not text. */
+export function isBinaryFormat(format: string): format is BinaryFormat {
+  return format === 'parquet' || format === 'xlsx'
+}
+
 /** When to use colour. */
 export const colourModes = ['auto', 'always', 'never'] as const
 export type ColourMode = (typeof colourModes)[number]
@@ -67,7 +79,7 @@ export const settings = {
     short: 'o',
     variable: 'LEARNCTL_OUTPUT',
     placeholder: 'format',
-    summary: `Output format: ${formats.join(', ')} (default table)`,
+    summary: `Output format: ${textFormats.join(', ')} (default table); lists and exports also ${binaryFormats.join(', ')}`,
     project: true,
     default: 'table',
   },

@@ -106,7 +106,11 @@ describe('a value that cannot be taken', () => {
 
   it('comes with the choices there are', () => {
     const fault = faultOf({ ...nothing, flags: { output: 'jsn' } })
-    expect(fault.choice).toEqual({ given: 'jsn', valid: ['table', 'json', 'jsonl', 'csv', 'yaml'] })
+    const text = ['table', 'json', 'jsonl', 'csv', 'yaml']
+    expect(fault.choice).toEqual({ given: 'jsn', valid: [...text, 'parquet', 'xlsx'] })
+    // A variable applies to commands that print no table, too.
+    const inEnv = faultOf({ ...nothing, env: { LEARNCTL_OUTPUT: 'xlsx' } })
+    expect(inEnv.choice).toEqual({ given: 'xlsx', valid: text })
   })
 })
 

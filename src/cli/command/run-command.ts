@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/resolve-settings.ts'
-import type { SettingName } from '../../config/setting.ts'
+import { isBinaryFormat, type SettingName, textFormats } from '../../config/setting.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import {
   type Argument,
@@ -120,11 +120,12 @@ function faultOf({ name, whole }: Argument, text: string): string | null {
 }
 
 /**
- * Throws a UsageError for a global flag that the command `name` does not support. Variables and the project file
+ * Throws a UsageError for a global flag that a command does not support. Variables and the project file
  * apply to many commands, so unsupported ones are ignored, except dry run: the user must not believe that nothing was
  * changed.
  */
-export async function refuseSettings(settings: Settings, command: Command, name: string): Promise<void> {
+export async function refuseSettings({ io, settings }: Context, invocation: Invocation): Promise<void> {
+  const { command, name } = invocation
   const refuses = { ...(await paging(settings, command)), ...command.refuses }
   for (const [setting, reason] of Object.entries(refuses)) {
     // The keys of refusals are setting names.
@@ -136,6 +137,47 @@ export async function refuseSettings(settings: Settings, command: Command, name:
       why: [reason],
     })
   }
+  await refuseFormat({ io, settings }, invocation)
+}
+
+/** Throws a UsageError for a file of tables that the command does not make, or that would go to a terminal. */
+async function refuseFormat(
+  { io, settings }: Pick<Context, 'io' | 'settings'>,
+  { command, name, flags }: Invocation,
+): Promise<void> {
+  const { value, origin } = settings.output
+  const ofFlag = flags['format']
+  const [format, flag] = isBinaryFormat(value) ? [value, origin.name] : [String(ofFlag), '--format']
+  if (!isBinaryFormat(format) || settings.quiet.value) return
+  const hasRows = command.hasRows || /(^| )list$/.test(command.name) || (await isListCall(command))
+  if (!hasRows) {
+    throw new UsageError(`${flag} ${format} is not supported by \`${name}\``, {
+      code: 'unsupported_flag',
+      why: ['Only lists and exports have rows'],
+      hint: `Use another format: ${textFormats.join(', ')}`,
+    })
+  }
+  const isRedirected =
+    command.hasRows === 'in a folder' ||
+    !io.stdout.isTTY ||
+    settings.dryRun.value ||
+    isFile(flags['file']) ||
+    flags['to-sheet'] !== undefined
+  if (isRedirected) return
+  throw new UsageError(`Cannot show ${format} on a terminal`, {
+    code: 'binary_on_terminal',
+    hint: command.flags?.some(({ name }) => name === 'file')
+      ? `Write a file: --file <name>.${format}`
+      : `Redirect it to a file: ${name} -o ${format} > <name>.${format}`,
+  })
+}
+
+function isFile(file: unknown): boolean {
+  return file !== undefined && file !== '-'
+}
+
+async function isListCall({ calls }: Pick<Command, 'calls'>): Promise<boolean> {
+  return calls !== undefined && (await calls.operation()).list === true
 }
 
 /**
@@ -144,5 +186,5 @@ export async function refuseSettings(settings: Settings, command: Command, name:
  */
 async function paging({ limit, all }: Settings, { calls }: Command): Promise<Refusals> {
   const asked = [limit, all].some(({ origin }) => origin.source === 'flag')
-  return asked && calls && !(await calls.operation()).list ? notAList : {}
+  return asked && calls && !(await isListCall({ calls })) ? notAList : {}
 }

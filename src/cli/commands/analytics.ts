@@ -1,3 +1,4 @@
+import { isBinaryFormat } from '../../config/setting.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -11,6 +12,7 @@ import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/output.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { fieldsCommand } from './analytics-fields.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
@@ -42,11 +44,12 @@ const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' ||
 export const commands: readonly Command[] = [
   {
     name: 'export',
+    hasRows: true,
     summary: 'Export learner data, one row per learner and course',
     writes: [],
     prints: ['LearnerRow[]', 'LearnerChange[]'],
     description:
-      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress, .parquet or .xlsx); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\n--since-last exports the rows whose enrolment, progress or grade has changed, with changeState current or removed as the last\ncolumn. A removed row has its ids only; without courseId it stands for all courses of a learner, without learnerId for all\nlearners of a course. The name is kept in the state directory, once the export is complete.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit:
@@ -64,6 +67,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'summary',
+    hasRows: true,
     summary: 'Summarise the completion and grades of learners, in total and by course',
     writes: [],
     prints: ['SummaryOfPeriod'],
@@ -73,6 +77,7 @@ export const commands: readonly Command[] = [
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: withFlagNames(runSummary),
   },
+  fieldsCommand,
   {
     name: 'statements',
     summary: 'Export progress, completion and grades as xAPI statements',
@@ -182,7 +187,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   }
   if (filter) await assertFiltered(context, result, filter, flagOf)
   const format = settings.output.value
-  const [{ drawSummary, figuresOf }, { createPainterFor }] = await Promise.all([
+  const [{ drawSummary, figureColumns, figuresOf }, { createPainterFor }] = await Promise.all([
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
   ])
@@ -191,9 +196,9 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     const chalk = await createPainterFor(io.stdout, io, settings)
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
   }
-  const fields = ['section', 'name', 'measure', 'value']
-  const shape = { table: fields, paths: fields }
-  if (format === 'table' || format === 'csv') {
+  const fields = figureColumns.map(({ path }) => path)
+  const shape = { table: fields, paths: fields, described: figureColumns }
+  if (format === 'table' || format === 'csv' || isBinaryFormat(format)) {
     output.check(shape)
     return output.list([figuresOf(summary)], shape)
   }

@@ -59,6 +59,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'export',
+    hasRows: true,
     summary: 'Export the audit log as a file, oldest entry first',
     writes: [],
     prints: ['AuditEntry[]'],

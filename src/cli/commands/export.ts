@@ -24,11 +24,12 @@ export function exportCommand(spec: ExportSpec): Command {
   const query = bindQueryFlags(spec.query)
   return {
     name: 'export',
+    hasRows: true,
     summary: `Export ${spec.noun} as a file that can be imported`,
     writes: [],
     prints: [`${recordName(spec.dataset)}[]`],
     description:
-      'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. The columns are those of the import, with your own ids in place of those of the platform,\nso that the file can be imported elsewhere. Passwords are never exported. A record without an externalId has its id there.',
+      'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress, .parquet or .xlsx); the default is CSV. The columns are those of the import, with your own ids in place of those of the platform,\nso that the file can be imported elsewhere. Passwords are never exported. A record without an externalId has its id there.',
     refuses: {
       quiet: spec.history
         ? 'Progress has no ids of its own'

@@ -176,6 +176,10 @@ async function argumentValues(
   if (noun === 'server' && name === 'name' && command?.name !== 'snapshot save') {
     return words(await find('snapshots', place, current))
   }
+  if (noun === 'analytics' && name === 'table') {
+    const { tables } = await import('../../tables/dictionary.ts')
+    return words(tables.map((table) => plainSuggestion(table.name)))
+  }
   const choices = (command && argumentAt(command, given.length)?.choices) ?? []
   if (choices.length > 0) return words(choices.map(plainSuggestion))
   if (noun === 'open' && first === 'course') return words(await find('courses', place, current))

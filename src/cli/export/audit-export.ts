@@ -10,7 +10,8 @@ import { showRequest } from '../operation/dry-run.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
-import { hiddenNote } from '../output/formats/format.ts'
+import { endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
+import { typeColumns } from '../output/formats/tables.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { withOrder } from './export-records.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
@@ -55,18 +56,17 @@ async function sourceOf(
   const encoder = await listEncoder(
     context,
     { format, raw, bom, delimiter },
-    { csv: all, table: few, chosen },
+    { csv: all, table: few, chosen, typed: () => typeColumns(all, list.id) },
   )
+  const isCells = format === 'csv' || format === 'table' || format === 'sheet'
   let rows = 0
 
   async function* bytes() {
     for await (const { data } of pages) {
       rows += data.length
-      yield Buffer.from(
-        encoder.rows(format === 'csv' || format === 'table' ? data.map((row) => cellsOf(row, all)) : data),
-      )
+      yield rowBytes(encoder, isCells ? data.map((row) => cellsOf(row, all)) : data)
     }
-    yield Buffer.from(encoder.end())
+    yield endBytes(encoder)
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/resolve-settings.ts'
-import type { Format } from '../../config/setting.ts'
+import { type BinaryFormat, type Format, isBinaryFormat } from '../../config/setting.ts'
 import type { Given } from '../command/command.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
@@ -24,7 +24,7 @@ export interface ExportTarget extends ExportForm {
 }
 
 /** Values of `--format`: the output formats, and one alias. */
-const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml'] as const
+const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml', 'parquet', 'xlsx'] as const
 
 /** The format by its own flag, besides `--output`. */
 export const formatFlag = {
@@ -131,23 +131,11 @@ const formatByExtension: ReadonlyMap<string, Format> = new Map([
   ['ndjson', 'jsonl'],
   ['yaml', 'yaml'],
   ['yml', 'yaml'],
+  ['parquet', 'parquet'],
+  ['xlsx', 'xlsx'],
 ])
 /** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
-const unsupportedExtensions = [
-  'tsv',
-  'xls',
-  'xlsx',
-  'ods',
-  'parquet',
-  'avro',
-  'xml',
-  'html',
-  'zip',
-  'bz2',
-  'xz',
-  'zst',
-  '7z',
-]
+const unsupportedExtensions = ['tsv', 'xls', 'ods', 'avro', 'xml', 'html', 'zip', 'bz2', 'xz', 'zst', '7z']
 
 /** A format and what requested it. */
 interface Asked {
@@ -171,10 +159,17 @@ function exportForm(
   const asked = [...askedByFlags(output, formatFlag), ...askedByName(file, gzip)]
   const [first, other] = [asked[0], asked.find(({ format }) => format !== asked[0]?.format)]
   if (first && other) throw new UsageError(`${first.by} and ${other.by} cannot be used together`)
+  if (gzip && first && isBinaryFormat(first.format)) throw compressedTwice(first.format, file)
   if (first) return { format: requireFileFormat(first, file), gzip }
   // A default of `table` is meant for the screen, not for files.
   const set = output.origin.source !== 'default' && !(file !== undefined && output.value === 'table')
   return { format: set ? output.value : 'csv', gzip }
+}
+
+function compressedTwice(format: BinaryFormat, file: string): UsageError {
+  return new UsageError(`Cannot write ${file}: ${format} files are compressed already`, {
+    hint: `Use a name that ends in .${format}`,
+  })
 }
 
 function askedByFlags({ value, origin }: Settings['output'], formatFlag: string | undefined): Asked[] {
@@ -190,7 +185,7 @@ function askedByName(file: string | undefined, gzip: boolean): Asked[] {
   const [, ending = ''] = /\.(\w+)$/.exec(gzip ? file.slice(0, -'.gz'.length) : file) ?? []
   if (unsupportedExtensions.includes(ending.toLowerCase())) {
     throw new UsageError(`Cannot write ${file}: .${ending} files are not supported`, {
-      hint: 'Use a name that ends in .csv, .json, .jsonl, .ndjson or .yaml, each also with .gz',
+      hint: 'Use a name that ends in .csv, .json, .jsonl, .ndjson or .yaml, each also with .gz, or in .parquet or .xlsx',
     })
   }
   const format = formatByExtension.get(ending.toLowerCase())
@@ -199,5 +194,7 @@ function askedByName(file: string | undefined, gzip: boolean): Asked[] {
 
 function requireFileFormat({ format, by }: Asked, file: string | undefined): Format {
   if (format !== 'table' || file === undefined) return format
-  throw new UsageError(`${by} is not supported for a file`, { hint: 'Use csv, json, jsonl or yaml' })
+  throw new UsageError(`${by} is not supported for a file`, {
+    hint: 'Use csv, json, jsonl, yaml, parquet or xlsx',
+  })
 }

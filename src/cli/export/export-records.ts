@@ -6,6 +6,7 @@ import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
@@ -20,7 +21,8 @@ import { expectedRows } from '../operation/expected-rows.ts'
 import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
-import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
+import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
+import { describedColumns } from '../output/formats/tables.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
@@ -126,7 +128,7 @@ interface WantedRecords extends Omit<RowForm, 'columns'> {
 class RecordSource implements Source {
   readonly bytes: AsyncIterable<Uint8Array>
   readonly #wanted: WantedRecords
-  readonly #encoder: ListEncoder
+  readonly #encoder: AnyEncoder
   readonly #names: Names
   readonly #host: string
   readonly #mayDiffer: boolean
@@ -143,7 +145,7 @@ class RecordSource implements Source {
     caller: Caller,
     pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
     wanted: WantedRecords,
-    encoder: ListEncoder,
+    encoder: AnyEncoder,
   ) {
     const { columns, dataset } = wanted
     const target = session.target()
@@ -188,9 +190,12 @@ class RecordSource implements Source {
       for (const item of data) records.push(await this.#recordOf(item))
       this.#noteAbsentColumns(records)
       this.#rows += records.length
-      yield Buffer.from(this.#encoder.rows(records.map((record) => rowOfRecord(record, this.#wanted))))
+      yield rowBytes(
+        this.#encoder,
+        records.map((record) => rowOfRecord(record, this.#wanted)),
+      )
     }
-    yield Buffer.from(this.#encoder.end())
+    yield endBytes(this.#encoder)
   }
 
   /** Returns the record in the form that files have. Throws a CommandError if it is not an object. */
@@ -261,11 +266,33 @@ function rowOfRecord(record: JsonObject, { format, columns: { shown } }: WantedR
   )
 }
 
-async function encoderOf(context: Context, wanted: WantedRecords): Promise<ListEncoder> {
+async function encoderOf(context: Context, wanted: WantedRecords): Promise<AnyEncoder> {
   const { shown, chosen } = wanted.columns
   const labelled = shown.map(({ name, path }: Column) => ({ label: name, path }))
-  const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null }
+  const typed = () => typeRecordColumns(shown, wanted.list)
+  const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null, typed }
   return listEncoder(context, wanted, columns)
+}
+
+const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {
+  text: 'string',
+  number: 'number',
+  switch: 'boolean',
+  time: 'timestamp',
+  day: 'date',
+  texts: 'string',
+  json: 'string',
+}
+
+/** Returns columns with their types: those of the list in the data dictionary, else by what an import reads. */
+async function typeRecordColumns(columns: readonly Column[], list: Call): Promise<EncodedColumn[]> {
+  const described = await describedColumns(list.id)
+  return columns.map(({ name, path, kind }) => ({
+    type: typeByKind[kind],
+    ...described.get(path),
+    name,
+    path,
+  }))
 }
 
 /** Columns of an export of records. */

@@ -11,7 +11,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
-import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
+import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
@@ -190,17 +190,17 @@ async function rowSource(context: Context, { texts, isOwn }: LearnerRows, wanted
     return foreign ? foreign.recordOf(row, wanted.operation) : row
   }
   let rows = 0
-  let encoder: ListEncoder | null = null
+  let encoder: AnyEncoder | null = null
   async function* bytes() {
     for await (const batch of texts) {
       if (batch.length === 0) continue
       const values = batch.map(rowOf)
       encoder ??= await rowEncoder(context, wanted, values)
       rows += values.length
-      yield Buffer.from(encoder.rows(values))
+      yield rowBytes(encoder, values)
     }
     encoder ??= await rowEncoder(context, wanted, [])
-    yield Buffer.from(encoder.end())
+    yield endBytes(encoder)
   }
   const notes = () => {
     const hidden = encoder && hiddenNote(encoder)

@@ -1,16 +1,19 @@
 import { originalOf } from '../../client/original-record.ts'
 import { jsonText } from '../../codec/json-text.ts'
-import type { Format } from '../../config/setting.ts'
+import { type Format, isBinaryFormat } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
+import type { EncodedColumn } from '../../tables/column.ts'
 import type { Context } from '../command/context.ts'
 import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
 import { jsonLines } from '../output/formats/documents.ts'
-import { type ListEncoder, reduceColumns } from '../output/formats/format.ts'
+import { type AnyEncoder, type ListEncoder, reduceColumns } from '../output/formats/format.ts'
+import { typeColumns } from '../output/formats/tables.ts'
+import { columnsInRows } from '../output/output.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** Columns of every row; another platform may have more. */
-const rowColumns: readonly string[] = calls.analytics.learners.holds.answer
+export const rowColumns: readonly string[] = calls.analytics.learners.holds.answer
 /** Default columns of a table. */
 const tableColumns = [
   'email',
@@ -61,15 +64,23 @@ export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, columns: names, raw, bom, delimiter }: RowForm,
   sample: readonly unknown[],
-): Promise<ListEncoder> {
+): Promise<AnyEncoder> {
   const chosen = names && resolveColumns(names, sample)
   if (chosen) assertFound(chosen, sample)
   const usual = (paths: readonly string[]) => chosen ?? labelColumns(paths, paths)
-  const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
+  const csv = usual(isBinaryFormat(format) ? shownColumns(sample) : rowColumns)
+  const typed = () => typeColumns(csv, calls.analytics.learners.id)
+  const columns = { csv, table: usual(tableColumns), chosen, typed }
   const encoder = await listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
   // Without chosen columns, a document has the rows as the platform sent them.
-  const isCells = format === 'csv' || format === 'table' || format === 'sheet'
-  return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(originalOf)) }
+  const isDocument = format === 'json' || format === 'jsonl' || format === 'yaml'
+  if (!isDocument || chosen) return encoder
+  return { ...encoder, rows: (rows: readonly unknown[]) => encoder.rows(rows.map(originalOf)) } as ListEncoder
+}
+
+/** Returns the columns of every row, and those that another platform adds to the sample. */
+function shownColumns(sample: readonly unknown[]): string[] {
+  return columnsInRows(sample, { paths: rowColumns })
 }
 
 /** Columns of a list by format. */
@@ -78,15 +89,22 @@ export interface ListColumns {
   readonly table: readonly Column[]
   /** Chosen columns, which then also apply to csv and table; null for all. */
   readonly chosen: readonly Column[] | null
+  /** The columns of csv with their types, for files of tables. */
+  readonly typed: () => Promise<readonly EncodedColumn[]>
 }
 
 /** Creates an encoder of values. */
 export async function listEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, raw, bom, delimiter }: Omit<RowForm, 'columns'>,
-  { csv: all, table: few, chosen }: ListColumns,
-): Promise<ListEncoder> {
+  { csv: all, table: few, chosen, typed }: ListColumns,
+): Promise<AnyEncoder> {
   switch (format) {
+    case 'parquet':
+    case 'xlsx': {
+      const { loadTableEncoder } = await import('../output/formats/tables.ts')
+      return loadTableEncoder(format, await typed())
+    }
     case 'csv': {
       const { csv } = await import('../output/formats/delimited.ts')
       const encoder = csv(all, raw, delimiter).list()

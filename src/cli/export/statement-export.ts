@@ -8,6 +8,7 @@ import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/operation-flags.ts'
+import { endBytes, rowBytes } from '../output/formats/format.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { listEncoder } from './row-encoder.ts'
 import { type Source, writeExport } from './write-export.ts'
@@ -48,6 +49,12 @@ function formatOf({ settings }: Context, file: string | undefined): Format {
       hint: 'Use -o jsonl for a statement per line, or -o json for one array',
     })
   }
+  const ending = /\.(parquet|xlsx)(\.gz)?$/i.exec(file ?? '')
+  if (ending) {
+    throw new UsageError(`Cannot write ${file}: statements are JSON`, {
+      hint: 'Use a name that ends in .jsonl or .json, each also with .gz',
+    })
+  }
   return /\.json(\.gz)?$/i.test(file ?? '') ? 'json' : 'jsonl'
 }
 
@@ -56,16 +63,16 @@ async function sourceOf(
   pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
   format: Format,
 ): Promise<Source> {
-  const columns = { csv: [], table: [], chosen: null }
+  const columns = { csv: [], table: [], chosen: null, typed: async () => [] }
   const encoder = await listEncoder(context, { format, raw: false, bom: false, delimiter: ',' }, columns)
   let rows = 0
 
   async function* bytes() {
     for await (const { data } of pages) {
       rows += data.length
-      yield Buffer.from(encoder.rows(data))
+      yield rowBytes(encoder, data)
     }
-    yield Buffer.from(encoder.end())
+    yield endBytes(encoder)
   }
 
   return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }

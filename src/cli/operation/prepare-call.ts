@@ -285,6 +285,7 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
     table: table.length > 0 ? table : answer.filter(isField),
     paths: answer,
     identifier: operation.identifier,
+    operation: operation.id,
   }
 }
 

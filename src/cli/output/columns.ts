@@ -1,13 +1,8 @@
 import { isJsonObject, jsonText } from '../../codec/json-text.ts'
+import { type LabelledPath, labelColumns, valueAt } from '../../tables/paths.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Returns the value at a dotted path, `assessmentCriteria.passingScore`. */
-export function valueAt(value: unknown, path: string): unknown {
-  if (!isJsonObject(value)) return undefined
-  if (Object.hasOwn(value, path)) return value[path]
-  const dot = path.indexOf('.')
-  return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
-}
+export { ancestorsOf, labelColumns, leavesOf, valueAt } from '../../tables/paths.ts'
 
 /** Reduces a value to some columns, in their order, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
@@ -54,29 +49,7 @@ export function cellText(value: unknown): string {
 }
 
 /** A column of a result. */
-export interface Column {
-  readonly path: string
-  readonly label: string
-}
-
-/** Returns the paths without those that contain another one: `profile.firstName`, not `profile`. */
-export function leavesOf(paths: readonly string[]): string[] {
-  const above = new Set(paths.flatMap(ancestorsOf))
-  return [...new Set(paths)].filter((path) => !above.has(path))
-}
-
-/** Returns the paths that contain a path: for `a.b.c`, `a` and `a.b`. */
-export function ancestorsOf(path: string): string[] {
-  const steps = path.split('.')
-  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
-}
-
-/** Makes columns with short labels: the last step of a path, unless another valid path has the same. */
-export function labelColumns(paths: readonly string[], valid: readonly string[]): Column[] {
-  const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
-  const alike = Map.groupBy(valid, leaf)
-  return paths.map((path) => ({ path, label: alike.get(leaf(path))?.length === 1 ? leaf(path) : path }))
-}
+export type Column = LabelledPath
 
 /**
  * Returns the paths that a name matches: itself, else all that end with it, such as `profile.firstName` for

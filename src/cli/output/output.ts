@@ -2,6 +2,8 @@ import { originalOf, originalPathsOf } from '../../client/original-record.ts'
 import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
+import { type BinaryFormat, isBinaryFormat } from '../../config/setting.ts'
+import type { EncodedColumn } from '../../tables/column.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { createExactWriter, type Io, note, wrapLine, write, writeStderr } from '../terminal/io.ts'
@@ -16,7 +18,13 @@ import {
   resolvePath,
   valueAt,
 } from './columns.ts'
-import { type Format, hiddenNote, type ListEncoder, reduceColumns } from './formats/format.ts'
+import {
+  type BinaryEncoder,
+  type Format,
+  hiddenNote,
+  type ListEncoder,
+  reduceColumns,
+} from './formats/format.ts'
 
 /** The fields of a result, known before it: they order columns and decide which names are valid. */
 export interface Shape {
@@ -28,6 +36,10 @@ export interface Shape {
   readonly identifier?: string | undefined
   /** Character between the cells of CSV (default a comma). */
   readonly delimiter?: string | undefined
+  /** Operation that lists such results: the data dictionary has their types. */
+  readonly operation?: string | undefined
+  /** Types and meanings of columns that the data dictionary lacks. */
+  readonly described?: readonly EncodedColumn[]
 }
 
 /** The rows of a list, by page. */
@@ -94,19 +106,38 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     if (hidden !== null) await note(io, hidden)
   }
 
+  /** Prints rows as a file of tables: with the chosen columns, else with those of CSV. */
+  async function printTables(binary: BinaryFormat, pages: Pages, shape: Shape): Promise<void> {
+    const { loadTableEncoder, typeColumns } = await import('./formats/tables.ts')
+    const open = async (sample: readonly unknown[]) => {
+      const columns = cellColumns(settings, sample, shape)
+      return loadTableEncoder(binary, await typeColumns(columns, shape.operation, shape.described))
+    }
+    let encoder: BinaryEncoder | null = null
+    for await (const rows of pages) {
+      encoder ??= await open(rows)
+      await write(io.stdout, await encoder.rows(rows))
+    }
+    encoder ??= await open([])
+    await write(io.stdout, await encoder.end())
+  }
+
   return {
     one: async (value, shape) => {
+      if (isBinaryFormat(format) && !quiet) return printTables(format, [[value]], shape)
       const chosen = await loadFormat(io, settings, [value], shape)
       await print(chosen, chosen.one(value))
     },
     list: async (pages, shape) => {
       const late = new Set<string>()
-      const watched = format === 'csv' ? collectLateFields(pages, shape, late) : pages
-      await printPages(watched, (rows) => loadFormat(io, settings, rows, shape))
+      const isBinary = isBinaryFormat(format) && !quiet
+      const watched = format === 'csv' || isBinary ? collectLateFields(pages, shape, late) : pages
+      if (isBinary) await printTables(format, watched, shape)
+      else await printPages(watched, (rows) => loadFormat(io, settings, rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
       await note(
         io,
-        `Later items have fields that are missing from this CSV: ${[...late].join(', ')}; use --columns or -o json`,
+        `Later items have fields that are missing from this ${format === 'csv' ? 'CSV' : 'file'}: ${[...late].join(', ')}; use --columns or -o json`,
       )
     },
     documents: (pages) => {
@@ -163,6 +194,26 @@ function chosenColumns(
   return fitting.length > 0 ? fitting : null
 }
 
+/** Returns the chosen columns, which may be undeclared fields of a sample; null for the default ones. */
+function chosenForSample(
+  settings: Settings,
+  sample: readonly unknown[],
+  { paths }: Shape,
+): readonly Column[] | null {
+  return chosenColumns(settings, paths, [...new Set([...paths, ...sample.flatMap(pathsIn)])])
+}
+
+/** Returns a column for each field, declared or in a sample. */
+function wholeColumns(sample: readonly unknown[], shape: Shape): readonly Column[] {
+  const fields = columnsInRows(sample, shape)
+  return labelColumns(fields, fields)
+}
+
+/** Returns the columns of rows of cells: the chosen ones, else all. Throws a UsageError on unknown names. */
+export function cellColumns(settings: Settings, sample: readonly unknown[], shape: Shape): readonly Column[] {
+  return chosenForSample(settings, sample, shape) ?? wholeColumns(sample, shape)
+}
+
 /** Loads the format for values, with the undeclared fields of a sample. */
 async function loadFormat(
   io: Io,
@@ -172,20 +223,18 @@ async function loadFormat(
 ): Promise<Format> {
   if (settings.quiet.value) return idFormat(shape)
   const format = settings.output.value
-  const valid = [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])]
-  const chosen = chosenColumns(settings, shape.paths, valid)
+  const chosen = chosenForSample(settings, sample, shape)
   switch (format) {
+    case 'parquet':
+    case 'xlsx':
+      throw new TypeError(`${format} has no text`)
     case 'json':
     case 'jsonl':
     case 'yaml':
       return reduceFormat(await documentFormat(format), chosen)
     case 'csv': {
-      const fields = fieldsOf(sample, shape)
-      return (await import('./formats/delimited.ts')).csv(
-        chosen ?? labelColumns(fields, fields),
-        false,
-        shape.delimiter,
-      )
+      const columns = chosen ?? wholeColumns(sample, shape)
+      return (await import('./formats/delimited.ts')).csv(columns, false, shape.delimiter)
     }
     case 'table': {
       const columns = chosen ?? labelColumns(shape.table, shape.paths)
@@ -238,9 +287,9 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
 }
 
 /**
- * Returns the columns of a CSV: the declared fields, then others of a sample. A declared object is one cell.
+ * Returns the columns of rows in a CSV: the declared fields, then others of a sample. A declared object is one cell.
  */
-function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
+export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
   const cells = new Set([...declared, ...sample.flatMap(originalPathsOf)])
   const others = new Set(sample.flatMap(pathsIn))
@@ -260,8 +309,8 @@ async function* collectLateFields(
 ): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
-    known ??= new Set([...fieldsOf(rows, shape), ...rows.flatMap(originalPathsOf)])
-    for (const field of fieldsOf(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
+    known ??= new Set([...columnsInRows(rows, shape), ...rows.flatMap(originalPathsOf)])
+    for (const field of columnsInRows(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }
 }

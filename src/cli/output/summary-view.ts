@@ -2,6 +2,7 @@ import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { Bucket, Summary } from '../../contract/analytics.ts'
+import type { EncodedColumn } from '../../tables/column.ts'
 
 /** A figure of a summary as a row. */
 export interface Figure {
@@ -10,6 +11,31 @@ export interface Figure {
   readonly measure: string
   readonly value: number | null
 }
+
+/** Columns of a figure in the data dictionary of a workbook. */
+export const figureColumns = [
+  {
+    name: 'section',
+    path: 'section',
+    type: 'string',
+    meaning:
+      'all for the figures of all enrolments, distribution for enrolments by percentage completed, gradeDistribution for graded ones by grade, course for the figures of a course',
+  },
+  {
+    name: 'name',
+    path: 'name',
+    type: 'string',
+    meaning: 'Range of percentages, or title and id of the course',
+  },
+  { name: 'measure', path: 'measure', type: 'string', meaning: 'Name of the figure, as in the API' },
+  {
+    name: 'value',
+    path: 'value',
+    type: 'number',
+    meaning: 'A count, or a percentage from 0 to 100; a completionRate is a share from 0 to 1',
+    nullMeans: 'no enrolments, or no grades',
+  },
+] as const satisfies readonly EncodedColumn[]
 
 const ranges = Array.from({ length: 10 }, (_, tenth) =>
   tenth === 9 ? '90–100' : `${tenth * 10}–${tenth * 10 + 9}`,

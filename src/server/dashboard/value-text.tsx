@@ -1,5 +1,7 @@
-import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
+import { escapeHiddenInDocument } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
+
+export { lineOf } from '../../codec/display-text.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
@@ -56,14 +58,6 @@ export function countOf(count: number, one: string, several = `${one}s`): string
 export function formatPercent(value: number | null): string {
   if (value === null) return '–'
   return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}%`
-}
-
-/** Returns foreign text on one line: invisible characters as `\\n` or `\\u202e`, cut to `maxLength` characters. */
-export function lineOf(text: string, maxLength = 200): string {
-  const characters = [...text.slice(0, 2 * maxLength + 2)]
-  return escapeHidden(
-    characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text,
-  )
 }
 
 /** Foreign JSON, indented; other text as it is. */

@@ -352,19 +352,15 @@ describe('what makes no sense', () => {
     ['--limit 5', '--limit is not supported by', 'An export contains all rows'],
     [
       '--format jsn',
-      '--format must be one of csv, json, jsonl, ndjson, yaml, not "jsn"',
+      '--format must be one of csv, json, jsonl, ndjson, yaml, parquet, xlsx, not "jsn"',
       'Did you mean json?',
     ],
     ['--columns emial', 'column "emial"', 'Did you mean email?'],
-    [
-      '--file learners.xlsx',
-      'Cannot write learners.xlsx: .xlsx files are not supported',
-      'ends in .csv, .json',
-    ],
+    ['--file learners.ods', 'Cannot write learners.ods: .ods files are not supported', 'ends in .csv, .json'],
     [
       '-o table --file learners',
       '--output table is not supported for a file',
-      'Use csv, json, jsonl or yaml',
+      'Use csv, json, jsonl, yaml, parquet or xlsx',
     ],
     ['--status complete', '--status must be one of not_started, in_progress', 'Did you mean completed?'],
   ])('%s is refused with a way on', async ([flags = '', message = '', hint = ''], { local }) => {

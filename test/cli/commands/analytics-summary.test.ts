@@ -1,6 +1,9 @@
 import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
+import { typeColumns } from '../../../src/cli/output/formats/tables.ts'
+import { figureColumns } from '../../../src/cli/output/summary-view.ts'
+import { labelColumns } from '../../../src/tables/paths.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -57,6 +60,28 @@ Sea                                    3          1        –    50.0% ██�
     )
   })
 
+  test('draws grades, where there are any', async ({ local }) => {
+    for (const [name, score] of Object.entries({ ada: 95, bob: 50, eve: '104 --extra-credit' })) {
+      await local.run(`grades set email:${name}@school.example --course ext:C-0 --score ${score}`)
+    }
+    const { stdout } = await local.run('analytics summary', plain)
+    expect(stdout).toContain('Median grade 95.0%   Graded 3   Passed 2 (66.7%)\n')
+    expect(stdout).toContain(`
+Graded enrolments by grade
+       0–9%  0
+     10–19%  0
+     20–29%  0
+     30–39%  0
+     40–49%  0
+     50–59%  1 ${'█'.repeat(60)}
+     60–69%  0
+     70–79%  0
+     80–89%  0
+    90–100%  1 ${'█'.repeat(60)}
+      >100%  1 ${'█'.repeat(60)}
+`)
+  })
+
   test.for([[66], [80], [200]])('of %i columns no line is longer', async ([tty = 0], { local }) => {
     const { stdout } = await local.run('analytics summary', { ...plain, tty })
     for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(tty)
@@ -108,6 +133,19 @@ describe('in a pipe', () => {
     const sea = await resultOf(local, 'courses get ext:C-0')
     expect(rows).toContainEqual(['course', `Sea (${sea.id})`, 'averageCompletionPercentage', '50'])
     for (const row of rows) expect(row).toHaveLength(4)
+    expect(rows.map(([section]) => section)).not.toContain('gradeDistribution')
+  })
+
+  test('has grades as shares of 100, and their ranges', async ({ local }) => {
+    for (const [name, score] of Object.entries({ ada: 95, bob: 50 })) {
+      await local.run(`grades set email:${name}@school.example --course ext:C-0 --score ${score}`)
+    }
+    const rows = await rowsOf(local, 'analytics summary')
+    expect(rows).toContainEqual(['all', '', 'passRate', '50'])
+    expect(rows).toContainEqual(['all', '', 'completionPercentage', '25'])
+    expect(rows).toContainEqual(['all', '', 'completionRate', '0.25'])
+    expect(rows).toContainEqual(['gradeDistribution', '90–100', 'enrollments', '1'])
+    expect(rows.filter(([section]) => section === 'gradeDistribution')).toHaveLength(10)
   })
 
   test('has the same rows as CSV, and any of their columns', async ({ local }) => {
@@ -121,6 +159,15 @@ describe('in a pipe', () => {
       stdout: '',
       stderr: expect.stringContaining('Did you mean value?'),
     })
+  })
+
+  test('has columns with types and meanings', async ({ local }) => {
+    const { stdout } = await local.run('analytics summary -o csv')
+    const [header = []]: string[][] = parse(stdout)
+    const columns = await typeColumns(labelColumns(header, header), undefined, figureColumns)
+    expect(columns.map(({ name, type, meaning }) => [name, type, typeof meaning])).toEqual(
+      header.map((name) => [name, name === 'value' ? 'number' : 'string', 'string']),
+    )
   })
 
   test('as JSON is the summary as the API gives it', async ({ local }) => {

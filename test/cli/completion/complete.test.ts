@@ -86,9 +86,14 @@ test('every argument is completed, but those that cannot be known', async () => 
     }
   }
   expect(others).toEqual([
+    'analytics fields table',
     ...['get', 'use', 'delete'].map((verb) => `profiles ${verb} name`),
     ...['restore', 'delete'].map((verb) => `server snapshot ${verb} name`),
   ])
+})
+
+test('tables of the data dictionary are completed', async ({ cli }) => {
+  expect(await words(cli, 'analytics fields lear')).toEqual(['learners'])
 })
 
 describe('flags', () => {

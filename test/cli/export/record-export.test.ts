@@ -228,7 +228,7 @@ describe('the file', () => {
 
   test.for([
     ['--file out.csv --format json', '--format json and --file out.csv cannot be used together'],
-    ['--file out.xlsx', '.xlsx files are not supported'],
+    ['--file out.ods', '.ods files are not supported'],
     ['--bom -o json', '--bom is only supported for CSV, not for json'],
     ['--force', '--force requires --file <path>'],
     ['--role teachr', 'teachr'],

@@ -11,6 +11,29 @@ export interface ListEncoder {
   guarded?(): number
 }
 
+/** Writes a list as a file of bytes, in pieces that may be empty. */
+export interface BinaryEncoder extends Pick<ListEncoder, 'hidden' | 'guarded'> {
+  rows(values: readonly unknown[]): Promise<Uint8Array>
+  end(): Promise<Uint8Array>
+}
+
+/** Writes a list as text or bytes. */
+export type AnyEncoder = ListEncoder | BinaryEncoder
+
+/** Returns the next piece of a list as bytes. */
+export async function rowBytes(encoder: AnyEncoder, values: readonly unknown[]): Promise<Uint8Array> {
+  return bytesOf(await encoder.rows(values))
+}
+
+/** Returns the last piece of a list as bytes. */
+export async function endBytes(encoder: AnyEncoder): Promise<Uint8Array> {
+  return bytesOf(await encoder.end())
+}
+
+function bytesOf(piece: string | Uint8Array): Uint8Array {
+  return typeof piece === 'string' ? Buffer.from(piece) : piece
+}
+
 /** A way to write results as text. */
 export interface Format {
   /** Set if the text may be coloured and has its control characters escaped. */
@@ -28,7 +51,7 @@ export function reduceColumns(encoder: ListEncoder, columns: readonly Column[] |
 }
 
 /** Returns the note about columns that had no room; null if all are shown. */
-export function hiddenNote({ hidden }: ListEncoder): string | null {
+export function hiddenNote({ hidden }: Pick<ListEncoder, 'hidden'>): string | null {
   const labels = hidden?.() ?? []
   if (labels.length === 0) return null
   const count = labels.length === 1 ? '1 column' : `${labels.length} columns`

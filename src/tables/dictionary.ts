@@ -1,0 +1,44 @@
+import * as z from 'zod'
+import { fieldsOf } from '../contract/fields.ts'
+import { operations } from '../contract/index.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { TableColumn } from './column.ts'
+import { describeColumns } from './describe-columns.ts'
+
+/** A table of the data dictionary. */
+export interface Table {
+  /** Name of the table: `learners`, `users`. */
+  readonly name: string
+  /** Operation that lists its rows. */
+  readonly operation: string
+  readonly columns: readonly TableColumn[]
+}
+
+/** Lists of statements, and of rows of several tables. */
+const otherLists = ['analytics.statements', 'analytics.rows', 'analytics.changes', 'analytics.learnerChanges']
+
+/**
+ * The data dictionary: the rows of each list of the API, derived from its schemas. The build replaces this module by its value,
+ * so that no command loads zod for it.
+ */
+export const tables: readonly Table[] = operations.flatMap((operation) => {
+  const record = itemIn(operation)
+  if (record === null || otherLists.includes(operation.id)) return []
+  const name = tableNameOf(operation.id)
+  return [{ name, operation: operation.id, columns: describeColumns(name, record) }]
+})
+
+/** Names a table after its resource, if it is the resource's own list, or after its operation. */
+function tableNameOf(id: string): string {
+  const [resource = '', verb = ''] = id.split('.')
+  if (verb === 'list') return resource
+  if (id === 'analytics.grades') return 'item-grades'
+  return resource === 'analytics' ? verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : id
+}
+
+/** Returns the schema of the items in a response: of a page, or of a report with all of its rows. */
+function itemIn({ list, report, method, response }: Operation): z.ZodType | null {
+  const items =
+    response && (list || (report && method === 'GET')) ? fieldsOf(response)?.['data']?.is : undefined
+  return items instanceof z.ZodArray ? (items.element as z.ZodType) : null
+}
