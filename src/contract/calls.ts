@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { bare } from './fields.ts'
+import { bare, componentOf } from './fields.ts'
 import { type Contract, contract } from './index.ts'
 import type { Operation, Query } from './operation.ts'
 
@@ -15,6 +15,8 @@ export interface Held {
  */
 export type Call<O extends Operation = Operation> = O & {
   readonly holds: Held
+  /** Name of the schema of its response in the OpenAPI document, of an item for a list; null without a response. */
+  readonly shows: string | null
   readonly defaults: Query<O> | null
 }
 
@@ -42,7 +44,8 @@ function callOf({ query, body, response, ...operation }: Operation) {
     body: body && !operation.merge ? pathsOf(body) : [],
   }
   const defaults = query ? (query.safeParse({}).data ?? null) : {}
-  return { ...operation, response: response && {}, holds, defaults }
+  const shows = (answer && componentOf(bare(answer))?.name) ?? null
+  return { ...operation, response: response && {}, holds, shows, defaults }
 }
 
 /** Returns the dotted paths of all fields, nested ones included. */

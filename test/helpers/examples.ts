@@ -148,8 +148,8 @@ export function successOf(line: string): number {
 /** Lines that start or end processes; they run in processes of their own. */
 export const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
-/** Makes a home with quickstart and the files that examples read. */
-export async function openExamples(): Promise<Examples> {
+/** Makes a home with quickstart and the files that examples read; `env` has variables of every line. */
+export async function openExamples(env: Readonly<Record<string, string>> = {}): Promise<Examples> {
   let time = Date.parse(start) + hour
   const place: Place = {
     platform: null,
@@ -171,7 +171,7 @@ export async function openExamples(): Promise<Examples> {
         time += 1
         return time
       },
-      env: { DISPLAY: ':0' },
+      env: { DISPLAY: ':0', ...env },
     }),
   }
   const { cli } = place

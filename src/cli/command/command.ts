@@ -100,6 +100,20 @@ export interface Command {
   run(context: Context, given: Given): Promise<void>
 }
 
+/** True for a command that prints JSON with `-o json`, whose schema `--schema` shows. */
+export function printsJson({ prints, alsoPrints, calls, destructive }: Command): boolean {
+  if (prints) return prints.length > 0
+  return alsoPrints !== undefined || (calls !== undefined && destructive !== true)
+}
+
+/** Name of the flag that shows the schema of a command's output; `validate` has one of its own. */
+export const schemaFlag = 'schema'
+
+/** True for a command whose output `--schema` shows. */
+export function showsSchema(command: Command): boolean {
+  return printsJson(command) && !command.flags?.some(({ name }) => name === schemaFlag)
+}
+
 /** Unsupported global flags of a command, each with the reason or an alternative. */
 export type Refusals = Readonly<Partial<Record<SettingName, string>>>
 
@@ -140,9 +154,22 @@ export type HelpOf = (path: readonly string[]) => Promise<string | null>
 /** Runs another command line, without `learnctl`, in a context; its errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
 
+/** A command and its words without `learnctl`. */
+export interface NamedCommand {
+  readonly path: string
+  readonly command: Command
+  /** Other words for it. */
+  readonly aliases: readonly string[]
+}
+
 /** Functions of the command line that a command may use. */
 export interface Host {
   readonly helpOf: HelpOf
+  /**
+   * Returns the command at a path, or all that are listed of a noun, a group or the program; null if these words are
+   * none. Aliases are accepted.
+   */
+  readonly commandsAt: (path: readonly string[]) => Promise<readonly NamedCommand[] | null>
   /** Renders the manual page of the whole program; `date` (ISO 8601) is its date. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine

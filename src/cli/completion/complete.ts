@@ -1,6 +1,6 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import { settings } from '../../config/setting.ts'
-import type { Noun } from '../command/command.ts'
+import type { Host, Noun } from '../command/command.ts'
 import type { Shell } from '../help/completion-scripts.ts'
 import type { Transports } from '../session/session.ts'
 import { type Io, write, writeStderr } from '../terminal/io.ts'
@@ -22,8 +22,7 @@ export async function complete(
     const [shell, ...rest] = argv
     const line = parseTypedLine(shell, rest)
     if (line.isRedirection) return await write(io.stdout, 'files\n')
-    const host = { helpOf: async () => null, manual: async () => '', runLine: async () => {} }
-    const place = await parseWords(line.words, nouns, host)
+    const place = await parseWords(line.words, nouns, inertHost)
     if (place === null) return
     const find: FindThings = async (...asked) =>
       (await import('./find-things.ts')).findThings(io, transports, ...asked)
@@ -32,6 +31,14 @@ export async function complete(
   } catch (error) {
     if (io.env[settings.debug.variable]) await writeStderr(io, `debug: ${escapeHidden(String(error))}\n`)
   }
+}
+
+/** Host of commands that are completed and never run. */
+const inertHost: Host = {
+  helpOf: async () => null,
+  commandsAt: async () => null,
+  manual: async () => '',
+  runLine: async () => {},
 }
 
 function parseTypedLine(shell: string | undefined, [line = '', ...more]: readonly string[]): TypedLine {

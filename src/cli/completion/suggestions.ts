@@ -1,6 +1,7 @@
 import { colourModes, formats } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Noun } from '../command/command.ts'
+import { type Noun, schemaFlag, showsSchema } from '../command/command.ts'
+import { schemaMeaning } from '../help/help-text.ts'
 import { argumentAt, type CursorPlace, flagNamed, type KnownFlag } from './cursor-place.ts'
 
 /** A suggested word and its meaning. */
@@ -84,6 +85,7 @@ export interface Surroundings {
 
 const nothing: Suggestions = { found: [], files: false, isOpen: false }
 const files: Suggestions = { ...nothing, files: true }
+const shownSchema: Suggestion = { value: `--${schemaFlag}`, meaning: schemaMeaning }
 const helpFlag: Suggestion = { value: '--help', meaning: 'Show help' }
 
 /** Returns the suggestions for the word that begins with `current`. */
@@ -148,7 +150,7 @@ function verbWords({ commands, group }: CursorPlace, noun: Noun | undefined, cur
 }
 
 /** Returns the unused flags, required ones first; `onlyOwn` leaves out global flags. */
-function flagWords({ flags, values }: CursorPlace, onlyOwn = false): Suggestion[] {
+function flagWords({ flags, values, command }: CursorPlace, onlyOwn = false): Suggestion[] {
   const left = flags.filter(
     ({ flag, isRepeatable, setting }) =>
       (isRepeatable || !values.has(flag.name)) && !(onlyOwn && setting !== null),
@@ -157,7 +159,7 @@ function flagWords({ flags, values }: CursorPlace, onlyOwn = false): Suggestion[
     .flatMap(({ names, flag, required }) =>
       names.map((value) => ({ value, meaning: required ? `${flag.summary} (required)` : flag.summary })),
     )
-    .concat(onlyOwn ? [] : [helpFlag])
+    .concat(onlyOwn ? [] : [...(command && showsSchema(command) ? [shownSchema] : []), helpFlag])
 }
 
 async function argumentValues(

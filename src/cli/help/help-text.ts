@@ -1,13 +1,16 @@
 import { type Setting, settings } from '../../config/setting.ts'
-import type { Command, Noun } from '../command/command.ts'
+import { type Command, type Noun, schemaFlag, showsSchema } from '../command/command.ts'
 import { type Flag, kebab, placeholders } from '../command/flag.ts'
 import { twoColumns, wrap, wrapWords } from '../terminal/format-text.ts'
 
 type Row = readonly [term: string, meaning: string]
 
+/** Meaning of `--schema`, which shows what a command prints. */
+export const schemaMeaning = 'Show the JSON Schema of the output (-o json)'
+const schemaRow: Row = [`    --${schemaFlag}`, schemaMeaning]
 const helpFlag: Row = ['-h, --help', 'Show help']
 
-/** Returns the help of `learnctl`: its nouns by group. Fits a screen of 80 columns and 40 lines. */
+/** Returns the help of `learnctl`: its nouns by group. Fits a screen of 80 columns and 48 lines. */
 export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number): string {
   const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
     const rows = Object.entries(nouns).flatMap(([name, noun]): Row[] =>
@@ -59,7 +62,7 @@ export function commandHelp(path: string, command: Command, width: number): stri
     wrapParagraph(`${summary}.`, width),
     ...(description?.split('\n\n').map((paragraph) => wrapParagraph(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
-    section('Flags', [...flags.map(flagRow), helpFlag], width),
+    section('Flags', [...flags.map(flagRow), ...(showsSchema(command) ? [schemaRow] : []), helpFlag], width),
     ...(examples.length > 0
       ? [`Examples:\n${examples.map((line) => exampleText(line, width)).join('\n')}`]
       : []),
@@ -99,7 +102,8 @@ export function usageOf(command: Command): string {
   return [command.name, ...positionsOf(command)].join(' ')
 }
 
-function positionsOf({ arguments: positions = [] }: Command): string[] {
+/** Returns the arguments of a command as its usage names them. */
+export function positionsOf({ arguments: positions = [] }: Command): string[] {
   return positions.map(({ name, optional, rest }) => {
     const word = rest ? `${name}...` : name
     return optional ? `[${word}]` : `<${word}>`

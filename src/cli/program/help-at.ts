@@ -1,6 +1,6 @@
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Command, Host } from '../command/command.ts'
-import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
+import type { Command, Host, NamedCommand, Noun } from '../command/command.ts'
+import { commandHelp, groupHelp, isListed, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
 
 /**
@@ -28,6 +28,26 @@ export async function manualPage(date: string, host: Host): Promise<string> {
 /** Returns the help of a noun, a command or a group; null if these words are none. */
 export async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
   if (path.length === 0) return topHelp()
+  const found = await findPlace(path, host)
+  if (!found) return null
+  const { name, noun, words, loaded } = found
+  if (!('length' in loaded)) return words.length === 0 ? commandHelp(`learnctl ${name}`, loaded, width) : null
+  if (words.length === 0) return nounHelp(name, noun.summary, loaded, width)
+  const command = loaded.find((each) => each.name === words.join(' '))
+  if (command) return commandHelp(`learnctl ${name} ${command.name}`, command, width)
+  const summary = noun.groups?.[words.join(' ')]
+  return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
+}
+
+/** A noun, and the words after it without aliases. */
+interface Place {
+  readonly name: string
+  readonly noun: Noun
+  readonly loaded: readonly Command[] | Command
+  readonly words: readonly string[]
+}
+
+async function findPlace(path: readonly string[], host: Host): Promise<Place | null> {
   const [first = '', ...others] = path
   const [name, ...typed] = [
     ...(wordsFor(shortcuts, first) ?? [wordsFor(nounAliases, first) ?? first]),
@@ -36,13 +56,54 @@ export async function helpAt(path: readonly string[], width: number, host: Host)
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (!noun) return null
   const loaded = await noun.load(host)
-  const words = 'length' in loaded ? expandAliases(typed, loaded) : typed
-  if (!('length' in loaded)) return words.length === 0 ? commandHelp(`learnctl ${name}`, loaded, width) : null
-  if (words.length === 0) return nounHelp(name, noun.summary, loaded, width)
-  const command = loaded.find((each) => each.name === words.join(' '))
-  if (command) return commandHelp(`learnctl ${name} ${command.name}`, command, width)
-  const summary = noun.groups?.[words.join(' ')]
-  return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
+  return { name, noun, loaded, words: 'length' in loaded ? expandAliases(typed, loaded) : typed }
+}
+
+/** Returns the command at a path, or all that are listed there (see `Host`). */
+export async function commandsAt(
+  path: readonly string[],
+  host: Host,
+): Promise<readonly NamedCommand[] | null> {
+  if (path.length === 0) {
+    const all = await Promise.all(Object.keys(nouns).map((name) => commandsAt([name], host)))
+    return all.flatMap((each) => each ?? [])
+  }
+  const found = await findPlace(path, host)
+  if (!found) return null
+  const { name, loaded } = found
+  const words = found.words.join(' ')
+  if (!('length' in loaded)) return words === '' ? [nameCommand(name, loaded, [])] : null
+  const named = loaded
+    .filter((each) =>
+      words === ''
+        ? isListed(each)
+        : each.name === words || (isListed(each) && each.name.startsWith(`${words} `)),
+    )
+    .map((each) => nameCommand(name, each, loaded))
+  return named.length === 0 ? null : named
+}
+
+function nameCommand(noun: string, command: Command, siblings: readonly Command[]): NamedCommand {
+  const nounWords = Object.entries(nounAliases).flatMap(([word, name]) => (name === noun ? [word] : []))
+  if (siblings.length === 0) return { path: noun, command, aliases: nounWords }
+  const [verb = '', ...before] = command.name.split(' ').toReversed()
+  const group = before.map((word) => `${word} `).join('')
+  const verbs = siblings.flatMap(({ name }) => (name.startsWith(group) ? [name.slice(group.length)] : []))
+  const verbWords = [...verbsByAlias(verbs, true)].flatMap(([word, name]) => (name === verb ? [word] : []))
+  const whole = `${noun} ${command.name}`
+  const isShortcut = ([, words]: readonly [string, readonly string[]]) => words.join(' ') === whole
+  return {
+    path: command.isDefault ? noun : whole,
+    command,
+    aliases: [
+      ...(command.isDefault ? [whole] : []),
+      ...Object.entries(shortcuts)
+        .filter(isShortcut)
+        .map(([word]) => word),
+      ...nounWords.map((word) => `${word} ${command.name}`),
+      ...verbWords.map((word) => `${noun} ${group}${word}`),
+    ],
+  }
 }
 
 function wordsFor<Words>(table: Readonly<Record<string, Words>>, word: string): Words | undefined {

@@ -1,12 +1,19 @@
 import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
 import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Argument, Command, Host, Invocation, Noun } from '../command/command.ts'
+import {
+  type Argument,
+  type Command,
+  type Host,
+  type Invocation,
+  type Noun,
+  schemaFlag,
+} from '../command/command.ts'
 import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
 import { runCommand } from '../command/run-command.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
 import { HelpShown, UsageError } from '../terminal/errors.ts'
-import { helpAt, manualPage, topHelp } from './help-at.ts'
+import { commandsAt, helpAt, manualPage, topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
 /** Parses command lines and answers requests for help. */
@@ -53,6 +60,7 @@ class CommandLine implements Program {
   #host(): Host {
     return {
       helpOf: (path) => this.#helpOf(path),
+      commandsAt: (path) => commandsAt(path, this.#host()),
       manual: (date) => manualPage(date, this.#host()),
       runLine: async (argv, context) => {
         const inner = createProgram(this.#columns, (invocation) => runCommand(context, invocation))
@@ -164,15 +172,21 @@ class CommandLine implements Program {
         else this.#addOnce(parser, option)
       }
     }
-    parser.action(() =>
-      this.#execute({
+    const hasOwn = flags.some(({ name }) => name === schemaFlag)
+    if (!hasOwn) parser.addOption(hiddenOption(`--${schemaFlag}`))
+    parser.action(async () => {
+      if (!hasOwn && parser.getOptionValue(schemaFlag) === true) {
+        const { schemaText } = await import('../results/output-schemas.ts')
+        throw new HelpShown(await schemaText(command, pathOf(parser)))
+      }
+      await this.#execute({
         command,
         name: pathOf(parser),
         globals: globalsOf(parser),
         arguments: argumentsOf(parser, positions),
         flags: Object.fromEntries(flags.map(({ name }) => [name, parser.getOptionValue(attributeOf(name))])),
-      }),
-    )
+      })
+    })
   }
 }
 

@@ -73,7 +73,7 @@ function referenceTo(name: string): string {
 }
 
 /** Removes keywords that Zod adds and that confuse readers, and adds those that it lacks. */
-function simplifyKeywords({
+export function simplifyKeywords({
   zodSchema,
   jsonSchema,
 }: {
