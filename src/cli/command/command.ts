@@ -80,6 +80,8 @@ export interface Command {
   readonly createsAcademy?: true
   /** Global flags that it does not support, each with the reason; using one is a usage error. */
   readonly refuses?: Refusals
+  /** Flags of similar commands that it does not support, each with the reason; using one is a usage error. */
+  readonly refusesFlags?: Readonly<Record<string, string>>
   /** Set if its result is rows, printed or in the files of a folder, besides commands that end in `list` or call a list. */
   readonly hasRows?: true | 'in a folder'
   /** Complete command lines without `learnctl`. */

@@ -5,12 +5,13 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, withTimeZone } from '../command/flag.ts'
-import { exportOptionsOf, formatFlag, sheetFlag, targetFlags } from '../export/export-options.ts'
+import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/output.ts'
+import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { fieldsCommand } from './analytics-fields.ts'
 
@@ -73,6 +74,9 @@ export const commands: readonly Command[] = [
     prints: ['SummaryOfPeriod'],
     description:
       'In a pipe and as CSV, each row holds one figure: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
+    refusesFlags: {
+      [sheetFlag.name]: 'The result is not a list; write its rows with: learnctl analytics export --to-sheet',
+    },
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: withFlagNames(runSummary),
@@ -91,6 +95,10 @@ export const commands: readonly Command[] = [
       columns: 'Statements are exported as a whole',
     },
     flags: [...withTimeZone(statementFlags.map(({ flag }) => flag)), ...statementTargetFlags],
+    refusesFlags: {
+      [sheetFlag.name]:
+        'A statement is nested JSON without columns; write progress and grades with: learnctl analytics export --to-sheet',
+    },
     examples: [
       'analytics statements --home-page https://academy.example.org --file statements.jsonl',
       'analytics statements --course ext:AAA-2014J --start-date 2014-10-01 -o json',

@@ -322,7 +322,7 @@ const googleFlags: readonly Flag[] = [
 /** `learnctl auth google` */
 const google: Command = {
   name: 'google',
-  summary: 'Sign in to Google Sheets, for --to-sheet of exports',
+  summary: 'Sign in to Google Sheets, for --to-sheet of lists and exports',
   writes: ['machine'],
   prints: [],
   description: `Opens Google's sign-in page in the browser, for an OAuth client of your own (Google Cloud Console, type Desktop app), and

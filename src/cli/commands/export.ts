@@ -1,9 +1,10 @@
 import type { Command } from '../command/command.ts'
 import { bindQueryFlags, type FieldFlag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import { allColumnsFlag, formatFlag, historyFlag, sheetFlag, targetFlags } from '../export/export-options.ts'
+import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-options.ts'
 import { recordName } from '../help/printed.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
+import { sheetFlag } from '../sheet/sheet-flag.ts'
 
 /** Definition of an export of records. */
 export interface ExportSpec {

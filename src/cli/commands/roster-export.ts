@@ -4,6 +4,7 @@ import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { scopeFlags, scopeOf } from '../roster/roster-options.ts'
+import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 const flags = [
@@ -63,6 +64,10 @@ export const rosterExportCommand: Command = {
   arguments: [{ name: 'target', summary: 'Folder to write, or a file that ends in .zip', file: 'write' }],
   flags,
   refuses: { ...noColumns, quiet: 'The result has no id', dryRun: 'It changes nothing' },
+  refusesFlags: {
+    [sheetFlag.name]:
+      'A package has several files; write one kind of record with: learnctl users export --to-sheet',
+  },
   examples: [
     'roster export --format oneroster oneroster.zip',
     'roster export --format canvas canvas-files --course ext:AAA-2014J',

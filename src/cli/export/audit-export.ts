@@ -28,7 +28,7 @@ export async function exportAudit(
   filters: readonly BoundFlag[],
 ): Promise<void> {
   const { io, session, settings } = context
-  const asked = exportOptionsOf(settings, given)
+  const asked = exportOptionsOf(settings, given, 'audit')
   const caller = await session.caller()
   checkChoices(
     filters.map(({ flag }) => flag),

@@ -3,9 +3,9 @@ import { type BinaryFormat, type Format, isBinaryFormat } from '../../config/set
 import type { Given } from '../command/command.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
+import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sheet/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { ExportFormat, RowForm } from './row-encoder.ts'
-import { type SheetPlace, sheetPlaceOf } from './sheet-place.ts'
 
 /** Format and compression of an export. */
 interface ExportForm {
@@ -65,15 +65,6 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file', destructive: true },
 ] as const satisfies readonly Flag[]
 
-/** Exports to a tab of a spreadsheet. */
-export const sheetFlag = {
-  name: 'to-sheet',
-  kind: 'text',
-  placeholder: 'spreadsheet[#tab]',
-  summary:
-    'Replace a tab of a Google spreadsheet, given by URL or id, in one step (see auth google); default tab: what is exported',
-} as const satisfies Flag
-
 /** Reads the flags of an export. Throws a UsageError on contradictions. */
 export function exportOptionsOf(
   settings: Settings,
@@ -102,10 +93,7 @@ export function exportOptionsOf(
 }
 
 function sheetOptions(settings: Settings, flags: Given['flags'], defaultTab: string): ExportTarget & RowForm {
-  const asked = settings.output.origin.source === 'flag' ? settings.output.origin.name : undefined
-  const ofFiles = [formatFlag, ...targetFlags].find(({ name }) => flags[name] !== undefined)
-  const other = asked ?? (ofFiles && `--${ofFiles.name}`)
-  if (other !== undefined) throw new UsageError(`--to-sheet and ${other} cannot be used together`)
+  assertSheetOnly(settings, flags, [formatFlag, ...targetFlags])
   return {
     format: 'sheet',
     gzip: false,

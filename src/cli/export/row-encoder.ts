@@ -118,7 +118,7 @@ export async function listEncoder(
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'sheet':
-      return (await import('./sheet-rows.ts')).sheetRows(all)
+      return (await import('../sheet/sheet-list.ts')).sheetRows(all)
     case 'yaml':
       return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:

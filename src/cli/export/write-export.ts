@@ -30,7 +30,7 @@ export async function writeExport(
   verify: () => void = () => {},
 ): Promise<number> {
   const { io, output } = context
-  const tab = sheet ? await (await import('./sheet-target.ts')).openSheet(context, sheet) : null
+  const tab = sheet ? await (await import('../sheet/sheet-target.ts')).openSheet(context, sheet) : null
   const target = tab ?? (file === undefined ? null : await openTarget(io.cwd, file, { force }))
   // A bar on the same terminal would mix with the rows.
   const watched = target !== null || !io.stdout.isTTY

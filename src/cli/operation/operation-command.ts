@@ -2,6 +2,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
 import { type BoundFlag, bindFieldFlags, bindQueryFlags, withTimeZone } from '../command/flag.ts'
 import { passwordFlag, secretFlags } from '../command/secret-input.ts'
+import { sheetFlag } from '../sheet/sheet-flag.ts'
 import {
   bodyFlag,
   delimiterFlag,
@@ -36,7 +37,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     ...(spec.exists?.dataset ? [upsertFlag] : []),
     ...(spec.flags ?? []),
     ...(spec.several ? [idsFlag] : []),
-    ...(isFilteredList(spec) ? [delimiterFlag, ignoreFiltersFlag] : []),
+    ...(isFilteredList(spec) ? [delimiterFlag, ignoreFiltersFlag, sheetFlag] : []),
   ])
   const exits = [...(spec.several ? ['partial' as const] : []), ...(spec.exitNames ?? [])]
 

@@ -7,12 +7,13 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { hasChosenColumns, type Shape } from '../output/output.ts'
+import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sheet/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
 import { assertSeveralOffered, judgeList, pathsOfColumns } from './judge-list.ts'
-import { delimiterOf } from './operation-flags.ts'
+import { delimiterFlag, delimiterOf } from './operation-flags.ts'
 
-/** Prints a list up to `--limit`, or with `--all` page by page; says so if it is cut. */
+/** Prints a list up to `--limit`, or with `--all` page by page, or writes it to a spreadsheet; says so if it is cut. */
 export async function printList(
   context: Context,
   caller: Caller,
@@ -24,7 +25,8 @@ export async function printList(
 ): Promise<void> {
   const { settings, output, session } = context
   const limit = limitOf(settings)
-  const delimiter = delimiterOf(flags, settings.output.value)
+  const place = sheetPlaceIn(settings, flags, operation)
+  const delimiter = place ? undefined : delimiterOf(flags, settings.output.value)
   const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSizeQuery(limit) }
   const { params } = input
   const whole = limit === Number.POSITIVE_INFINITY
@@ -47,10 +49,21 @@ export async function printList(
   const listed = whole
     ? allPages(caller, operation, paged, context.io.signal)
     : caller.pages(operation, paged)
-  await printUntilError(listed, async (received) => {
-    const pages = limitItems(limit, judged.pages(received), (count) => {
+  const limited = (received: AsyncIterable<Page<Operation>>) =>
+    limitItems(limit, judged.pages(received), (count) => {
       cut = count
     })
+  if (place) {
+    const { writeList } = await import('../sheet/sheet-list.ts')
+    // Unlike a printed list, a tab never has a part of the rows.
+    await writeList(context, place, limited(listed), shape, judged.assertJudged)
+    await judged.note()
+    await judged.noteOrder(cut)
+    if (cut !== null) await output.note(`Exported the first ${cut}; use --all for the rest`)
+    return
+  }
+  await printUntilError(listed, async (received) => {
+    const pages = limited(received)
     await output.list(shown ? shown.collect(pages) : pages, { ...shape, delimiter })
     shown?.save(context.io.now())
     await judged.note()
@@ -58,6 +71,14 @@ export async function printList(
     await judged.noteOrder(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
+}
+
+/** Returns the tab that `--to-sheet` names, by default called after the resource; null without the flag. */
+function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operation): SheetPlace | null {
+  const given = flags[sheetFlag.name]
+  if (given === undefined) return null
+  assertSheetOnly(settings, flags, [delimiterFlag])
+  return sheetPlaceOf(String(given), id.replace(/\.list$/, ''))
 }
 
 /** Yields all pages of a list, as large as a remote platform allows. */

@@ -172,6 +172,14 @@ class CommandLine implements Program {
         else this.#addOnce(parser, option)
       }
     }
+    for (const [name, reason] of Object.entries(command.refusesFlags ?? {})) {
+      parser.addOption(hiddenOption(`--${name} [value]`)).on(`option:${name}`, () => {
+        throw new UsageError(`--${name} is not supported by \`${pathOf(parser)}\``, {
+          code: 'unsupported_flag',
+          why: [reason],
+        })
+      })
+    }
     const hasOwn = flags.some(({ name }) => name === schemaFlag)
     if (!hasOwn) parser.addOption(hiddenOption(`--${schemaFlag}`))
     parser.action(async () => {

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { sheetRows } from '../../../src/cli/export/sheet-rows.ts'
+import { sheetRows } from '../../../src/cli/sheet/sheet-list.ts'
+import type { HttpResponse } from '../../../src/contract/http.ts'
 import { test as base, type TestCli, type TestCliOptions } from '../../helpers/cli.ts'
 import {
   createFakeSheets,
@@ -16,10 +17,25 @@ let fake: FakeSheets
 let shown = new URL('http://none')
 let waits: number[] = []
 let now = Date.parse('2026-03-01T12:00:00.000Z')
+let pages = 0
+
+const platform = 'https://platform.example'
+
+/** Another platform, whose list of long courses does not end; null for requests to others. */
+function platformAnswer(address: string): HttpResponse | null {
+  const { origin, pathname } = new URL(address)
+  if (origin !== platform) return null
+  const headers = { 'content-type': 'application/json' }
+  if (pathname !== '/v1/courses') return { status: 404, headers, body: '{}' }
+  pages += 1
+  const row = { id: `crs_${pages}`, title: 'Tides', description: 'x'.repeat(40_000) }
+  const data = Array.from({ length: 100 }, () => row)
+  return { status: 200, headers, body: JSON.stringify({ data, nextCursor: `page${pages}` }) }
+}
 
 /** A person who allows access: the browser follows the redirect to the program. */
 const test = base.extend('options', {
-  transport: (request) => transportToGoogle(fake)(request),
+  transport: async (request) => platformAnswer(request.url) ?? transportToGoogle(fake)(request),
   openBrowser: async (address: string) => {
     shown = new URL(address)
     const back = new URL(shown.searchParams.get('redirect_uri') ?? '')
@@ -238,8 +254,71 @@ describe('--to-sheet', () => {
     expect(posts()).toBe(0)
   })
 
+  test('writes a list with the rows it would print, and says how to get all', async ({ local }) => {
+    await signedIn(local)
+    const list = `users list --sort email --columns email,firstName --to-sheet ${spreadsheetId}`
+    expect(await local.run(`${list} --limit 1`)).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr:
+        'Exported 1 row to tab "users" of "Spring report"\nnote: Exported the first 1; use --all for the rest\n',
+    })
+    expect(fake.table('users')).toEqual([
+      ['email', 'firstName'],
+      ['ada@school.example', '=1+1'],
+    ])
+    expect(await local.run(`${list}#All --all`)).toMatchObject({ code: 0 })
+    expect(fake.table('All')).toHaveLength(3)
+    expect(await local.run(`groups members list none --to-sheet ${spreadsheetId}#Class`)).toMatchObject({
+      code: 3,
+    })
+    expect(fake.tabs.map(({ title }) => title)).not.toContain('Class')
+    expect(await local.run(`terms list --to-sheet ${spreadsheetId}`)).toMatchObject({ code: 0 })
+    expect(fake.table('terms')[0]).toContain('externalId')
+  })
+
+  test('writes the audit log, with changes as text', async ({ local }) => {
+    await signedIn(local)
+    const ran = await local.run(`audit export --columns action,after --to-sheet ${spreadsheetId}`)
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('to tab "audit" of') })
+    expect(fake.table('audit')).toContainEqual(['user.created', expect.stringContaining('"=1+1"')])
+  })
+
+  test('refuses a table that is too large for one request, and stops reading', async ({ local }) => {
+    await signedIn(local)
+    pages = 0
+    const list = `courses list --all --url ${platform} --to-sheet ${spreadsheetId}`
+    const { code, stderr } = await local.run(list, { env: { LEARNCTL_API_KEY: 'lck_key' } })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(
+        'The table is larger than 32 MiB, and a tab is replaced in one request',
+      ),
+    })
+    expect(pages).toBeLessThan(20)
+    expect(posts()).toBe(0)
+  })
+
+  test('is refused where the result is no table', async ({ local }) => {
+    for (const command of [
+      'analytics statements',
+      'analytics summary',
+      'roster export x.zip --format canvas',
+    ]) {
+      const { code, stderr } = await local.run(`${command} --to-sheet ${spreadsheetId}`)
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/^error: --to-sheet is not supported by `learnctl .+`\n {2}\S/),
+      })
+    }
+  })
+
   test('cannot be combined with files, formats and other places', async ({ local }) => {
     open()
+    for (const flags of ['-q', '-o csv', '--delimiter ;']) {
+      const { code, stderr } = await local.run(`users list --to-sheet ${spreadsheetId} ${flags}`)
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/cannot be used together/) })
+    }
     for (const flags of ['--file x.csv', '-o json', '--format csv', '--raw', '--delimiter ;', '--force']) {
       const { code, stderr } = await local.run(`${line} ${flags}`)
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/cannot be used together/) })

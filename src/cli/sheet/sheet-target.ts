@@ -8,7 +8,7 @@ import type { Context } from '../command/context.ts'
 import { type GoogleAccess, openGoogleAccess, sheetsUrl } from '../command/google-access.ts'
 import { CommandError, type ExitName } from '../terminal/errors.ts'
 import type { TargetFile } from '../terminal/target-file.ts'
-import type { SheetPlace } from './sheet-place.ts'
+import type { SheetPlace } from './sheet-flag.ts'
 
 /** Maximum size of the request that replaces a tab: one request is what makes the replacement atomic. */
 const maxRequestBytes = 32 * 1024 * 1024

@@ -1,4 +1,17 @@
+import type { Settings } from '../../config/resolve-settings.ts'
+import type { Flag, FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
+
+/** Writes rows to a tab of a spreadsheet. */
+export const sheetFlag = {
+  name: 'to-sheet',
+  kind: 'text',
+  placeholder: 'spreadsheet[#tab]',
+  writes: ['elsewhere'],
+  destructive: true,
+  summary:
+    'Replace a tab of a Google spreadsheet, given by URL or id, in one step (see auth google); default tab: the kind of rows',
+} as const satisfies Flag
 
 /** A tab of a spreadsheet. */
 export interface SheetPlace {
@@ -31,4 +44,16 @@ export function sheetPlaceOf(text: string, defaultTab: string): SheetPlace {
     throw new UsageError(`Invalid --to-sheet: the name of a tab has at most ${maxTabLength} characters`)
   }
   return { spreadsheet: id, tab: after === '' ? defaultTab : after }
+}
+
+/** Throws a UsageError if another flag gives the rows a format or a place, too. */
+export function assertSheetOnly(
+  { output, quiet }: Pick<Settings, 'output' | 'quiet'>,
+  flags: FlagValues,
+  others: readonly Flag[],
+): void {
+  const setting = [output, quiet].find(({ origin }) => origin.source === 'flag')
+  const other = others.find(({ name }) => flags[name] !== undefined)
+  const name = setting?.origin.name ?? (other && `--${other.name}`)
+  if (name !== undefined) throw new UsageError(`--to-sheet and ${name} cannot be used together`)
 }
