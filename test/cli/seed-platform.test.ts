@@ -287,6 +287,7 @@ const here: Record<string, [line: string, code: number]> = {
   'server snapshot delete': ['server snapshot delete before --yes', 3],
   completion: ['completion bash', 0],
   'analytics fields': ['analytics fields', 0],
+  'analytics pseudonym-key': ['analytics pseudonym-key --file pseudonyms.key', 0],
   validate: ['validate academy.yaml', 2],
   'roster validate': ['roster validate school.zip', 2],
   'server status': ['server status', 0],

@@ -104,6 +104,7 @@ export const needs: readonly NeedOf[] = [
     'names a term',
     made('terms create --name "Spring 2027" --external-id 2027S'),
   ],
+  [/--pseudonym-key study\.key/, 'names a key', made('analytics pseudonym-key --file study.key')],
   [/^undo last/, 'names a change', made('courses update AAA-2013J AAA-2014J --language en')],
   [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],

@@ -11,6 +11,7 @@ import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/output.ts'
+import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { fieldsCommand } from './analytics-fields.ts'
@@ -37,6 +38,15 @@ const encodingFlag = {
   summary: "Encoding of another platform's CSV, such as shift_jis (default as it declares, else utf-8)",
 } as const
 
+const keyFileFlag = {
+  name: 'file',
+  kind: 'text',
+  placeholder: 'path',
+  file: 'write',
+  summary: 'File to create',
+  required: true,
+} as const
+
 const timedFlags = withTimeZone([...ownFlags, lastFlag])
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
@@ -56,13 +66,22 @@ export const commands: readonly Command[] = [
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [formatFlag, ...timedFlags, ignoreFiltersFlag, ...targetFlags, sheetFlag, encodingFlag],
+    flags: [
+      formatFlag,
+      ...timedFlags,
+      ...pseudonymFlags,
+      ignoreFiltersFlag,
+      ...targetFlags,
+      sheetFlag,
+      encodingFlag,
+    ],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
       'analytics export --last 30d --to-sheet 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms#Learners',
+      'analytics export --course ext:AAA-2014J --pseudonymise --pseudonym-key study.key --coarsen-times week',
     ],
     run: withFlagNames(runExport),
   },
@@ -94,11 +113,15 @@ export const commands: readonly Command[] = [
       limit: 'An export contains all statements; filter it with --course, --learner or --start-date',
       columns: 'Statements are exported as a whole',
     },
-    flags: [...withTimeZone(statementFlags.map(({ flag }) => flag)), ...statementTargetFlags],
     refusesFlags: {
       [sheetFlag.name]:
         'A statement is nested JSON without columns; write progress and grades with: learnctl analytics export --to-sheet',
     },
+    flags: [
+      ...withTimeZone(statementFlags.map(({ flag }) => flag)),
+      ...pseudonymFlags.filter(({ name }) => name !== 'k'),
+      ...statementTargetFlags,
+    ],
     examples: [
       'analytics statements --home-page https://academy.example.org --file statements.jsonl',
       'analytics statements --course ext:AAA-2014J --start-date 2014-10-01 -o json',
@@ -107,6 +130,27 @@ export const commands: readonly Command[] = [
       const { exportStatements } = await import('../export/statement-export.ts')
       await exportStatements(context, given, statementFlags)
     }, statementFlags),
+  },
+  {
+    name: 'pseudonym-key',
+    summary: 'Create a key for pseudonyms',
+    writes: ['files'],
+    prints: [],
+    description:
+      'Writes 32 random bytes as text to a file that only you can read (mode 0600). Exports with the same key have the same pseudonyms.\nThe key leads back from an id to its pseudonym: keep it apart from the data, and delete it when no further export is needed.',
+    refuses: {
+      quiet: 'The result has no id',
+      columns: 'The result has no columns',
+      limit: 'The result is not a list',
+    },
+    flags: [keyFileFlag],
+    examples: ['analytics pseudonym-key --file study.key'],
+    run: async ({ io, output }, { flags }) => {
+      const file = String(flags[keyFileFlag.name])
+      const { createPseudonymKey } = await import('../pseudonyms/pseudonym-key.ts')
+      await createPseudonymKey(io.cwd, file)
+      await output.done(`Created key ${file}; without it, the same pseudonyms cannot be made again`)
+    },
   },
 ]
 
@@ -125,6 +169,7 @@ function withFlagNames(run: Command['run'], query = filterFlags): Command['run']
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
+  const pseudonymising = pseudonymisingOf(context, given)
   const encoding = await requireEncoding(given, wanted)
   const [
     caller,
@@ -139,11 +184,11 @@ async function runExport(context: Context, given: Given): Promise<void> {
     import('../export/learner-filter.ts'),
     import('../operation/judge-list.ts'),
   ])
-  if (wanted.columns && !mayDiffer(session.target())) {
+  if (wanted.columns && !pseudonymising && !mayDiffer(session.target())) {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
   const flagOf = flagNamer(given)
-  const whole = { ...wanted, encoding, operation, filter: null }
+  const whole = { ...wanted, encoding, operation, filter: null, pseudonymising }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)
   await withPlainDates(context, wanted.query, async (sent) => {

@@ -3,6 +3,7 @@ import { bindQueryFlags, waitLockFlag, withTimeZone } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
+import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
@@ -69,6 +70,9 @@ export const commands: readonly Command[] = [
     refuses: {
       quiet: 'Print ids with: learnctl audit list --all -q',
       limit: 'An export contains all rows; use the filters to narrow it',
+    },
+    refusesFlags: {
+      [pseudonymFlag.name]: 'Entries name people in free text; use: learnctl analytics export --pseudonymise',
     },
     flags: [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...targetFlags, sheetFlag],
     examples: ['audit export --file audit.jsonl.gz', 'audit export --since 2026-01-01 --file audit.csv'],

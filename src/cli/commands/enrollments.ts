@@ -217,6 +217,7 @@ export const commands: readonly Command[] = [
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
   exportCommand({
     dataset: 'enrollments',
+    people: true,
     noun: 'enrolments',
     query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',

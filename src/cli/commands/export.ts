@@ -4,6 +4,7 @@ import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-options.ts'
 import { recordName } from '../help/printed.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
+import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
 /** Definition of an export of records. */
@@ -17,6 +18,8 @@ export interface ExportSpec {
   readonly order: string | null
   /** True if the records have a history, which can be exported instead. */
   readonly history?: true
+  /** True if the records are about people, whose identities can be hidden. */
+  readonly people?: true
   readonly examples: readonly string[]
 }
 
@@ -42,6 +45,7 @@ export function exportCommand(spec: ExportSpec): Command {
       ...withTimeZone(query.map(({ flag }) => flag)),
       ...(spec.history ? [historyFlag] : []),
       allColumnsFlag,
+      ...(spec.people ? pseudonymFlags : []),
       ignoreFiltersFlag,
       ...targetFlags,
       sheetFlag,

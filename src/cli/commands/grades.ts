@@ -191,6 +191,7 @@ export const commands: readonly Command[] = [
   ),
   exportCommand({
     dataset: 'grades',
+    people: true,
     noun: 'grades',
     query: filters,
     order: 'createdAt',

@@ -158,6 +158,7 @@ export const commands: readonly Command[] = [
   {
     ...exportCommand({
       dataset: 'memberships',
+      people: true,
       noun: 'members of groups',
       query: membershipFilters,
       order: 'addedAt',

@@ -66,6 +66,7 @@ export const commands: readonly Command[] = [
   importCommand('progress', 'progress', ['progress import progress.csv']),
   exportCommand({
     dataset: 'progress',
+    people: true,
     noun: 'progress',
     query: filters,
     order: null,

@@ -2,6 +2,7 @@ import type { Command, Given } from '../command/command.ts'
 import { noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
+import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { scopeFlags, scopeOf } from '../roster/roster-options.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
@@ -67,6 +68,7 @@ export const rosterExportCommand: Command = {
   refusesFlags: {
     [sheetFlag.name]:
       'A package has several files; write one kind of record with: learnctl users export --to-sheet',
+    [pseudonymFlag.name]: 'A roster is made of names; use: learnctl analytics export --pseudonymise',
   },
   examples: [
     'roster export --format oneroster oneroster.zip',

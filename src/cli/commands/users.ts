@@ -166,6 +166,7 @@ export const commands: readonly Command[] = [
   importCommand('users', 'users', ['users import users.csv']),
   exportCommand({
     dataset: 'users',
+    people: true,
     noun: 'users',
     query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',

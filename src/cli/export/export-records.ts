@@ -23,6 +23,7 @@ import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import { describedColumns } from '../output/formats/tables.ts'
+import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
@@ -59,7 +60,11 @@ export async function exportRecords(
     (name) => shown === history && !Object.hasOwn(list.filters ?? {}, name),
   )
   if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
-  const columns = recordColumns(dataset, shown, asked.columns, given.flags[allColumnsFlag.name] === true)
+  const pseudonymising = pseudonymisingOf(context, given)
+  const hasAllColumns = given.flags[allColumnsFlag.name] === true
+  if (pseudonymising && hasAllColumns)
+    throw new UsageError('--all-columns and --pseudonymise cannot be used together')
+  const columns = recordColumns(dataset, shown, pseudonymising ? null : asked.columns, hasAllColumns)
   const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maxPageSize
   const input: AnyInput = {
     query: { ...query, limit },
@@ -74,6 +79,11 @@ export async function exportRecords(
     asked,
     async () => {
       const pages = judged.pages(orderedPages(caller, list, input, usualOrder))
+      if (pseudonymising) {
+        const rows = { operation: list.id, rows: recordsIn(pages) }
+        const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
+        return pseudonymisedSource(context, pseudonymising, asked, rows)
+      }
       const wanted = { ...asked, dataset, list: shown, columns }
       return new RecordSource(context, caller, pages, wanted, await encoderOf(context, wanted))
     },
@@ -82,6 +92,12 @@ export async function exportRecords(
   )
   await judged.note()
   await judged.noteOrder(null)
+}
+
+async function* recordsIn(
+  pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
+): AsyncGenerator<readonly unknown[]> {
+  for await (const { data } of pages) yield data
 }
 
 /** Sets the order of a list unless the input has one; null keeps the list's own. */

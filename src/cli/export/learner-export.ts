@@ -12,6 +12,7 @@ import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
@@ -33,6 +34,8 @@ interface Wanted extends RowForm {
   readonly filter: PlatformFilter | null
   /** Encoding of the platform's CSV, which overrides what it declares. */
   readonly encoding?: string | undefined
+  /** Hides the identities of learners; null shows them. */
+  readonly pseudonymising?: Pseudonymising | null
 }
 
 /** The rows, form and target of an export. */
@@ -68,9 +71,17 @@ const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Returns the input and the media type of the first request. */
-function firstRequest({ query, format, columns, raw, bom, delimiter }: Omit<Wanted, 'filter'>) {
+function firstRequest({
+  query,
+  format,
+  columns,
+  raw,
+  bom,
+  delimiter,
+  pseudonymising,
+}: Omit<Wanted, 'filter'>) {
   // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
-  if (format !== 'csv' || columns !== null || delimiter !== ',') {
+  if (format !== 'csv' || columns !== null || delimiter !== ',' || pseudonymising) {
     return { input: { query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
   }
   const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
@@ -81,6 +92,14 @@ function firstRequest({ query, format, columns, raw, bom, delimiter }: Omit<Want
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
   const { format, columns, delimiter } = wanted
   const { signal } = context.io
+  if (wanted.pseudonymising) {
+    const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
+    const rows = recordsOf(await rowTexts(caller, wanted, signal), wanted.operation)
+    return pseudonymisedSource(context, wanted.pseudonymising, wanted, {
+      operation: wanted.operation.id,
+      rows,
+    })
+  }
   if (format === 'csv' && columns === null && delimiter === ',') return csvSource(context, caller, wanted)
   const rows = await rowTexts(caller, wanted, signal)
   // Rows that are exported unchanged need no parsing.
@@ -182,19 +201,12 @@ function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 
 }
 
 /** Parses JSON rows and encodes them in another format, or with chosen columns. */
-async function rowSource(context: Context, { texts, isOwn }: LearnerRows, wanted: Wanted): Promise<Source> {
+async function rowSource(context: Context, learners: LearnerRows, wanted: Wanted): Promise<Source> {
   const { rowEncoder } = await import('./row-encoder.ts')
-  const foreign = isOwn ? null : await import('../../client/foreign/record.ts')
-  const rowOf = (text: string) => {
-    const row = parsedRow(text)
-    return foreign ? foreign.recordOf(row, wanted.operation) : row
-  }
   let rows = 0
   let encoder: AnyEncoder | null = null
   async function* bytes() {
-    for await (const batch of texts) {
-      if (batch.length === 0) continue
-      const values = batch.map(rowOf)
+    for await (const values of recordsOf(learners, wanted.operation)) {
       encoder ??= await rowEncoder(context, wanted, values)
       rows += values.length
       yield rowBytes(encoder, values)
@@ -207,6 +219,18 @@ async function rowSource(context: Context, { texts, isOwn }: LearnerRows, wanted
     return hidden === null ? [] : [hidden]
   }
   return { bytes: bytes(), rows: () => rows, guarded: () => encoder?.guarded?.() ?? 0, notes }
+}
+
+/** Parses rows, with the fields of the API. */
+async function* recordsOf(
+  { texts, isOwn }: LearnerRows,
+  operation: Learners,
+): AsyncGenerator<readonly unknown[]> {
+  const foreign = isOwn ? null : await import('../../client/foreign/record.ts')
+  for await (const batch of texts) {
+    const rows = batch.map(parsedRow)
+    if (rows.length > 0) yield foreign ? rows.map((row) => foreign.recordOf(row, operation)) : rows
+  }
 }
 
 /** Media types of a stream of rows; any other is a document. */

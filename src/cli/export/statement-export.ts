@@ -9,6 +9,8 @@ import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { endBytes, rowBytes } from '../output/formats/format.ts'
+import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { listEncoder } from './row-encoder.ts'
 import { type Source, writeExport } from './write-export.ts'
@@ -31,11 +33,15 @@ export async function exportStatements(
   const caller = await session.caller()
   const query = { ...queryOf(filters, flags), limit: maxPageSize }
   const input = { query, signal: io.signal }
+  const how = pseudonymisingOf(context, given)
+  const named = flags['actor']
+  if (how && named !== undefined && named !== 'id')
+    throw new UsageError(`--actor ${String(named)} and --pseudonymise cannot be used together`)
   if (settings.dryRun.value) return showRequest(context, caller.request(statements, input))
   await writeExport(
     context,
     { format, gzip: file?.toLowerCase().endsWith('.gz') === true, file, force },
-    () => sourceOf(context, caller.pages(statements as Operation, input), format),
+    () => sourceOf(context, caller.pages(statements as Operation, input), format, how),
     async () => null,
   )
 }
@@ -62,18 +68,25 @@ async function sourceOf(
   context: Context,
   pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
   format: Format,
+  how: Pseudonymising | null,
 ): Promise<Source> {
   const columns = { csv: [], table: [], chosen: null, typed: async () => [] }
   const encoder = await listEncoder(context, { format, raw: false, bom: false, delimiter: ',' }, columns)
   let rows = 0
 
   async function* bytes() {
-    for await (const { data } of pages) {
+    const hidden = how && (await import('./pseudonymised-statements.ts')).pseudonymisedStatements(pages, how)
+    for await (const { data } of hidden ?? pages) {
       rows += data.length
       yield rowBytes(encoder, data)
     }
     yield endBytes(encoder)
   }
 
-  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => (how ? [timesNote(how)] : []) }
+}
+
+function timesNote({ times }: Pseudonymising): string {
+  const exact = '. Times are exact, and may identify people; --coarsen-times day|week|month reduces them'
+  return `Pseudonymised data is still personal data${times === null ? exact : ''}`
 }

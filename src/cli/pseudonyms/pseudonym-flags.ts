@@ -1,0 +1,71 @@
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readPseudonymKey } from './pseudonym-key.ts'
+import type { Pseudonymising } from './pseudonym-table.ts'
+import { type CoarseTime, coarseTimes, Pseudonyms } from './pseudonyms.ts'
+import { defaultK } from './small-groups.ts'
+
+/** Replaces the identities of people. */
+export const pseudonymFlag = {
+  name: 'pseudonymise',
+  kind: 'switch',
+  summary:
+    'Replace ids of people by pseudonyms, and leave out names, addresses and free text (requires --pseudonym-key)',
+} as const satisfies Flag
+
+const keyFlag = {
+  name: 'pseudonym-key',
+  kind: 'text',
+  placeholder: 'path',
+  file: 'read',
+  summary: 'Key of the pseudonyms: the same key gives the same ones (see analytics pseudonym-key)',
+} as const satisfies Flag
+
+/** Reduces times; of no use where there are none. */
+export const timesFlag = {
+  name: 'coarsen-times',
+  kind: 'text',
+  placeholder: 'precision',
+  summary: 'Reduce times to the first day of their day, week or month, in UTC (with --pseudonymise)',
+  choices: coarseTimes,
+  hasChoicesInSummary: true,
+} as const satisfies Flag
+
+/** Counts small groups in one table. */
+export const kFlag = {
+  name: 'k',
+  kind: 'number',
+  summary: `Warn of groups of fewer people who share what they could be recognised by (with --pseudonymise; default ${defaultK}, 1 is off)`,
+} as const satisfies Flag
+
+/** Flags of exports whose rows are about learners. */
+export const pseudonymFlags = [pseudonymFlag, keyFlag, timesFlag, kFlag] as const
+
+const maxK = 1000
+
+/** Reads the flags, and the key; null without `--pseudonymise`. Throws a UsageError. */
+export function pseudonymisingOf({ io }: Pick<Context, 'io'>, { flags }: Given): Pseudonymising | null {
+  checkChoices([timesFlag], flags)
+  if (flags[pseudonymFlag.name] !== true) {
+    const other = pseudonymFlags.find(({ name }) => flags[name] !== undefined)
+    if (other) throw new UsageError(`--${other.name} requires --${pseudonymFlag.name}`)
+    return null
+  }
+  const file = flags[keyFlag.name]
+  if (file === undefined) {
+    throw new UsageError(`--${pseudonymFlag.name} requires --${keyFlag.name} <path>`, {
+      hint: 'Create a key with: learnctl analytics pseudonym-key --file pseudonym.key',
+    })
+  }
+  const k = Number(flags[kFlag.name] ?? defaultK)
+  if (!Number.isInteger(k) || k < 1 || k > maxK)
+    throw new UsageError(`--${kFlag.name} must be an integer from 1 to ${maxK}`)
+  const times = flags[timesFlag.name]
+  return {
+    pseudonyms: new Pseudonyms(readPseudonymKey(io.cwd, String(file))),
+    times: times === undefined ? null : (String(times) as CoarseTime),
+    k,
+  }
+}

@@ -1,0 +1,53 @@
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { expect, test } from 'vitest'
+import { BucketSpool } from '../../../src/cli/pseudonyms/bucket-spool.ts'
+import { coarsened, Pseudonyms } from '../../../src/cli/pseudonyms/pseudonyms.ts'
+import { SmallGroups } from '../../../src/cli/pseudonyms/small-groups.ts'
+
+const pseudonyms = new Pseudonyms(Buffer.alloc(32, 'a key of tests, which hides nothing'))
+const foldersOf = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`learnctl-${process.pid}-`))
+
+test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', () => {
+  const before = foldersOf()
+  const spool = new BucketSpool()
+  const added = Array.from({ length: 50_000 }, (_, index) => ({
+    key: pseudonyms.of('user', String(index % 20_000)),
+    text: JSON.stringify(['Zoë\n', index]),
+  }))
+  for (const { key, text } of added) spool.add(key, text)
+  expect(foldersOf()).toHaveLength(before.length + 1)
+  const sorted = [...spool.sorted()].flat()
+  const expected = added.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+  expect(sorted).toEqual(expected)
+  spool.remove()
+  expect(foldersOf()).toEqual(before)
+})
+
+test('groups are counted by people, not by rows, however many there are', () => {
+  const groups = new SmallGroups(3, ['courseId', 'status'])
+  for (let index = 0; index < 30_000; index += 1) {
+    groups.add(`person ${index % 10_000}`, [`course ${index % 5_000}`, 'active'])
+  }
+  expect(groups.note()).toMatch(
+    /^5,000 groups of fewer than 3 people with the same courseId, status \(the smallest has 2\)/,
+  )
+  groups.remove()
+  const alone = new SmallGroups(3, ['courseId'])
+  for (let index = 0; index < 100; index += 1) alone.add('the same', ['course'])
+  expect(alone.note()).toMatch(/^1 group .*smallest has 1/)
+})
+
+test('a pseudonym is the HMAC of kind and id that other programs calculate', () => {
+  // python3: base64.b32encode(hmac.digest(key, b'learnctl pseudonym 1\0user\0usr_1', 'sha256')[:13]).lower()[:20]
+  expect(pseudonyms.of('user', 'usr_1')).toBe('rvaljdjaxgsw5q6ozlhi')
+  expect(pseudonyms.of('grade', 'usr_1')).not.toBe(pseudonyms.of('user', 'usr_1'))
+})
+
+test('a time is reduced in UTC, a week to its Monday, and text that is no time to nothing', () => {
+  expect(coarsened('2026-03-01T23:30:00+00:00', 'week')).toBe('2026-02-23')
+  expect(coarsened('2026-03-01T23:30:00-02:00', 'day')).toBe('2026-03-02')
+  expect(coarsened('2026-02-23', 'week')).toBe('2026-02-23')
+  expect(coarsened('2024-02-29T12:00:00Z', 'month')).toBe('2024-02-01')
+  expect(coarsened('Zoë Müller', 'day')).toBeNull()
+})

@@ -1,0 +1,39 @@
+import { expect } from 'vitest'
+import { createPseudonymKey } from '../../../src/cli/pseudonyms/pseudonym-key.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
+import { json } from '../../helpers/foreign-platforms/platform.ts'
+import { test } from '../../helpers/foreign-platforms/run.ts'
+
+test('columns that only another platform has are left out, and so is text in columns of other types', async ({
+  run,
+  onTestFinished,
+}) => {
+  const directory = freshDirectory()
+  onTestFinished(directory.remove)
+  const key = `${directory.path}/study.key`
+  await createPseudonymKey(directory.path, key)
+  const platform = expressPlatform()
+  const row = {
+    learnerId: 15,
+    email: 'zoe@school.example',
+    courseId: 'c-1',
+    courseTitle: 'Sea',
+    completionPercentage: 'asked Zoe',
+    lastAccessed: 'when Zoe was ill',
+    homeroomTeacher: 'Ms Miller',
+    guardian: { phone: '+43 1 4711' },
+  }
+  platform.intercept(({ path }) =>
+    path === '/v1/analytics/learners' ? json(200, { data: [row], nextCursor: null }) : undefined,
+  )
+  const { code, stdout, stderr } = await run(
+    platform,
+    `analytics export -o csv --pseudonymise --pseudonym-key ${key} --columns learnerId,courseTitle,completionPercentage,lastAccessed`,
+  )
+  expect([code, stderr]).toEqual([0, expect.stringContaining('homeroomTeacher')])
+  expect(stdout).toMatch(
+    /^learnerId,courseTitle,completionPercentage,lastAccessed\r\n[a-z2-7]{20},Sea,,\r\n$/,
+  )
+  expect(`${stdout}${stderr}`).not.toMatch(/zoe|miller|4711/i)
+})
