@@ -7,7 +7,7 @@ import { type Failure, failureOf } from './failures.ts'
 import { maskText } from './output/mask.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, createPainter } from './terminal/colour.ts'
-import { type ExitName, exitCode } from './terminal/errors.ts'
+import { CommandError, type ExitName, exitCode } from './terminal/errors.ts'
 import { maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
@@ -29,6 +29,12 @@ export async function report(error: unknown, run: FailedRun): Promise<ExitName> 
   const failure = fault === null ? original : await reported(original, fault, run)
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
   await (asJson ? reportJson(run, failure) : reportText(run, failure))
+  if (error instanceof CommandError && error.findings) {
+    const { reportToWorkflow } = await import('./output/github.ts')
+    const mask = (text: string) => maskSecretsInText(text, secretsOf(run))
+    const list = error.findings.list.map((finding) => ({ ...finding, text: mask(finding.text) }))
+    await reportToWorkflow(run.io, { ...error.findings, title: mask(error.message), list }, !asJson)
+  }
   return failure.exit
 }
 

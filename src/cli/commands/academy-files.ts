@@ -70,14 +70,19 @@ async function runValidate({ io, output, settings }: Context, given: Given): Pro
   const found = await findFiles(io, given.rest)
   const declared = await loadAcademy(io, found, textsIn(given.flags, 'env'))
   const counts = [...declared].map(([dataset, entries]) => [dataset, entries.length] as const)
-  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
-    await output.document({ valid: true, files: found, ...Object.fromEntries(counts) })
-    return
-  }
-  const declaredText = counts.map(([dataset, count]) => countText(dataset, count)).join(', ')
   const [first] = found
   const what = found.length === 1 ? `${first} is` : `${pluralise(found.length, 'file')} are`
-  await output.done(`${what} valid: ${declaredText || 'nothing declared'}`)
+  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
+    await output.document({ valid: true, files: found, ...Object.fromEntries(counts) })
+  } else {
+    const declaredText = counts.map(([dataset, count]) => countText(dataset, count)).join(', ')
+    await output.done(`${what} valid: ${declaredText || 'nothing declared'}`)
+  }
+  const { reportToWorkflow } = await import('../output/github.ts')
+  await reportToWorkflow(io, {
+    ...{ title: `${what} valid`, counts: Object.fromEntries(counts) },
+    ...{ list: [], more: 0 },
+  })
 }
 
 /** `learnctl diff` */
@@ -97,13 +102,14 @@ export const diffCommand: Command = {
 }
 
 async function runDiff(context: Context, given: Given): Promise<void> {
-  const { output } = context
+  const { io, output } = context
   const { readFiles } = await import('../records/open-plan.ts')
   const { plan } = await (await readFiles(context, given))(context)
   const { printPlan } = await import('../records/run-apply.ts')
   await printPlan(context, plan)
-  const { undeclaredNotes } = await import('../records/plan.ts')
+  const { reportPlan, undeclaredNotes } = await import('../records/plan.ts')
   for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
+  await reportPlan(io, 'diff', plan)
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 

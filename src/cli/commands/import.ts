@@ -7,7 +7,7 @@ import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
 import type { ImportFile } from '../records/sources/file.ts'
-import { ExitWith, UsageError } from '../terminal/errors.ts'
+import { ExitWith, type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
 const formats = ['csv', 'tsv', 'json', 'jsonl']
@@ -223,11 +223,15 @@ export async function importRecords(
 
 async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
   const { runImport } = await import('../records/run-import.ts')
-  const { counts, rows, errorsFile } = await runImport({ output, settings, ...rest }, wanted)
+  const { counts, rows, errorsFile, rejections } = await runImport({ output, settings, ...rest }, wanted)
   const { name } = wanted.file
-  await output.done(
-    `Imported ${pluralise(rows - counts.failed, 'row')} of ${rows} from ${name}: ${countsText(counts)}`,
-  )
+  const imported = `Imported ${pluralise(rows - counts.failed, 'row')} of ${rows} from ${name}`
+  await output.done(`${imported}: ${countsText(counts)}`)
+  const { createFindingList, reportToWorkflow } = await import('../output/github.ts')
+  const findings = createFindingList()
+  const lineOf = (line: number) => wanted.file.placeOf?.(line).line ?? line
+  for (const { line, shown } of rejections) findings.add(rejectionAt(wanted.file, lineOf(line), shown))
+  await reportToWorkflow(rest.io, { title: imported, counts, ...findings.found() })
   if (isDocument(settings.output.value)) {
     await output.document({ file: name, rows, ...counts, errorsFile })
   }
@@ -239,36 +243,53 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
 
 async function showPlan(context: Context, wanted: Import): Promise<void> {
   const { output } = context
-  const { counts, plan } = await countedPlan(context, wanted)
+  const { counts, plan, report } = await countedPlan(context, wanted)
   async function* shown() {
     for await (const rows of plan) yield rows.map(({ planned }) => planned)
   }
   const paths = ['line', 'key', 'action', 'changes', 'message']
   await output.list(shown(), { table: paths, paths })
   await output.done(`Dry run of ${wanted.file.name}: ${countsText(counts)}; nothing was sent`)
+  await report(`Dry run of ${wanted.file.name}`)
   if (counts['fail']) throw new ExitWith('partial')
 }
 
 async function savePlan(context: Context, wanted: Import, path: string, target: PlanTarget): Promise<void> {
   const { saveImportPlan } = await import('../records/plan-import.ts')
-  const { counts, plan } = await countedPlan(context, wanted)
+  const { counts, plan, report } = await countedPlan(context, wanted)
   await saveImportPlan(context.io, path, wanted, target, plan)
   await context.output.done(`Saved the plan to ${path}: ${countsText(counts)}`)
+  await report(`Plan of ${wanted.file.name}`)
   if (counts['fail']) throw new ExitWith('partial')
 }
 
-/** Returns the plan of an import, which counts the actions while it is read. */
+/** Returns the plan of an import, which counts the actions while it is read, and its report to a workflow. */
 async function countedPlan(context: Context, wanted: Import) {
-  const { planImport, plannedActions } = await import('../records/plan-import.ts')
+  const [{ planImport, plannedActions }, { createFindingList, reportToWorkflow }] = await Promise.all([
+    import('../records/plan-import.ts'),
+    import('../output/github.ts'),
+  ])
+  const findings = createFindingList()
   const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
   const rows = await planImport(context, wanted)
   async function* counting() {
     for await (const some of rows) {
-      for (const { planned } of some) counts[planned.action] = (counts[planned.action] ?? 0) + 1
+      for (const { planned, shown } of some) {
+        counts[planned.action] = (counts[planned.action] ?? 0) + 1
+        if (shown !== null) findings.add(rejectionAt(wanted.file, planned.line, shown))
+      }
       yield some
     }
   }
-  return { counts, plan: counting() }
+  const report = (title: string) => reportToWorkflow(context.io, { title, counts, ...findings.found() })
+  return { counts, plan: counting(), report }
+}
+
+/** Returns the finding of a rejected row. The rows of a JSON array have numbers in place of lines. */
+function rejectionAt({ name, path, format }: ImportFile, line: number, reason: string): Finding {
+  const isArray = format === 'json'
+  const text = isArray ? `item ${line}: ${reason}` : reason
+  return { level: 'error', file: path === null ? null : name, line: isArray ? 0 : line, text }
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {

@@ -1,6 +1,7 @@
 import { type Argument, type Command, type Given, noColumns, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import type { Plan } from '../records/plan.ts'
 import type { ApplyRosterOptions, RosterReport } from '../roster/apply-roster.ts'
 import type { DeclaredRoster, RosterReadOptions } from '../roster/declared-roster.ts'
 import { readRosterOptions, rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
@@ -76,13 +77,21 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   checkChoices([...scopeFlags, ...pruneFlags], flags)
   const [first, second, ...others] = rest
   if (first === undefined || others.length > 0) throw new UsageError('Give one or two sides to compare')
-  const { output } = context
+  const { io, output } = context
+  const report = async (plan: Plan, source: string) => {
+    const [{ reportPlan }, { placeIn }] = await Promise.all([
+      import('../records/plan.ts'),
+      import('../roster/declared-roster.ts'),
+    ])
+    await reportPlan(io, 'roster diff', plan, (place) => placeIn(source, place))
+  }
   const { printDifferences } = await import('../roster/print-differences.ts')
   if (second === undefined) {
     const { planRoster } = await import('../roster/apply-roster.ts')
     const { plan, notes } = await planRoster(context, given, await rosterOf(context, given, first))
     await printDifferences(context, plan)
     for (const note of notes) await output.note(note)
+    await report(plan, first)
     if (plan.actions.length > 0) throw new ExitWith('drift')
     return
   }
@@ -102,6 +111,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   await printDifferences(context, plan)
   for (const note of [...new Set([...before.notes, ...after.notes])]) await output.note(note)
   for (const text of notCompared) await output.note(`Not compared: ${text}`)
+  await report(plan, second)
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 

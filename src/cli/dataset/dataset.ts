@@ -18,6 +18,14 @@ export const datasetNames = [
 ] as const
 export type DatasetName = (typeof datasetNames)[number]
 
+/** Datasets whose records name no people; a group names its members. */
+export const withoutPeople: readonly Dataset['name'][] = ['terms', 'courses', 'lessons']
+
+/** True for records of which a field identifies a person: what all readers of a repository see has none of their values. */
+export function isAboutPeople({ name }: Pick<Dataset, 'name'>): boolean {
+  return !withoutPeople.includes(name)
+}
+
 /** Datasets that records of others refer to. */
 export type ReferredName = Extract<DatasetName, 'terms' | 'courses' | 'users' | 'groups'>
 

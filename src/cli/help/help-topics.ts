@@ -29,6 +29,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_CONFIG_DIR: 'Directory for profiles',
   LEARNCTL_STATE_DIR: 'Directory for journals, logs and the list of running servers',
   LEARNCTL_TIMEZONE: 'Time zone for days and durations, as --timezone (default UTC)',
+  LEARNCTL_ANNOTATIONS: 'never: no annotations and summaries for GitHub, where GITHUB_ACTIONS is true',
   CI: 'Disable all prompts, as --no-input',
   NO_COLOR: 'Disable colour',
   'FORCE_COLOR, CLICOLOR_FORCE': 'Force colour',

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf } from '../../contract/validation-issues.ts'
+import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
@@ -75,6 +76,10 @@ export function refusedDocument(
       ...lines.slice(0, maxProblems).map(({ line, text }) => `${name}:${line}: ${text}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
+    findings: {
+      list: lines.slice(0, maxFindings).map(({ line, text }) => ({ level: 'error', file: name, line, text })),
+      more: Math.max(0, lines.length - maxFindings),
+    },
   })
 }
 

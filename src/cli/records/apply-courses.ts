@@ -11,6 +11,7 @@ import { findShown } from '../dataset/find.ts'
 import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
+import { createFindingList, reportToWorkflow } from '../output/github.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { writeStderr } from '../terminal/io.ts'
@@ -24,6 +25,7 @@ import {
   lessonName,
   planCourse,
   planData,
+  planFindings,
   planLines,
 } from './course-plan.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
@@ -80,23 +82,30 @@ export async function applyFiles(
 export async function diffFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
   const plans = await planAll(context, await context.session.caller(), await readAll(context, files), prune)
   await printPlans(context, plans)
+  const findings = createFindingList()
+  for (const [index, plan] of plans.entries()) {
+    const file = files[index] ?? '-'
+    for (const finding of planFindings(plan, file === '-' ? null : file)) findings.add(finding)
+  }
+  const counts = { courses: plans.length, differ: plans.filter((plan) => !isEmpty(plan)).length }
+  await reportToWorkflow(context.io, { title: 'learnctl courses diff', counts, ...findings.found() })
   if (!plans.every(isEmpty)) throw new ExitWith('drift')
 }
 
 /** Reads and validates files without a platform. Throws a UsageError with every problem of a file and its line. */
 export async function validateFiles(context: Context, files: readonly string[]): Promise<void> {
-  const { output, settings } = context
+  const { io, output, settings } = context
   const wanted = await readAll(context, files)
   const lessons = wanted.reduce((sum, each) => sum + each.lessons.length, 0)
-  if (isData(settings)) {
-    await output.document({ valid: true, files: [...files], courses: wanted.length, lessons })
-    return
-  }
   const [first] = files
   const subject = files.length === 1 ? `${first} is` : `${pluralise(files.length, 'file')} are`
-  await output.done(
-    `${subject} valid: ${pluralise(wanted.length, 'course')}, ${pluralise(lessons, 'lesson')}`,
-  )
+  const counts = { courses: wanted.length, lessons }
+  if (isData(settings)) await output.document({ valid: true, files: [...files], ...counts })
+  else {
+    const text = `${pluralise(wanted.length, 'course')}, ${pluralise(lessons, 'lesson')}`
+    await output.done(`${subject} valid: ${text}`)
+  }
+  await reportToWorkflow(io, { title: `${subject} valid`, counts, list: [], more: 0 })
 }
 
 /** Returns the plan of one file. */

@@ -1,13 +1,15 @@
 import { jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
-import { type Dataset, keyOf, namesOf } from '../dataset/dataset.ts'
+import { type Dataset, isAboutPeople, keyOf, namesOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import { valueAt } from '../output/columns.ts'
+import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { DocumentCheck } from './check-document.ts'
+import { errorAt } from './entries.ts'
 import type { Rejection } from './import-journal.ts'
-import { sentence } from './sources/file.ts'
+import { type Place, sentence } from './sources/file.ts'
 import { createNameTable } from './sources/name-table.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './step.ts'
@@ -41,7 +43,7 @@ export interface Checked {
 export async function checkFile(
   name: string,
   dataset: Dataset,
-  { rows, paths, labels }: Rows,
+  { rows, paths, labels, placeOf = lineAlone }: Rows,
   options: CheckOptions & { readonly skipInvalid: boolean; readonly expectedRows: number },
 ): Promise<Checked> {
   requireColumns(name, dataset, paths, options)
@@ -60,19 +62,35 @@ export async function checkFile(
     const names = repeats ? [] : namesOf(dataset, row.record)
     const same = lines.add(names, row.line)
     if (same !== undefined) {
-      const message = `is the same ${dataset.noun} as line ${same}`
+      const message = `is the same ${dataset.noun} as line ${placeText(placeOf(same))}`
       found.push({ column: null, code: 'duplicate', message })
     }
     problems += found.length
     if (options.skipInvalid && found[0]) {
       const message = found.map((problem) => problemText(problem, labels)).join('; ')
-      invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message })
+      const shown = found.map((problem) => shownProblem(dataset, problem, labels)).join('; ')
+      invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message, shown })
     }
     for (const problem of found) addTo(groups, problem, row.line)
   }
   for await (const some of rows) for (const row of some) check(row)
-  if (problems > 0 && !options.skipInvalid) throw refused(name, [...groups.values()], problems, labels)
+  if (problems > 0 && !options.skipInvalid) {
+    throw refused(name, dataset, [...groups.values()], problems, { labels, placeOf })
+  }
   return { rows: count, keyless, invalid }
+}
+
+/** Names that the file has for columns, and places in it. */
+interface Naming {
+  readonly labels: Rows['labels']
+  readonly placeOf: NonNullable<Rows['placeOf']>
+}
+
+const lineAlone: Naming['placeOf'] = (line) => ({ line })
+
+/** Formats a place after the name of a file: `7`, or `7, column "Essay"`. */
+function placeText({ line, column }: Place): string {
+  return column === undefined ? String(line) : `${line}, column ${JSON.stringify(column)}`
 }
 
 function requireColumns(
@@ -106,18 +124,30 @@ function addTo(groups: Map<string, Group>, problem: RowProblem, line: number): v
 
 function refused(
   name: string,
+  dataset: Dataset,
   groups: readonly Group[],
   problems: number,
-  labels: Rows['labels'],
+  naming: Naming,
 ): UsageError {
   const rest = problems - groups.reduce((sum, { count }) => sum + count, 0)
   return new UsageError(`${pluralise(problems, 'problem')} found in ${name}; nothing was imported`, {
     code: 'invalid_rows',
     why: [
-      ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group, labels)}`),
+      ...groups.map(
+        (group) =>
+          `${sentence(name)}:${placeText(naming.placeOf(group.lines[0] ?? 1))}: ${groupText(group, naming)}`,
+      ),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
     hint: `${meaningHint(groups)}Correct the file, or import the other rows alone: --skip-invalid`,
+    findings: {
+      list: groups.slice(0, maxFindings).map(({ problem, count, lines }) => {
+        const more = count > 1 ? ` (${count} rows)` : ''
+        const { line } = naming.placeOf(lines[0] ?? 1)
+        return errorAt({ file: name, line }, shownProblem(dataset, problem, naming.labels) + more)
+      }),
+      more: problems - groups.slice(0, maxFindings).reduce((sum, { count }) => sum + count, 0),
+    },
   })
 }
 
@@ -139,7 +169,7 @@ export function columnText(column: string, labels: Rows['labels']): string {
 }
 
 /** A problem of several rows in words: `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
-function groupText({ problem, count, lines }: Group, labels: Rows['labels']): string {
+function groupText({ problem, count, lines }: Group, { labels, placeOf }: Naming): string {
   if (count === 1) return problemText(problem, labels)
   const { column, message, guess = '' } = problem
   const value = givenText(problem)
@@ -149,7 +179,7 @@ function groupText({ problem, count, lines }: Group, labels: Rows['labels']): st
   ].join(' ')
   const rest = count - lines.length
   const more = rest > 0 ? ` and ${rest} more` : ''
-  return `${name} ×${count}: ${message}${guess} (lines ${lines.join(', ')}${more})`
+  return `${name} ×${count}: ${message}${guess} (lines ${lines.map((line) => placeOf(line).line).join(', ')}${more})`
 }
 
 /** A problem in words: `email: must be an e-mail address, not "ada"`. */
@@ -158,6 +188,19 @@ export function problemText(problem: RowProblem, labels?: Rows['labels']): strin
   const place = column === null ? '' : `${columnText(column, labels)}: `
   const value = givenText(problem)
   return value === undefined ? place + message + guess : `${place}${message}, not ${value}${guess}`
+}
+
+/** Returns a problem in words for all readers of a repository: without the value if its record is about people. */
+export function shownProblem(
+  dataset: Pick<Dataset, 'name'>,
+  problem: RowProblem,
+  labels?: Rows['labels'],
+): string {
+  if (!isAboutPeople(dataset)) return problemText(problem, labels)
+  const { column, code, message } = problem
+  // The name of such a field is a text of the file.
+  if (code === 'unknown_field') return 'row: has a field that is not known'
+  return `${column === null ? 'row' : columnText(column, labels)}: ${message}`
 }
 
 /** Returns the value of a problem: as in the file, and what the mapping reads for it. */
@@ -184,15 +227,45 @@ export function refusalText(
   { detail, faults }: Pick<Refusal, 'detail' | 'faults'>,
 ): string {
   const problems = faults.map((fault) => {
-    // A lookup names `user_id` what a creation names `userId`.
-    const named = String(fault.parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-    const path = fault.pointer === undefined ? named : fieldPath(String(fault.pointer))
+    const path = pathOf(fault)
     const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
     const text = column && replaced?.[column.path]
     const value = text === undefined ? '' : ` ${JSON.stringify(text)}`
     return `${columnText(column?.name ?? path, labels)}${value}: ${fault.detail}`
   })
   return problems.length > 0 ? problems.join('; ') : detail
+}
+
+/** Returns the path of the field that a fault is about. */
+function pathOf({ pointer, parameter }: Refusal['faults'][number]): string {
+  if (pointer !== undefined) return fieldPath(String(pointer))
+  // A lookup names `user_id` what a creation names `userId`.
+  return String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/**
+ * Returns the reason of a refusal in words for all readers of a repository: the message of a platform may have values of
+ * people.
+ */
+export function shownRefusal(
+  dataset: Dataset,
+  row: Pick<Row, 'replaced'>,
+  labels: Rows['labels'],
+  refusal: Pick<Refusal, 'detail' | 'faults'> & { readonly code?: string },
+): string {
+  if (!isAboutPeople(dataset)) return refusalText(dataset, row, labels, refusal)
+  const { code = '', faults } = refusal
+  const paths = faults.map(pathOf)
+  const names = dataset.columns
+    .filter(({ path }) => paths.includes(path))
+    .map(({ name }) => columnText(name, labels))
+  const reason = shownCode(code)
+  return names.length > 0 ? `${names.join(', ')}: ${reason}` : reason
+}
+
+/** Returns the code of a refusal in words, unless it is none: that of another platform may be any text. */
+export function shownCode(code: string): string {
+  return /^[a-z_]{1,40}$/.test(code) ? `rejected (${code})` : 'rejected'
 }
 
 /** Options of a check. */

@@ -5,6 +5,7 @@ import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
 import { changeLines } from '../operation/change-lines.ts'
 import { thingName } from '../operation/thing-name.ts'
+import type { Finding } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type Change, changesOf } from './compare.ts'
 import {
@@ -220,6 +221,23 @@ export function planData(plan: CoursePlan): JsonObject {
       ...absent.map((lesson) => ({ action: prune ? 'delete' : 'keep', ...named(lesson), changes: [] })),
     ],
   }
+}
+
+/** Returns the changes of a plan as findings about its file; null for standard input. */
+export function planFindings(plan: CoursePlan, file: string | null): Finding[] {
+  const { current, record, changes, steps, absent, prune } = plan
+  const said = (verb: string, name: string, changes: readonly Change[]): Finding => {
+    const fields = [...new Set(changes.map(({ field }) => field))].join(', ')
+    return { level: 'notice', file, line: 0, text: `${verb} ${name}${fields === '' ? '' : `: ${fields}`}` }
+  }
+  const isChanged = current === null || changes.length > 0
+  return [
+    ...(isChanged ? [said(current ? 'Changes' : 'Creates', `course ${thingName(record)}`, changes)] : []),
+    ...steps.map(({ action, record, changes }) =>
+      said(action === 'create' ? 'Creates' : 'Changes', `lesson ${lessonName(record)}`, changes),
+    ),
+    ...(prune ? absent : []).map((lesson) => said('Deletes', `lesson ${lessonName(lesson)}`, [])),
+  ]
 }
 
 /** Returns `Waves (waves)`, or the title alone of a lesson without an external id. */

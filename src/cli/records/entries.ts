@@ -1,9 +1,16 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import { type Dataset, type DatasetName, type ReferredName, referredNouns } from '../dataset/dataset.ts'
+import {
+  type Dataset,
+  type DatasetName,
+  isAboutPeople,
+  type ReferredName,
+  referredNouns,
+} from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { externalKeyOf } from '../dataset/shown-records.ts'
 import { users } from '../dataset/users.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { maxFindings } from '../output/github.ts'
+import { type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import {
   type KnownIds,
@@ -91,19 +98,20 @@ const maxReported = 1000
 
 /** Collects problems of files, so that all are reported at once. */
 export interface Problems {
-  add(place: Place, message: string): void
+  /** @param shown the message without values of people (default the message, which has none) */
+  add(place: Place, message: string, shown?: string): void
   /** Throws a UsageError with every problem and its line, if there are any. */
   throwIfAny(hint?: string): void
 }
 
 /** Creates an empty collection, which reports the first thousand problems. */
 export function createProblems(): Problems {
-  const reported: { place: Place; message: string }[] = []
+  const reported: { place: Place; message: string; shown: string }[] = []
   let count = 0
   return {
-    add(place, message) {
+    add(place, message, shown = message) {
       count += 1
-      if (reported.length < maxReported) reported.push({ place, message })
+      if (reported.length < maxReported) reported.push({ place, message, shown })
     },
     throwIfAny(hint) {
       if (count === 0) return
@@ -118,10 +126,25 @@ export function createProblems(): Problems {
             ...reported.map(({ place, message }) => `${placeText(place)}: ${message}`),
             ...(count > reported.length ? [`and ${count - reported.length} more`] : []),
           ],
+          findings: {
+            list: reported.slice(0, maxFindings).map(({ place, shown }) => errorAt(place, shown)),
+            more: Math.max(0, count - maxFindings),
+          },
         },
       )
     },
   }
+}
+
+/** Returns a record in words for all readers of a repository: `course ext:BIO-1`, but `user`. */
+export function recordText({ dataset, key }: Pick<Entry, 'dataset' | 'key'>): string {
+  const noun = nouns[dataset]
+  return isAboutPeople({ name: dataset }) ? noun : `${noun} ${keyText(key)}`
+}
+
+/** Returns a problem at a place. */
+export function errorAt({ file, line }: Place, text: string): Finding {
+  return { level: 'error', file, line, text }
 }
 
 /** Dataset of a part of an academy. */
@@ -152,6 +175,7 @@ export function distinct(declared: Declared, problems: Problems): Declared {
             problems.add(
               entry.place,
               `${nouns[dataset]} ${keyText(name)} is declared twice; first in ${placeText(before.place)}`,
+              `${recordText(entry)} is declared twice; first in ${placeText(before.place)}`,
             )
           } else seen.set(name, entry)
         }
@@ -159,6 +183,7 @@ export function distinct(declared: Declared, problems: Problems): Declared {
           problems.add(
             entry.place,
             `${nouns[dataset]} ${keyText(entry.key)} cannot be declared as deleted; leave it out`,
+            `${recordText(entry)} cannot be declared as deleted; leave it out`,
           )
         }
       }
@@ -308,7 +333,12 @@ export async function lookUpReferences(
     ids,
     known,
     problems,
-    onUnknown = ({ place }, message) => problems.add(place, message),
+    onUnknown = ({ place, dataset }, message) => {
+      const shown = isAboutPeople({ name: dataset })
+        ? `a ${nouns[dataset]} refers to an unknown record`
+        : message
+      problems.add(place, message, shown)
+    },
   }: {
     readonly ids: KnownIds
     readonly known: LookedUp
@@ -358,7 +388,7 @@ export async function lookUpReferences(
       entry.key = keyIn(part, entry.record) ?? entry.key
       if (keys.has(entry.key)) {
         const message = `${nouns[part]} ${keyText(entry.key)} is declared twice, by other names`
-        problems.add(entry.place, message)
+        problems.add(entry.place, message, `${recordText(entry)} is declared twice, by other names`)
       }
       keys.add(entry.key)
     }

@@ -316,7 +316,14 @@ export type Counts = Readonly<Record<OutcomeKind, number>>
 /** Outcome of one row. */
 export type RowOutcome =
   | { readonly line: number; readonly kind: Exclude<OutcomeKind, 'failed'> }
-  | { readonly line: number; readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | {
+      readonly line: number
+      readonly kind: 'failed'
+      readonly code: string
+      readonly message: string
+      /** The reason without values of people. */
+      readonly shown: string
+    }
 
 /** A refused row and the reason. */
 export type Rejection = Extract<RowOutcome, { kind: 'failed' }>

@@ -10,7 +10,7 @@ import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { refusalText } from './check-rows.ts'
+import { refusalText, shownRefusal } from './check-rows.ts'
 import { changesOf, isOlder, restoring } from './compare.ts'
 import {
   checkImport,
@@ -46,6 +46,8 @@ export interface Planned {
 /** A row, its planned action and the record that it was compared with. */
 export interface PlannedRow {
   readonly planned: Planned
+  /** Reason of a rejection without values of people; null for other rows. */
+  readonly shown: string | null
   readonly row: Row
   /** Existing record that the row was compared with; undefined if the platform was not asked. */
   readonly found: Row['found']
@@ -61,7 +63,7 @@ export async function planImport(
 ): Promise<AsyncGenerator<readonly PlannedRow[]>> {
   const { session } = context
   const { invalid, rowsOf, document } = await checkImport(context, wanted)
-  const { labels, rows } = await rowsOf()
+  const { labels, placeOf, rows } = await rowsOf()
   const local = session.target().kind === 'local'
   const sending = await openSending(context, wanted, document)
   const { dataset, pacing, signal } = sending
@@ -98,8 +100,10 @@ export async function planImport(
         const detail = action.message
         const message =
           detail === null ? null : refusalText(dataset, row, labels, { detail, faults: faults ?? [] })
+        const refusal = { detail: detail ?? '', faults: faults ?? [] }
         planned[index] = {
-          planned: { line, key, ...action, message },
+          planned: { line: placeOf?.(line).line ?? line, key, ...action, message },
+          shown: detail === null ? null : (rejection?.shown ?? shownRefusal(dataset, row, labels, refusal)),
           row,
           found: found ? identityOf(found.shown, record) : undefined,
         }

@@ -2,9 +2,11 @@ import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { changeLines } from '../operation/change-lines.ts'
+import { maxFindings, reportToWorkflow } from '../output/github.ts'
+import type { Finding } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Change } from './compare.ts'
-import { type Entry, type Part, parts, placeText } from './entries.ts'
+import { type Entry, type Part, type Place, parts, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
 
 /** Change to one record. */
@@ -89,6 +91,30 @@ export function* planText(
   }
   yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
+
+/**
+ * Reports what a plan would change where a workflow runs a command: each change at its place, with the names of its fields.
+ *
+ * @param placeOf returns where an entry is in the repository
+ */
+export async function reportPlan(
+  io: Parameters<typeof reportToWorkflow>[0],
+  command: string,
+  plan: Plan,
+  placeOf: (place: Place) => Pick<Finding, 'file' | 'line'> = (place) => place,
+): Promise<void> {
+  const list = plan.actions.slice(0, maxFindings).map((action): Finding => {
+    const { kind, entry, changes } = action
+    const fields = [...new Set(changes.map(({ field }) => field))].join(', ')
+    const place = entry === null ? { file: null, line: 0 } : placeOf(entry.place)
+    const text = `${verbs[kind]} ${recordText(action)}${fields === '' ? '' : `: ${fields}`}`
+    return { level: 'notice', ...place, text }
+  })
+  const more = plan.actions.length - list.length
+  await reportToWorkflow(io, { title: `learnctl ${command}`, counts: summaryOf(plan), list, more })
+}
+
+const verbs = { create: 'Creates', update: 'Changes', delete: 'Deletes' } as const
 
 /** Returns the counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
 export function countsText(plan: Plan): string {

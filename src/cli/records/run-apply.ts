@@ -2,15 +2,18 @@ import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { waitLockFlag } from '../command/flag.ts'
+import { isAboutPeople } from '../dataset/dataset.ts'
+import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { createPainterFor } from '../terminal/colour.ts'
-import { CommandError } from '../terminal/errors.ts'
+import { CommandError, type Finding } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { requireOffered } from './abilities.ts'
 import { whileApplying } from './apply-lock.ts'
 import { applyPlan, type Failure } from './apply-plan.ts'
-import { nouns, placeText } from './entries.ts'
+import { shownCode } from './check-rows.ts'
+import { nouns, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
 import { type MakePlan, type Planned, savePlan } from './open-plan.ts'
 import {
@@ -19,6 +22,7 @@ import {
   type Plan,
   planDocument,
   planText,
+  reportPlan,
   summaryOf,
   undeclaredNotes,
 } from './plan.ts'
@@ -86,14 +90,17 @@ async function planAndApply(
   for (const note of notes) await output.note(note)
   const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
   const batched = await requireOffered(context, reader.caller, changes)
+  const title = `${form.command} ${given.flags['plan-out'] === undefined ? '--dry-run' : '--plan-out'}`
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
     await savePlan(io, path, plan, { command: form.command, target, options })
     await output.done(`Saved the plan to ${path}: ${countsText(plan)}`)
+    await reportPlan(io, title, plan)
     return
   }
   if (settings.dryRun.value) {
     await printPlan(context, plan)
+    await reportPlan(io, title, plan)
     return
   }
   if (plan.actions.length > 0) await confirmPlan(context, plan)
@@ -106,6 +113,8 @@ async function planAndApply(
   for (const text of reader.notes.sentences(target)) await output.note(text)
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
+  const counts = { ...summaryOf(done), rejected: failures.length }
+  await reportToWorkflow(io, { title: `learnctl ${form.command}`, counts, list: [], more: 0 })
   await form.report(context, { planned, failures, done })
 }
 
@@ -200,6 +209,14 @@ export function refusedError(failures: readonly Failure[]): CommandError {
           : []),
       ],
       hint: 'Correct the files and apply them again: what is done is not repeated',
+      findings: {
+        list: failures.slice(0, maxFindings).map(({ action, code, message }): Finding => {
+          const place = action.entry?.place ?? { file: null, line: 0 }
+          const reason = isAboutPeople({ name: action.dataset }) ? shownCode(code) : message
+          return { level: 'error', ...place, text: `${recordText(action)}: ${reason}` }
+        }),
+        more: Math.max(0, failures.length - maxFindings),
+      },
     },
   )
 }

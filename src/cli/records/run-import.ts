@@ -9,7 +9,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import { refusalText } from './check-rows.ts'
+import { refusalText, shownRefusal } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
 import { createExecutor, unitsOf } from './execute.ts'
 import {
@@ -41,6 +41,7 @@ export interface Imported {
   readonly rows: number
   /** File with the rejected rows; null if there are none. */
   readonly errorsFile: string | null
+  readonly rejections: readonly Rejection[]
 }
 
 /** Maximum number of rows to hold for sending again. */
@@ -81,7 +82,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     const rejections = [...journal.rejections, ...invalid.values()]
     if (rejections.length > 0) await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections)
     journal.remove()
-    return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
+    return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null, rejections }
   } catch (error) {
     line.stop()
     if (journal.hasBegun) {
@@ -236,7 +237,8 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
 function rejected(dataset: Dataset, row: Row, labels: Rows['labels'], refusal: Refusal): Rejection {
   const { line } = row
   const message = refusalText(dataset, row, labels, refusal)
-  return { line, kind: 'failed', code: refusal.isDoubtful ? unconfirmed : refusal.code, message }
+  const shown = shownRefusal(dataset, row, labels, refusal)
+  return { line, kind: 'failed', code: refusal.isDoubtful ? unconfirmed : refusal.code, message, shown }
 }
 
 async function* inSteps(
@@ -299,7 +301,7 @@ const knownDelimiters = [',', ';', '\t', '|']
 async function writeErrors(
   cwd: string,
   wanted: Import,
-  { header, delimiter: own = ',', paths, rows }: Rows,
+  { header, delimiter: own = ',', paths, rows, placeOf }: Rows,
   rejections: readonly Rejection[],
 ): Promise<void> {
   const { dataset, errorsFile, file, map } = wanted
@@ -330,7 +332,7 @@ async function writeErrors(
           ...presumed.map(() => 'true'),
           ...mapping.map(() => ''),
           // The message comes last: spreadsheets leave out empty cells at the end of rows.
-          ...[String(line), plain(reason.code), message],
+          ...[String(placeOf?.(line).line ?? line), plain(reason.code), message],
           ...cells.slice(header.length).map(plain),
         ])
       }

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Context } from '../command/context.ts'
-import { type Declared, type Entry, type Part, withMemberships } from '../records/entries.ts'
+import { maxFindings } from '../output/github.ts'
+import {
+  type Declared,
+  type Entry,
+  type Part,
+  type Place,
+  placeText,
+  withMemberships,
+} from '../records/entries.ts'
 import { sentence } from '../records/sources/file.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { type Finding, type Findings, UsageError } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import type { OpenRosterOptions } from './open-roster.ts'
 import { integrationIn, openSource } from './open-source.ts'
@@ -98,7 +106,30 @@ function problemsError(
     code: 'invalid_roster',
     why: [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])],
     hint: addressHint(problems) ?? all,
+    findings: findingsOf(name, problems, count),
   })
+}
+
+/** Returns problems of a roster in words for all readers of a repository: without values. */
+export function findingsOf(
+  source: string,
+  problems: readonly RosterProblem[],
+  count: number,
+  level: Finding['level'] = 'error',
+): Findings {
+  const list = problems.slice(0, maxFindings).map(({ file, line, column, message }): Finding => {
+    const what = column === null ? message : `${column} ${message}`
+    const place = placeIn(source, { file, line })
+    // The places in a zip file are none of the repository.
+    return { level, ...place, text: place.line === line ? what : `${placeText({ file, line })}: ${what}` }
+  })
+  return { list, more: count - list.length }
+}
+
+/** Returns where a place of a roster is: in its folder, or the zip file as a whole. */
+export function placeIn(source: string, { file, line }: Place): Place {
+  if (/\.zip$/i.test(source)) return { file: source, line: 0 }
+  return { file: basename(source) === basename(file) ? source : join(source, file), line }
 }
 
 /** Returns a hint for people without an address; null if there are none. */

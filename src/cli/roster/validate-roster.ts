@@ -1,9 +1,10 @@
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { sentence } from '../records/sources/file.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { type Findings, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { addressHint } from './declared-roster.ts'
+import { addressHint, findingsOf } from './declared-roster.ts'
 import { openSource } from './open-source.ts'
 import {
   type RosterFindings,
@@ -74,6 +75,10 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   }
   if (!report.valid) throw refusal(source.title, report)
   await options.keepMapping?.()
+  await reportToWorkflow(io, {
+    title: `${sentence(report.source)} is valid: ${summaryOf(source.title, report)}`,
+    ...warningsOf(report),
+  })
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
   await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(source.title, report)}`)
 }
@@ -140,12 +145,21 @@ function refusal(title: string, report: RosterReport): UsageError {
   const { source, problemCount, problems, warningCount } = report
   const warnings = warningCount > 0 ? ` and ${pluralise(warningCount, 'warning')}` : ''
   const hint = addressHint(problems)
+  const [found, warned] = [findingsOf(source, problems, problemCount), warningsOf(report)]
   return new UsageError(
     `${pluralise(problemCount, 'problem')}${warnings} found in ${source}: ${summaryOf(title, report)}`,
     {
       code: 'invalid_roster',
       ...(problemCount > problems.length && { why: [`The first ${problems.length} are listed`] }),
       ...(hint !== null && { hint }),
+      findings: {
+        list: [...found.list, ...warned.list].slice(0, maxFindings),
+        more: Math.max(0, problemCount + warningCount - maxFindings),
+      },
     },
   )
+}
+
+function warningsOf({ source, warnings, warningCount }: RosterReport): Findings {
+  return findingsOf(source, warnings, warningCount, 'warning')
 }

@@ -38,6 +38,22 @@ export function exitCode(name: ExitName): number {
   return exitCodes[name].code
 }
 
+/** A problem or a change at a place of a file, in words that all who can read the file's repository may see: without values of people. */
+export interface Finding {
+  readonly level: 'error' | 'warning' | 'notice'
+  /** Path; null for no file. */
+  readonly file: string | null
+  /** Line from 1, or 0 for the file as a whole. */
+  readonly line: number
+  readonly text: string
+}
+
+/** The first findings of a run, and the number of the others. */
+export interface Findings {
+  readonly list: readonly Finding[]
+  readonly more: number
+}
+
 /** Details of an error beside its message. */
 export interface FaultOptions extends ErrorOptions {
   /** Lines that explain why, with the value or the place. */
@@ -52,6 +68,8 @@ export interface FaultOptions extends ErrorOptions {
   }
   /** Machine-readable form of `why`: one value for each of several problems. */
   readonly details?: readonly unknown[]
+  /** Problems of files that the message counts; the message is without values of people, too. */
+  readonly findings?: Findings
 }
 
 /** An error that a command detected, with its exit code and hint. */
@@ -63,6 +81,7 @@ export class CommandError extends Error {
   readonly hint: string | undefined
   readonly choice: FaultOptions['choice']
   readonly details: readonly unknown[]
+  readonly findings: Findings | undefined
 
   constructor(code: string, exit: ExitName, message: string, options: FaultOptions = {}) {
     super(message, options)
@@ -72,6 +91,7 @@ export class CommandError extends Error {
     this.hint = options.hint
     this.choice = options.choice
     this.details = options.details ?? []
+    this.findings = options.findings
   }
 }
 

@@ -28,6 +28,9 @@ export interface Io extends Place {
   readonly expectGarbage?: () => Promise<void>
 }
 
+/** What writing to standard error needs. */
+type Printing = Pick<Io, 'stderr'> & Partial<Pick<Io, 'env'>>
+
 /** Returns the process's own streams, environment, clock and signals. */
 export function processIo(): Io {
   return {
@@ -130,17 +133,28 @@ function writeFault(cause: Error): Error {
   return new CommandError('output_failed', 'failure', `Cannot write the output: ${why}`, { cause })
 }
 
-/** Writes to standard error; ignores that its reader has gone. */
-export async function writeStderr(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+/**
+ * Writes text for people to standard error; ignores that its reader has gone. In a workflow of GitHub the text runs no
+ * commands of the runner.
+ */
+export async function writeStderr(io: Printing, text: string): Promise<void> {
   try {
-    await write(io.stderr, text)
+    await write(io.stderr, io.env?.['GITHUB_ACTIONS'] === 'true' ? withoutWorkflowCommands(text) : text)
   } catch (error) {
     if (!(error instanceof ReaderGoneError)) throw error
   }
 }
 
+/**
+ * Breaks what the runner of a workflow takes for its commands: `::name::` at the beginning of a line, and `##[name]` anywhere
+ * (actions/runner@079cdb1, src/Runner.Common/ActionCommand.cs).
+ */
+function withoutWorkflowCommands(text: string): string {
+  return text.replace(/^([^\S\n]*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
+}
+
 /** Writes a line `note: …` to standard error. */
-export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+export function note(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `${wrapLine(io, `note: ${escapeHidden(text)}`)}\n`)
 }
 
@@ -156,7 +170,7 @@ export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, lin
 }
 
 /** Writes a line `debug: …` to standard error. */
-export function writeDebug(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+export function writeDebug(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `debug: ${escapeHidden(text)}\n`)
 }
 

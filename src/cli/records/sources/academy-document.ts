@@ -144,6 +144,8 @@ const maximumValue = 60
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
+  /** Path and message without values and without fields that are not known. */
+  readonly shown: string
 }
 
 /** Returns the violations in a value that was parsed with `reportInput`. */
@@ -154,9 +156,12 @@ export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
       return issue.keys.map((key) => ({
         path: [...issue.path, key],
         message: `is not a known field${suggestionText(key, known)}`,
+        shown: `${pathText(issue.path)} has a field that is not known`.trimStart(),
       }))
     }
-    return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]
+    const message = detailOf(issue)
+    const shown = `${pathText(issue.path)} ${message}`
+    return [{ path: issue.path, message: message + wrongValue(issue), shown }]
   })
 }
 

@@ -6,11 +6,12 @@ import { isDay } from '../../../codec/time-text.ts'
 import { systemCode } from '../../../config/errors.ts'
 import { suggestionText } from '../../../contract/validation-issues.ts'
 import { columnsOf } from '../../dataset/column.ts'
+import { isAboutPeople } from '../../dataset/dataset.ts'
 import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
 import { setAt, valueAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
-import { problemsOf, problemText } from '../check-rows.ts'
+import { problemsOf, problemText, shownProblem } from '../check-rows.ts'
 import {
   createProblems,
   type Declared,
@@ -105,7 +106,11 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
       continue
     }
     const filled = withVariables(content, variables, (path, message) =>
-      problems.add(at([part, ...path]), `${pathText([part, ...path])} ${message}`),
+      problems.add(
+        at([part, ...path]),
+        `${pathText([part, ...path])} ${message}`,
+        `${pathText([part, ...path.slice(0, 1)])} ${message}`,
+      ),
     )
     await readPart(reading, part, { content, filled, at })
   }
@@ -144,8 +149,9 @@ async function readPart(reading: Reading, part: PartName, { content, filled, at 
     const schema: z.ZodType = partSchemas[part]
     const parsed = schema.safeParse(value, { reportInput: true })
     if (!parsed.success) {
-      for (const { path: inner, message } of issuesIn(schema, parsed.error)) {
-        problems.add(at([...path, ...inner]), `${pathText([...path, ...inner])} ${message}`)
+      for (const { path: inner, message, shown } of issuesIn(schema, parsed.error)) {
+        const whole = `${pathText([...path, ...inner])} ${message}`
+        problems.add(at([...path, ...inner]), whole, isAboutPeople(dataset) ? `${part}: ${shown}` : whole)
       }
     } else if (part === 'courses') {
       const { course, lessons } = recordsOf(CourseDocument.parse(value))
@@ -281,7 +287,7 @@ async function* readTable(
     for (const row of some) {
       const place = { file: path, line: row.line }
       const found = problemsOf(dataset, row, { partial: false, local: true })
-      for (const problem of found) problems.add(place, problemText(problem))
+      for (const problem of found) problems.add(place, problemText(problem), shownProblem(dataset, problem))
       if (found.length === 0) yield { ...row, place }
     }
   }

@@ -9,6 +9,13 @@ import type { Io } from '../../terminal/io.ts'
 export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
+/** Place of a record in a file. */
+export interface Place {
+  readonly line: number
+  /** Name of the column, where a line has several records. */
+  readonly column?: string
+}
+
 /** A file that is read several times: to detect its format, to check it, and to send it. */
 export interface ImportFile {
   /** Name in messages: `users.csv`, or `standard input`. */
@@ -25,6 +32,8 @@ export interface ImportFile {
   /** True for a file that begins with the byte order mark of UTF-8. */
   readonly isMarked: boolean
   readonly format: ImportFormat
+  /** Returns the place of the record on a line of the text, if the text was made from another file. */
+  readonly placeOf?: (line: number) => Place
   /** Reads the text from the beginning. */
   text(): AsyncIterable<string>
 }

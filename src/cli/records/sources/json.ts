@@ -48,6 +48,7 @@ export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Json
     header,
     paths: new Set(dataset.columns.map(({ path }) => path)),
     rows: rowsOf(values, dataset, { ...reading, meanings }),
+    ...(file.placeOf && { placeOf: file.placeOf }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../codec/json-text.ts'
 import type { DateFormat } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
+import type { ImportFile } from './file.ts'
 import type { ColumnMap, ValueMap } from './header.ts'
 
 /** A problem that keeps a row from being imported. */
@@ -50,6 +51,8 @@ export interface Rows {
   readonly header: readonly string[]
   /** Names of mapped columns in the file, by the name of the column. */
   readonly labels?: ReadonlyMap<string, string>
+  /** Returns the place of the row with this `line`, if that is not its line in the file. */
+  readonly placeOf?: ImportFile['placeOf']
   /** Separator of the cells of a CSV. */
   readonly delimiter?: string
   /** Paths of the columns in the file. */
