@@ -7,8 +7,10 @@ import {
   BooleanParam,
   choices,
   inGroups,
+  isInCourse,
   isInGroups,
   isInTerms,
+  isLearner,
   ofCourses,
   ofTerms,
   ofUsers,
@@ -18,6 +20,7 @@ import {
 } from './lists.ts'
 import { admins, operationsOf, staff } from './operation.ts'
 import { progressStatuses } from './progress.ts'
+import { questions } from './questions.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
 import { References, Time } from './values.ts'
 
@@ -189,15 +192,8 @@ export const analytics = operationsOf('analytics', {
     filters: {
       start_date: { by: 'start', field: 'lastAccessed', unlessSet: 'include_not_started' },
       end_date: { by: 'end', field: 'lastAccessed', unlessSet: 'include_not_started' },
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      learner_id: {
-        by: 'reference',
-        field: 'learnerId',
-        to: 'userId',
-        ext: 'externalId',
-        email: 'email',
-        several: true,
-      },
+      course_id: isInCourse,
+      learner_id: isLearner,
       group_id: isInGroups,
       term_id: isInTerms,
       status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
@@ -206,6 +202,7 @@ export const analytics = operationsOf('analytics', {
     },
     media: ['text/csv', 'application/x-ndjson'],
   },
+  ...questions,
   statements: {
     at: 'GET /v1/analytics/statements',
     summary: 'List progress, completion and grades of learners as xAPI statements',

@@ -100,3 +100,13 @@ export const attentionDays = 14
 
 /** Percentage completed below which a learner without progress is stuck. */
 export const stuckBelow = 50
+
+/** Lengths of the periods in which activity is reported. */
+export const activityUnits = ['day', 'week', 'month'] as const
+export type ActivityUnit = (typeof activityUnits)[number]
+
+/** Maximum number of periods in a report of activity. */
+export const maxActivityPeriods = 1000
+
+/** Groupings of the report of grades. */
+export const gradeGroupings = ['item'] as const

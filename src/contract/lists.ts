@@ -159,7 +159,7 @@ export const trashSort = sorting(['deletedAt'], '-deletedAt')
  * Which items of a list a query parameter matches, by fields of the item. The client checks the items of other platforms
  * with it, because they may ignore a parameter.
  *
- * - `choice`: the field is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
+ * - `choice`: the field, or one item of it, is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
  *   other words for them
  * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
  * - `search`: one of the fields contains this text, ignoring case
@@ -209,6 +209,24 @@ export const isInTerms = {
   to: 'termId',
   several: true,
   hidden: true,
+} as const satisfies Filter
+
+/** The filter by courses, for items with `courseId`. */
+export const isInCourse = {
+  by: 'reference',
+  field: 'courseId',
+  to: 'courseId',
+  several: true,
+} as const satisfies Filter
+
+/** The filter by learners, for items with `learnerId`, `externalId` and `email`. */
+export const isLearner = {
+  by: 'reference',
+  field: 'learnerId',
+  to: 'userId',
+  ext: 'externalId',
+  email: 'email',
+  several: true,
 } as const satisfies Filter
 
 /** Returns the filters of `period`; `field` is the main time of the list. */

@@ -81,6 +81,15 @@ const missing: Record<string, [line: string, needed: string]> = {
     'lessons restore-deleted 1',
     'lessons.restoreDeleted (POST /v1/deleted-lessons/1/restore returned 404)',
   ],
+  'analytics at-risk': ['analytics at-risk', 'analytics.atRisk (GET /v1/analytics/at-risk returned 404)'],
+  'analytics activity': [
+    'analytics activity --by day',
+    'analytics.activity (GET /v1/analytics/activity returned 404)',
+  ],
+  'analytics grades': [
+    'analytics grades --by item',
+    'analytics.grades (GET /v1/analytics/grades returned 404)',
+  ],
   'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons returned 404)'],
   'lessons export': ['lessons export', 'lessons.list (GET /v1/lessons returned 404)'],
   'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],

@@ -210,6 +210,16 @@ export const examples: Readonly<Record<string, Example>> = {
       'GET /v1/analytics/learners?start_date=2013-10-01&end_date=2014-06-30&course_id={courseId}&include_total=true',
   },
 
+  'analytics.atRisk': {
+    request: 'GET /v1/analytics/at-risk?course_id={courseId}&reason=inactive,not_passed&stuck_below=40',
+  },
+
+  'analytics.activity': {
+    request:
+      'GET /v1/analytics/activity?by=month&start_date=2013-10-01&end_date=2014-06-30&time_zone=Europe/London&course_id={courseId}',
+  },
+
+  'analytics.grades': { request: 'GET /v1/analytics/grades?course_id={courseId}' },
   'analytics.statements': {
     request:
       'GET /v1/analytics/statements?course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',

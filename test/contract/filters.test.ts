@@ -17,6 +17,10 @@ const others = [
   'xapi_version',
   'actor',
   'home_page',
+  'inactive_days',
+  'stuck_days',
+  'stuck_below',
+  'by',
 ]
 
 const fieldsOf = (filter: Filter): string[] => {

@@ -91,6 +91,9 @@ DELETE /v1/grades/{gradeId}                               s+s++  s+s++  sssss  s
 GET    /v1/grades/{gradeId}/history                       +ss++  +ss++  +ss++  +ss++
 POST   /v1/grades/batch                                   s+s++  s+s++  sssss  srsrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
+GET    /v1/analytics/at-risk                              +ss++  +ss++  +ss++  rssrr
+GET    /v1/analytics/activity                             +ss++  +ss++  +ss++  rssrr
+GET    /v1/analytics/grades                               +ss++  +ss++  +ss++  rssrr
 GET    /v1/analytics/statements                           +ss++  +ss++  +ss++  rssrr
 POST   /v1/analytics/statements/backfill                  ss+s+  sssss  sssss  sssss
 GET    /v1/calendars                                      ss+s+  sssss  sssss  sssss

@@ -70,6 +70,9 @@ grades.delete           204   404    204
 grades.history          200   404    200
 grades.batch            200   each   200
 analytics.learners      200   404    200
+analytics.atRisk        200   404    200
+analytics.activity      200   404    200
+analytics.grades        200   404    200
 analytics.statements    200   404    200
 terms.list              200   200    200
 terms.get               200   200    200

@@ -15,7 +15,7 @@ export function resolveTimes(
   flags: readonly Flag[],
   values: FlagValues,
 ): FlagValues {
-  const zoneName = String(values[timeZoneFlag.name] ?? (env[zoneVariable] || 'UTC'))
+  const zoneName = timeZoneName({ env }, values)
   const given = flags.filter(({ kind, name }) => kind === 'time' && values[name] !== undefined)
   if (given.length === 0 && values[timeZoneFlag.name] === undefined) return values
   const source = values[timeZoneFlag.name] === undefined ? zoneVariable : `--${timeZoneFlag.name}`
@@ -26,6 +26,11 @@ export function resolveTimes(
   )
   assertOrdered(given, values, resolved)
   return { ...values, ...resolved }
+}
+
+/** Returns the name of the time zone for days: that of the flag, else of the variable, else UTC. */
+export function timeZoneName({ env }: Pick<Io, 'env'>, values: FlagValues): string {
+  return String(values[timeZoneFlag.name] ?? (env[zoneVariable] || 'UTC'))
 }
 
 function zoneOf(name: string, source: string): TimeZone {

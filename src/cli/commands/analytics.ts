@@ -15,6 +15,7 @@ import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { fieldsCommand } from './analytics-fields.ts'
+import { questionCommands } from './analytics-questions.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
@@ -100,6 +101,7 @@ export const commands: readonly Command[] = [
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: withFlagNames(runSummary),
   },
+  ...questionCommands,
   fieldsCommand,
   {
     name: 'statements',

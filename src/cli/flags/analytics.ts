@@ -31,8 +31,8 @@ export const filters = filtersOf(
   ['format', 'summary', 'bom', 'raw'],
 )
 
-/** The filters of statements, and their form. */
-export const statementFilters = filtersOf(analytics.statements, {
+/** Filters by the time at which something happened. */
+const happened = {
   start_date: {
     kind: 'time',
     time: 'start',
@@ -43,6 +43,11 @@ export const statementFilters = filtersOf(analytics.statements, {
     time: 'end',
     summary: 'Happened on or before this day (inclusive), or before this time (exclusive)',
   },
+} as const
+
+/** The filters of statements, and their form. */
+export const statementFilters = filtersOf(analytics.statements, {
+  ...happened,
   course_id: courseFilter,
   learner_id: userFilter('learner'),
   group_id: groupFilter,
@@ -57,20 +62,66 @@ export const statementFilters = filtersOf(analytics.statements, {
 })
 
 /** The filters of what is sent to a learning record store. */
-export const backfillFilters = filtersOf(
-  analytics.backfill,
+export const backfillFilters = filtersOf(analytics.backfill, { ...happened, course_id: courseFilter }, [
+  'endpoint_id',
+])
+
+/** The filters of learners who may need help, and from when on they do. */
+export const riskFilters = filtersOf(analytics.atRisk, {
+  reason: { summary: 'Filter by reason', default: 'any' },
+  inactive_days: {
+    kind: 'number',
+    placeholder: 'days',
+    summary: 'Days without access after which a learner is inactive',
+    default: '14',
+  },
+  stuck_days: {
+    kind: 'number',
+    placeholder: 'days',
+    summary: 'Days without progress after which a learner is stuck',
+    default: '14',
+  },
+  stuck_below: {
+    kind: 'number',
+    placeholder: 'percent',
+    summary: 'Completion percentage from which a learner is not stuck',
+    default: '50',
+  },
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
+  group_id: groupFilter,
+  term_id: termFilter,
+})
+
+/** The periods of activity, and what is counted. `--timezone` sets the time zone. */
+export const activityFilters = filtersOf(
+  analytics.activity,
   {
+    by: { summary: 'Length of the periods', default: 'week' },
     start_date: {
       kind: 'time',
       time: 'start',
-      summary: 'Happened on or after this day or time, such as 2026-01-31 (inclusive)',
+      summary: 'First day or time, such as 2026-01-31',
+      default: '30 days, 12 weeks or 12 months',
     },
     end_date: {
       kind: 'time',
       time: 'end',
-      summary: 'Happened on or before this day (inclusive), or before this time (exclusive)',
+      summary: 'Last day (inclusive), or the time that the report ends before',
+      default: 'now',
     },
     course_id: courseFilter,
+    learner_id: userFilter('learner'),
+    group_id: groupFilter,
+    term_id: termFilter,
   },
-  ['endpoint_id'],
+  ['time_zone'],
 )
+
+/** The filters of the grades of items. */
+export const itemFilters = filtersOf(analytics.grades, {
+  by: { summary: 'What the grades are grouped by', default: 'item' },
+  course_id: courseFilter,
+  group_id: groupFilter,
+  term_id: termFilter,
+})

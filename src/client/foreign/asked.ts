@@ -140,10 +140,12 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
       const wanted = text.split(',').map(meant)
       const inOurWords = wanted.some((word) => choices.includes(word))
       return onField(field, noun, (value) => {
-        const word = meant(String(value))
-        if (wanted.includes(word)) return true
+        const words = [value].flat().map((each) => meant(String(each)))
+        if (words.some((word) => wanted.includes(word))) return true
         // A platform may have its own word for the choice.
-        return inOurWords && !choices.includes(word) ? unclearValue(field, value) : false
+        return inOurWords && words.some((word) => !choices.includes(word))
+          ? unclearValue(field, value)
+          : false
       })
     }
     case 'equal': {

@@ -28,6 +28,9 @@ const characters: Readonly<Record<string, number>> = {
   course_id: 512,
   learner_id: 512,
   nextCursor: 2048,
+  itemTitle: 255,
+  period: 10,
+  timeZone: 64,
   modifiedAttributes: 100,
   pointer: 8192,
   code: 64,
@@ -85,6 +88,8 @@ const items: Readonly<Record<string, number>> = {
   counts: 200,
   // An entry per course of the academy.
   byCourse: 1_000_000,
+  attention: 1_000_000,
+  items: 100,
 }
 
 /**

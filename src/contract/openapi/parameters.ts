@@ -148,6 +148,7 @@ function parseExample(text: string, schema: Json | undefined): unknown {
     case 'boolean':
       return text === 'true'
     case 'integer':
+    case 'number':
       return Number(text)
     default:
       return text

@@ -4,8 +4,11 @@ import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
+import { readActivity } from './activity.ts'
+import { listAtRisk } from './at-risk.ts'
 import { backfill } from './backfill.ts'
 import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
+import { listItemGrades } from './item-grades.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
 import { readFilteredPage } from './row-page.ts'
@@ -22,6 +25,9 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 /** Routes of learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: listLearners },
+  atRisk: { isLong: true, handle: listAtRisk },
+  activity: { isLong: true, handle: readActivity },
+  grades: { isLong: true, handle: listItemGrades },
   statements: listStatements,
   backfill,
 })

@@ -11,9 +11,25 @@ import { resolveFilters } from '../database/reference.ts'
 import { groupIdsOf, isInGroups } from '../groups/group-row.ts'
 import { ProblemError } from '../problem-error.ts'
 
+type LearnersQuery = Query<typeof analytics.learners>
+
+/** Query parameters that filter rows. */
+type FilterQuery = {
+  readonly [Name in
+    | 'course_id'
+    | 'learner_id'
+    | 'group_id'
+    | 'term_id'
+    | 'status'
+    | 'difficulty'
+    | 'enrollment_status'
+    | 'include_not_started'
+    | 'include_deleted']?: LearnersQuery[Name]
+}
+
 /** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
-  readonly query: Query<typeof analytics.learners>
+  readonly query: FilterQuery
   /** The only courses: ids, or a statement that selects them; undefined for all. */
   readonly courses: Sql | undefined
   /** The ids of `courses`, unless they are too many to read course by course. */
@@ -31,7 +47,7 @@ export interface RowFilter {
 
 /** A caller's request for rows. */
 interface AskingForRows extends Asking {
-  readonly query: Query<typeof analytics.learners>
+  readonly query: FilterQuery
 }
 
 /**
@@ -124,7 +140,7 @@ export function scopeOf({ courses, termIds, query }: RowFilter): Scope {
   return {
     courses: idsOf(courses, termIds, query.difficulty),
     statuses: statusesOf(query.status),
-    withDeleted: query.include_deleted,
+    withDeleted: query.include_deleted === true,
   }
 }
 

@@ -50,6 +50,14 @@ interface RowsQuery {
 
 type PageQuery = RowsQuery & { readonly include_total: boolean }
 
+/** Columns of a page of rows, among them email, courseTitle, learnerId and courseId, and the items made from them. */
+export interface RowShape<Item> {
+  readonly columns: Sql
+  readonly show: (row: Row) => Item
+}
+
+const learnerShape: RowShape<LearnerRow> = { columns: selected, show: toLearnerRow }
+
 /**
  * Reads one page of a filter's rows at a bounded cost, whatever the size of the academy. The learners of few courses
  * are scanned by the index of their addresses, those of all courses user by user; if a period or a status leaves few
@@ -57,27 +65,38 @@ type PageQuery = RowsQuery & { readonly include_total: boolean }
  *
  * The choice is made here and not by `page`: counters know how many rows a filter leaves before any is read.
  */
-export async function readFilteredPage(
+export function readFilteredPage(
   database: Database,
   query: PageQuery,
   filter: RowFilter,
   bounds = standard,
 ): Promise<Page<LearnerRow>> {
+  return readShapedPage(database, query, filter, learnerShape, bounds)
+}
+
+/** Reads one page of a filter's rows as `readFilteredPage` does, with other columns. */
+export async function readShapedPage<Item>(
+  database: Database,
+  query: PageQuery,
+  filter: RowFilter,
+  shape: RowShape<Item>,
+  bounds = standard,
+): Promise<Page<Item>> {
   // Validates the cursor, so it comes first.
   const begin = beginningOf(query.cursor)
   if (filter.learnerIds) {
     const rows = { tables: byUser, conditions: allConditions(filter) }
-    const page = await readRowsPage(database, query, rows)
+    const page = await readShapedRows(database, query, rows, shape)
     return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
   }
   const { groupIds } = filter
   const rows = groupIds && { tables: byMember(groupIds), conditions: allConditions(filter) }
   const total = rows && query.include_total ? await countRows(database, rows, bounds) : {}
   if (rows && (await areFewMembers(database, groupIds, bounds))) {
-    return { ...(await readRowsPage(database, query, rows)), ...total }
+    return { ...(await readShapedRows(database, query, rows, shape)), ...total }
   }
   const outlook = await outlookOf(database, query, filter, bounds)
-  const page = await pageOf(database, query, begin, outlook, filter, bounds)
+  const page = await pageOf(database, query, begin, { outlook, filter, shape, bounds })
   if (groupIds) return { ...page, ...total }
   return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
 }
@@ -94,31 +113,41 @@ async function areFewMembers(
   return (found?.rows ?? 0) <= users
 }
 
-async function pageOf(
+/** Rows of a page, and how they are found. */
+interface Selection<Item> {
+  readonly outlook: Outlook
+  readonly filter: RowFilter
+  readonly shape: RowShape<Item>
+  readonly bounds: PageBounds
+}
+
+async function pageOf<Item>(
   database: Database,
   query: RowsQuery,
   begin: string,
-  { candidates, matches, courseIds, walked }: Outlook,
-  filter: RowFilter,
-  bounds: PageBounds,
-): Promise<Page<LearnerRow>> {
+  { outlook, filter, shape, bounds }: Selection<Item>,
+): Promise<Page<Item>> {
+  const { candidates, matches, courseIds, walked } = outlook
   if (matches === 0) return { data: [], nextCursor: null }
   // Expected rows between two rows of a page, if they are spread evenly.
   const passed = (query.limit * walked) / matches
-  if (candidates.count <= Math.min(bounds.sorted, passed)) return readRowsPage(database, query, candidates)
+  if (candidates.count <= Math.min(bounds.sorted, passed)) {
+    return readShapedRows(database, query, candidates, shape)
+  }
   const conditions = allConditions(filter)
   if (courseIds) {
     // Counters do not include removed enrolments, which a status may ask for.
     const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
     const end = isLong ? await endInCourses(database, begin, courseIds, bounds) : undefined
-    return readCoursesPage(database, query, { courseIds, conditions }, end)
+    return readCoursesPage(database, query, { courseIds, conditions }, shape, end)
   }
   const end = await database.one<{ email: string }>(
     sql`select u.email from users u where u.email >= ${begin} order by u.email limit 1 offset ${bounds.users}`,
   )
   // Bounds at both ends make the planner use this index.
   const within = [sql`u.email >= ${begin}`, sql`u.email <= ${'\u{10ffff}'}`]
-  return readRowsPage(database, query, { tables: byUser, conditions: [...conditions, ...within] }, end?.email)
+  const rows = { tables: byUser, conditions: [...conditions, ...within] }
+  return readShapedRows(database, query, rows, shape, end?.email)
 }
 
 /**
@@ -141,28 +170,34 @@ export function rowsOfUser(
 /** Name of the order in cursors: by email address, title, learner and course. */
 const sort = 'learners'
 
+/** Reads one page of rows, ordered by email address and title. Throws 400 `invalid_cursor`. */
+export function readRowsPage(database: Database, query: RowsQuery, rows: Rows): Promise<Page<LearnerRow>> {
+  return readShapedRows(database, query, rows, learnerShape)
+}
+
 /**
- * Reads one page of rows, ordered by email address and title. Throws 400 `invalid_cursor`.
+ * Reads the same page with other columns.
  *
  * @param end email address at which the page ends at the latest, so that the next one continues there; undefined for
  * no limit
  */
-export function readRowsPage(
+function readShapedRows<Item>(
   database: Database,
   { limit, cursor }: RowsQuery,
   { tables: { tables, on }, conditions }: Rows,
+  { columns, show }: RowShape<Item>,
   end?: string,
-): Promise<Page<LearnerRow>> {
+): Promise<Page<Item>> {
   const keys = [sql`u.email`, sql`c.title`, sql`u.id`]
   const select: Select = {
-    columns: selected,
+    columns,
     from: tables,
     // No index has the title, so the first term searches it by the address.
     mostly: [cursor !== undefined && sql`u.email >= ${beginningOf(cursor)}`, on, ...conditions],
     end: endAt(end, sql`u.email < ${end}`),
   }
   const order = { sort, expressions: { [sort]: keys }, id: sql`c.id` }
-  return page(database, select, order, { limit, cursor }, toLearnerRow)
+  return page(database, select, order, { limit, cursor }, show)
 }
 
 /** The learners of some courses. */
@@ -175,18 +210,19 @@ interface CourseRows {
  * Reads the same page for a few courses: each has an index of its learners in this order, and the first rows of all
  * are merged. Throws 400 `invalid_cursor`.
  */
-function readCoursesPage(
+function readCoursesPage<Item>(
   database: Database,
   { limit, cursor }: RowsQuery,
   { courseIds, conditions }: CourseRows,
+  { columns, show }: RowShape<Item>,
   end?: string,
-): Promise<Page<LearnerRow>> {
+): Promise<Page<Item>> {
   const keys = [sql`e.user_email`, sql`c.title`, sql`u.id`]
   const { after } = walkOf({ sort, expressions: { [sort]: keys }, id: sql`c.id` }, cursor, [])
   const begin = cursor !== undefined && sql`e.user_email >= ${beginningOf(cursor)}`
   const before = end !== undefined && sql`e.user_email < ${end}`
   const firstOf = (id: string) => sql`
-    select ${selected} from ${rowsOf(byEmail, [sql`e.course_id = ${id}`, begin, after, before, ...conditions])}
+    select ${columns} from ${rowsOf(byEmail, [sql`e.course_id = ${id}`, begin, after, before, ...conditions])}
     order by e.user_email, e.user_id limit ${limit + 1}`
   const first = courseIds.map((id) => sql`select * from (${firstOf(id)}) found`)
   const select: Select = {
@@ -199,7 +235,7 @@ function readCoursesPage(
     expressions: { [sort]: [sql`merged.email`, sql`merged."courseTitle"`, sql`merged."learnerId"`] },
     id: sql`merged."courseId"`,
   }
-  return page(database, select, order, { limit, cursor }, toLearnerRow)
+  return page(database, select, order, { limit, cursor }, show)
 }
 
 /** Returns the end of a page at an email address. */

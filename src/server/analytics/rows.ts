@@ -4,6 +4,7 @@ import { countsAsLearner, isLearnerEnrollment, passingScore } from '../counters/
 import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
+import type { RowFilter } from './row-filter.ts'
 
 type ColumnName = keyof LearnerRow
 
@@ -14,7 +15,8 @@ export const columns = Object.keys(learnerFields) as readonly ColumnName[]
 export const passed = sql`case when g.percent is null then null
   when g.percent >= ${passingScore} then 'true' else 'false' end`
 
-const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
+/** Expressions for the columns of a row, in a query over enrolments with `u`, `c`, `e`, `p` and `g`. */
+export const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
   learnerId: sql`u.id`,
   email: sql`u.email`,
   firstName: sql`u.profile ->> 'firstName'`,
@@ -80,13 +82,23 @@ export const byUser: Joined = {
 
 /** Enrolments of the members of groups. */
 export function byMember(groupIds: readonly string[]): Joined {
-  // A user may be in several of them.
-  const columns = groupIds.length === 1 ? sql`m.user_id` : sql`distinct m.user_id`
-  const members = sql`(select ${columns} from group_members m where ${isInGroups(groupIds)}) k`
   return {
-    tables: sql`${members} cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+    tables: sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
     on: sql`u.id = k.user_id and e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
   }
+}
+
+/** Returns the members of groups as `k`. */
+function membersOf(groupIds: readonly string[]): Sql {
+  // A user may be in several of them.
+  const columns = groupIds.length === 1 ? sql`m.user_id` : sql`distinct m.user_id`
+  return sql`(select ${columns} from group_members m where ${isInGroups(groupIds)}) k`
+}
+
+/** Enrolments of pairs of a learner and a course, `k`. */
+export const byPair: Joined = {
+  tables: sql`k cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+  on: sql`u.id = k.user_id and e.user_id = k.user_id and e.course_id = k.course_id and e.role = 'learner' and c.id = e.course_id`,
 }
 
 /** Enrolments ordered by course. */
@@ -111,6 +123,23 @@ export const byTime: Joined = {
 export const byStatus: Joined = {
   tables: sql`enrollments e cross join courses c cross join users u ${progress} ${grades}`,
   on: sql`c.id = e.course_id and u.id = e.user_id`,
+}
+
+/**
+ * Returns the enrolments of a filter, without progress and grades: first the learners, members or courses that it names,
+ * else all users.
+ */
+export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter): Joined {
+  const on = sql`e.user_id = u.id and ${asLearner} and c.id = e.course_id`
+  if (learnerIds) return { tables: sql`users u cross join enrollments e cross join courses c`, on }
+  if (groupIds) {
+    const tables = sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c`
+    return { tables, on: sql`u.id = k.user_id and ${on}` }
+  }
+  const isIn = courses ? sql`c.id in (${courses}) and ${on}` : on
+  return courses || termIds
+    ? { tables: sql`courses c cross join enrollments e cross join users u`, on: isIn }
+    : { tables: sql`users u cross join enrollments e cross join courses c`, on }
 }
 
 /** Returns the newest enrolments of a course that are not removed, up to this number. */

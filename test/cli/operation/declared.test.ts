@@ -124,7 +124,7 @@ describe('the commands', () => {
   test('reach every operation that a person calls by name', async () => {
     const called = await Promise.all(calls.map(async ({ operation }) => (await operation()).id))
     const others = operations.map(({ id }) => id).filter((id) => !called.includes(id))
-    // `list --deleted` shows the trash. Batches, streams and exports belong to bulk commands, the service to `doctor`
+    // `list --deleted` shows the trash. Batches, streams, reports and exports belong to bulk commands, the service to `doctor`
     // and `server`; `learnctl api` has all operations.
     expect(
       others.filter(

@@ -27,6 +27,12 @@ const acceptedStatements: Known = [
     /with found as materialized .*e\.status in/,
     'no counter knows statuses: their figures are those of all their rows',
   ],
+  [/with graded as \(\s*select g\.item_id/, 'a page reads the grades of its courses'],
+  [
+    / from courses c where .*c\.term_id in .* order by c\.title_key, c\.id limit/,
+    'there are some thousand courses',
+  ],
+  [/ as period, .* group by /, 'a report of activity reads what happened in its courses'],
   [/string_agg\(/, 'an export reads all that is exported'],
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
   [/update changes set source = null/, 'erasure looks through the sources of changes'],

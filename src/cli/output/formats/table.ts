@@ -84,13 +84,20 @@ function cellOf(value: unknown, column: Column): string {
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
 
 function factsOf(columns: readonly Column[], values: readonly unknown[], width: number): ColumnFacts[] {
-  // Minimum widths: the first column identifies the row, and a path needs its end.
-  const readable = { first: Math.min(32, Math.floor(width * 0.4)), path: 56, other: 16 }
+  // Minimum widths: the first column identifies the row, a path needs its end, and a list its last word.
+  const readable = { first: Math.min(32, Math.floor(width * 0.4)), path: 56, list: 28, other: 16 }
   return columns.map((column, index) => {
     const cells = values.map((value) => cellOf(value, column)).filter((cell) => cell !== '')
     const id = /(^i|I)d$/.test(column.path)
     const whole = id || cells.every((cell) => instant.test(cell))
-    const kind = cells.some((cell) => pathOrUrl.test(cell)) ? 'path' : index === 0 ? 'first' : 'other'
+    const isList = values.some((value) => Array.isArray(valueAt(value, column.path)))
+    const kind = cells.some((cell) => pathOrUrl.test(cell))
+      ? 'path'
+      : index === 0
+        ? 'first'
+        : isList
+          ? 'list'
+          : 'other'
     const natural = Math.max(
       stringWidth(escapeHidden(column.label)),
       ...cells.map((cell) => stringWidth(cell)),

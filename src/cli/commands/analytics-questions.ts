@@ -1,0 +1,160 @@
+import type { Call } from '../../contract/calls.ts'
+import type { ActivityPeriod } from '../../contract/questions.ts'
+import { type Command, type Given, notAList } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { bindQueryFlags, checkOwnChoices, textsIn, withTimeZone } from '../command/flag.ts'
+import { activityFilters, itemFilters, riskFilters } from '../flags/analytics.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { call } from '../operation/operation-command.ts'
+import { queryOf } from '../operation/operation-flags.ts'
+import type { OperationSpec } from '../operation/operation-spec.ts'
+import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.analytics
+
+const activityFlags = bindQueryFlags(activityFilters)
+
+/** Commands that answer one question each: `learnctl analytics at-risk`, `activity` and `grades`. */
+export const questionCommands: readonly Command[] = [
+  withPseudonyms({
+    name: 'at-risk',
+    summary: 'List learners who may need help, one row per learner and course',
+    description:
+      'Reasons: inactive (no access for 14 days and not completed), stuck (below 50% and no progress for 14 days), not_passed\n(course grade below the passing score). Only active enrolments in published courses are listed, as by the dashboard:\nsee docs/analytics.md. With --pseudonymise all rows are printed, in the order of pseudonyms.',
+    flags: pseudonymFlags,
+    operation: async () => (await contract()).atRisk,
+    query: riskFilters,
+    columns: [
+      'email',
+      'reasons',
+      'courseExternalId',
+      'lastAccessed',
+      'completionPercentage',
+      'gradePercent',
+      'progressedAt',
+      'courseTitle',
+    ],
+    examples: [
+      'analytics at-risk --course ext:AAA-2014J',
+      'analytics at-risk --reason stuck --stuck-below 30 --all -o csv > stuck.csv',
+      'analytics at-risk --inactive-days 7 --columns email,reasons,lastAccessed',
+      'analytics at-risk --pseudonymise --pseudonym-key study.key --coarsen-times week -o csv > help.csv',
+    ],
+  }),
+  {
+    name: 'activity',
+    summary: 'Count active learners, progress, completions and grades by day, week or month',
+    writes: [],
+    prints: ['ActivityPeriod[]'],
+    description:
+      'Weeks begin on Monday (ISO 8601). Periods begin and end in the time zone of --timezone; those without activity are shown,\ntoo. A start or end within a period cuts it. Records count when they happened, not when they were recorded.',
+    hasRows: true,
+    refuses: { ...notAList, quiet: 'The result has no id' },
+    flags: withTimeZone(activityFlags.map(({ flag }) => flag)),
+    examples: [
+      'analytics activity',
+      'analytics activity --by month --start-date 2014-10-01 --end-date 2015-06-30 --course ext:AAA-2014J',
+      'analytics activity --by day --start-date 2014-10-20 --end-date 2014-11-02 --timezone Europe/London -o csv',
+    ],
+    run: runActivity,
+  },
+  listByCourse({
+    name: 'grades',
+    summary: 'Show count, mean, quartiles and pass rate of grades, one row per item',
+    description:
+      'Figures are percentages of the maximum score. Cleared and unpublished grades are left out. Quartiles are interpolated\nbetween the two nearest grades, as by QUARTILE.INC in Excel and by pandas.',
+    operation: async () => (await contract()).grades,
+    query: itemFilters,
+    columns: [
+      'itemTitle',
+      'courseExternalId',
+      'count',
+      'mean',
+      'median',
+      'passRate',
+      'lowerQuartile',
+      'upperQuartile',
+      'courseTitle',
+    ],
+    examples: [
+      'analytics grades --by item --course ext:AAA-2014J',
+      'analytics grades --all -o csv --columns courseExternalId,itemId,count,lowerQuartile,median,upperQuartile',
+    ],
+  }),
+]
+
+/** Returns the command of a list, whose table on a terminal has no columns of the course if `--course` names one. */
+function listByCourse<const O extends Call>(spec: OperationSpec<O>): Command {
+  const list = call(spec)
+  const ofCourse = call({
+    ...spec,
+    columns: spec.columns?.filter((name) => !name.startsWith('course')) ?? [],
+  })
+  return {
+    ...list,
+    run: (context, given) => {
+      const isOne = context.io.stdout.isTTY && textsIn(given.flags, 'course').length === 1
+      return (isOne ? ofCourse : list).run(context, given)
+    },
+  }
+}
+
+/** Returns the command of a list by course whose rows can have pseudonyms. */
+function withPseudonyms<const O extends Call>(spec: OperationSpec<O>): Command {
+  const list = listByCourse(spec)
+  return {
+    ...list,
+    run: async (context, given) => {
+      const how = pseudonymisingOf(context, given)
+      if (how === null) return list.run(context, given)
+      const { printPseudonymisedList } = await import('../export/pseudonymised-list.ts')
+      const query = bindQueryFlags(spec.query)
+      try {
+        await printPseudonymisedList(context, given, how, await spec.operation(), query)
+      } catch (error) {
+        const { withNearest } = await import('../operation/nearest-record.ts')
+        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
+      }
+    },
+  }
+}
+
+const periodColumns = [
+  'period',
+  'start',
+  'end',
+  'activeLearners',
+  'progressUpdates',
+  'completions',
+  'grades',
+] as const satisfies readonly (keyof ActivityPeriod)[]
+
+async function runActivity(context: Context, given: Given): Promise<void> {
+  const { io, session, settings, output } = context
+  checkOwnChoices(session.target(), activityFlags, given.flags)
+  const [caller, { activity: operation }, { timeZoneName }, { assertSeveralOffered }, { withNearest }] =
+    await Promise.all([
+      session.caller(),
+      contract(),
+      import('../command/resolve-times.ts'),
+      import('../operation/judge-list.ts'),
+      import('../operation/nearest-record.ts'),
+    ])
+  const query = { ...queryOf(activityFlags, given.flags), time_zone: timeZoneName(io, given.flags) }
+  const shape = {
+    table: ['period', 'activeLearners', 'progressUpdates', 'completions', 'grades'],
+    paths: periodColumns,
+    operation: operation.id,
+  }
+  output.check(shape)
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
+  const flagOf = (parameter: string) =>
+    `--${activityFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
+  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
+  const { data } = await caller
+    .call(operation, { query, signal: io.signal })
+    .catch(async (error: unknown) => {
+      throw await withNearest(context, error, { fields: [], query: activityFlags, positions: [] }, given)
+    })
+  await output.list([data.data], shape)
+}
