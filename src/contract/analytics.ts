@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { difficulties, xapiVersions } from './constants.ts'
+import { DataChangePage, DataRow, dataTableNames, LearnerChangePage } from './data-tables.ts'
 import { enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
 import { Bound, LearnerRow } from './learner-row.ts'
@@ -18,7 +19,7 @@ import {
   pageFields,
   paging,
 } from './lists.ts'
-import { admins, operationsOf, staff } from './operation.ts'
+import { admins, analysts, operationsOf, staff } from './operation.ts'
 import { progressStatuses } from './progress.ts'
 import { questions } from './questions.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
@@ -125,6 +126,20 @@ export const LearnerPage = named(
 export type LearnerPage = z.output<typeof LearnerPage>
 
 const { include_total: _, ...uncounted } = paging
+const after = z.string().max(2048).optional().meta({
+  description: 'until of an earlier answer (default now: nothing has changed)',
+})
+const maxRows = 1000
+const rowPaging = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maxRows)
+    .default(maxRows)
+    .meta({ description: `Maximum rows per page, 1–${maxRows} (default ${maxRows})` }),
+  cursor: paging.cursor,
+}
 
 export const Backfill = named(
   'Backfill',
@@ -203,6 +218,48 @@ export const analytics = operationsOf('analytics', {
     media: ['text/csv', 'application/x-ndjson'],
   },
   ...questions,
+  rows: {
+    at: 'GET /v1/analytics/rows',
+    summary: 'List all rows of a table of the academy, for a data set',
+    roles: analysts,
+    query: z.strictObject({
+      table: z.enum(dataTableNames).meta({
+        description: `Table: ${dataTableNames.join(', ')} (required)`,
+      }),
+      ...rowPaging,
+    }),
+    response: page(DataRow, 'rows of a data set'),
+    list: true,
+  },
+  changes: {
+    at: 'GET /v1/analytics/changes',
+    summary: 'List rows that were added, changed or removed since an earlier answer',
+    roles: analysts,
+    query: z.strictObject({
+      after,
+      table: choices(dataTableNames).optional(),
+      ...rowPaging,
+    }),
+    response: DataChangePage,
+    list: true,
+  },
+  learnerChanges: {
+    at: 'GET /v1/analytics/learners/changes',
+    summary: 'List learners whose enrolment, progress or grade has changed since an earlier answer',
+    roles: analysts,
+    query: z.strictObject({
+      after,
+      course_id: ofCourses,
+      learner_id: ofUsers,
+      ...rowPaging,
+    }),
+    response: LearnerChangePage,
+    list: true,
+    filters: {
+      course_id: isInCourse,
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', several: true },
+    },
+  },
   statements: {
     at: 'GET /v1/analytics/statements',
     summary: 'List progress, completion and grades of learners as xAPI statements',

@@ -35,6 +35,7 @@ export const statusOf = {
   endpoint_disabled: 409,
   limit_reached: 409,
   apply_in_progress: 409,
+  changes_gone: 409,
   other_system_refused: 409,
   precondition_failed: 412,
   content_too_large: 413,

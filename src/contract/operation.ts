@@ -132,4 +132,6 @@ export const everyone = ['admin', 'instructor', 'analyst', 'learner'] as const
 export const staff = ['admin', 'instructor', 'analyst'] as const
 /** The roles that can manage courses, enrolments and progress. */
 export const teachers = ['admin', 'instructor'] as const
+/** The roles that see all learner data. */
+export const analysts = ['admin', 'analyst'] as const
 export const admins = ['admin'] as const

@@ -1,4 +1,5 @@
 import { linkAll } from './changes/audit-chain.ts'
+import { sweepRowChanges } from './changes/row-changes.ts'
 import { foldChanges } from './counters/count.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
@@ -34,6 +35,7 @@ export function keepInOrder(database: Store, now: () => Date, wait = later): Sto
 async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   const now = clock()
   await sweep(database, now)
+  await sweepRowChanges(database, now)
   const newId = idMaker(clock)
   await finishRegrading({ database, now: clock, newId })
   await queueDigests({ database, now, newId })

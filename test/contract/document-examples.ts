@@ -172,6 +172,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await ofDisabledEndpoint(admin))
   keep(await admin.post('/v1/lessons', lesson))
   keep(await ofOtherLease(admin))
+  keep(await ofOtherAcademy(admin))
   keep(await ofOtherSystem(admin))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
@@ -226,6 +227,12 @@ async function ofOtherLease(admin: Person): Promise<Answer> {
   return admin.put('/v1/apply-lease', { id: 'apply-4712-on-build-7', holder: 'build-7, process 4712' })
 }
 
+/** Provokes changes_gone: the place is one of another academy. */
+function ofOtherAcademy(admin: Person): Promise<Answer> {
+  const place = Buffer.from(JSON.stringify(['changes', 1, 1])).toString('base64url')
+  return admin.get(`/v1/analytics/changes?after=${place}`)
+}
+
 /** Provokes last_admin: deletes the only admin of another academy. */
 async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
   const { data } = (await admin.get('/v1/users?role=admin&status=active')).body
@@ -277,6 +284,8 @@ function withStableIds(made: unknown): string {
     if (typeof value !== 'string') return value
     if (name === 'last4') return 'hown'
     if (name === 'clientSecret' || name === 'secret') return 'shown_only_once'
+    // The place in a feed has a random number.
+    if (name === 'until') return Buffer.from(JSON.stringify(['changes', 20, 1])).toString('base64url')
     if (/Salt$/.test(name)) return 'abcdef0123456789abcdef01'
     if (/^hash$|Digest$/.test(name)) return createHash('sha256').update(name).digest('hex')
     return value

@@ -220,6 +220,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
 
   'analytics.grades': { request: 'GET /v1/analytics/grades?course_id={courseId}' },
+  'analytics.rows': { request: 'GET /v1/analytics/rows?table=courses' },
+  'analytics.changes': { request: 'GET /v1/analytics/changes' },
+  'analytics.learnerChanges': { request: 'GET /v1/analytics/learners/changes?course_id={courseId}' },
+
   'analytics.statements': {
     request:
       'GET /v1/analytics/statements?course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',

@@ -21,6 +21,8 @@ const others = [
   'stuck_days',
   'stuck_below',
   'by',
+  'table',
+  'after',
 ]
 
 const fieldsOf = (filter: Filter): string[] => {

@@ -48,6 +48,15 @@ const keyFileFlag = {
   required: true,
 } as const
 
+const sinceLastFlag = {
+  name: 'since-last',
+  kind: 'text',
+  placeholder: 'name|file',
+  file: 'both',
+  summary:
+    'Export only what has changed since the last export with this name, or state file; the first one has all rows',
+} as const
+
 const timedFlags = withTimeZone([...ownFlags, lastFlag])
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
@@ -75,12 +84,14 @@ export const commands: readonly Command[] = [
       ...targetFlags,
       sheetFlag,
       encodingFlag,
+      sinceLastFlag,
     ],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
+      'analytics export --since-last weekly --file week.csv',
       'analytics export --last 30d --to-sheet 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms#Learners',
       'analytics export --course ext:AAA-2014J --pseudonymise --pseudonym-key study.key --coarsen-times week',
     ],
@@ -190,6 +201,20 @@ async function runExport(context: Context, given: Given): Promise<void> {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
   const flagOf = flagNamer(given)
+  const since = given.flags[sinceLastFlag.name]
+  if (since !== undefined) {
+    if (encoding !== undefined) throw new UsageError('--since-last and --encoding cannot be used together')
+    if (pseudonymising) {
+      throw new UsageError('--since-last and --pseudonymise cannot be used together', {
+        why: ['The rows that change between two exports tell who did something in between'],
+        hint: 'Export all rows: learnctl analytics export --pseudonymise --pseudonym-key <path>',
+      })
+    }
+    const { learnerChanges } = (await import('../../contract/calls.ts')).calls.analytics
+    if (settings.dryRun.value) return showRequest(context, caller.request(learnerChanges, {}))
+    const { exportChangedLearners } = await import('../export/changed-learners.ts')
+    return exportChangedLearners(context, caller, { ...wanted, since: String(since), flagOf })
+  }
   const whole = { ...wanted, encoding, operation, filter: null, pseudonymising }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)

@@ -291,6 +291,15 @@ async function rowTexts(
   }
 }
 
+/** Returns all rows as JSON, in batches. */
+export async function learnerRows(
+  caller: Caller,
+  request: RowRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<readonly string[]>> {
+  return (await rowTexts(caller, request, signal)).texts
+}
+
 /** Yields the lines of a stream; `check` gets the number of rows and throws if some are missing. */
 async function* completeLines(
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,

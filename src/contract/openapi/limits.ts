@@ -28,6 +28,7 @@ const characters: Readonly<Record<string, number>> = {
   course_id: 512,
   learner_id: 512,
   nextCursor: 2048,
+  until: 2048,
   itemTitle: 255,
   period: 10,
   timeZone: 64,

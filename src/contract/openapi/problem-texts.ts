@@ -36,6 +36,8 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   endpoint_disabled: 'the webhook endpoint is disabled: set it active first',
   limit_reached: 'there are as many of them as an academy, or a user, can have',
   apply_in_progress: 'another apply holds the apply lease; it is returned as lease',
+  changes_gone:
+    'after is of another academy, of an earlier state of this one or too long ago: list all rows again',
   other_system_refused:
     'the other system of an integration does not allow what was asked of it; the reason is token, permission or answer',
   precondition_failed: 'If-Match is not the current version, or If-None-Match is',
@@ -108,6 +110,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'analytics.atRisk': ['not_found'],
   'analytics.activity': ['not_found'],
   'analytics.grades': ['not_found'],
+  'analytics.changes': ['invalid_cursor', 'changes_gone'],
+  'analytics.learnerChanges': ['invalid_cursor', 'not_found', 'changes_gone'],
   'analytics.statements': ['not_found'],
   'analytics.backfill': ['not_found', 'endpoint_disabled'],
   'calendars.list': ['not_found'],

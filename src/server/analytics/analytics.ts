@@ -7,8 +7,11 @@ import { routesOf } from '../http/schema-routes.ts'
 import { readActivity } from './activity.ts'
 import { listAtRisk } from './at-risk.ts'
 import { backfill } from './backfill.ts'
+import { readChanges } from './change-feed.ts'
+import { pageOfDataRows } from './data-rows.ts'
 import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
 import { listItemGrades } from './item-grades.ts'
+import { readLearnerChanges } from './learner-changes.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
 import { readFilteredPage } from './row-page.ts'
@@ -28,6 +31,9 @@ export const analyticsRoutes = routesOf(analytics, {
   atRisk: { isLong: true, handle: listAtRisk },
   activity: { isLong: true, handle: readActivity },
   grades: { isLong: true, handle: listItemGrades },
+  rows: { isLong: true, handle: ({ database, query }) => pageOfDataRows(database, query) },
+  changes: { isLong: true, handle: ({ database, query }) => readChanges(database, query) },
+  learnerChanges: { isLong: true, handle: readLearnerChanges },
   statements: listStatements,
   backfill,
 })

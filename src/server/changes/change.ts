@@ -13,6 +13,7 @@ import { type CountedEnrollment, readUserEnrollments } from '../counters/counted
 import { appendEntry, isDifferent } from './audit-entry.ts'
 import { countAction } from './bulk-change.ts'
 import { enqueue } from './event-queue.ts'
+import { rowChangeOf, storeRowChanges } from './row-changes.ts'
 import type { Writing } from './writing.ts'
 
 /** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
@@ -26,11 +27,12 @@ export interface Change {
 }
 
 /**
- * Records a change in the transaction that makes it, after its statements: counters, events and the audit log follow from
- * the record before and after. The deletion of a course is recorded before its rows go. Secrets are left out.
+ * Records a change in the transaction that makes it, after its statements: counters, events, the audit log and the feed of changed
+ * rows follow from the record before and after. The deletion of a course is recorded before its rows go. Secrets are left out.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
   await countChange(call, change)
+  storeRowChanges(call, rowChangeOf(change))
   await publishChange(call, change)
 }
 
@@ -54,6 +56,7 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   const isUpdated = others.some((field) => field !== 'version' && field !== 'updatedAt')
   const both = { id: after.id, before, after }
   await countChange(call, { action: `${noun}.updated`, ...both })
+  if (isUpdated || isMoved) storeRowChanges(call, rowChangeOf({ action: `${noun}.updated`, ...both }))
   if (isUpdated) await publishChange(call, { action: `${noun}.updated`, ...both, fields: others })
   if (isMoved) await publishChange(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
 }
@@ -71,6 +74,7 @@ export async function recordLearning(
   standings: readonly StandingChange[],
 ): Promise<void> {
   await countStandings(call, standings)
+  storeRowChanges(call, changes.flatMap(rowChangeOf))
   for (const change of changes) await publishChange(call, change)
 }
 

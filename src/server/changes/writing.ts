@@ -18,12 +18,34 @@ export interface Writing {
   readonly batch?: BatchWork | undefined
 }
 
+/** Kinds of rows whose changes analysts can ask for; the grade of a course follows from the grades of its items. */
+export const changedKinds = [
+  'user',
+  'course',
+  'lesson',
+  'enrollment',
+  'progress',
+  'grade',
+  'course_grade',
+] as const
+
+/** A row that was changed, restored or removed. Which of these it was, the row itself tells. */
+export interface RowChange {
+  readonly kind: (typeof changedKinds)[number]
+  /** Id of the record; of progress its version, of the grade of a course nothing. */
+  readonly id: string
+  readonly userId: string | null
+  readonly courseId: string | null
+}
+
 /** What the items of a batch share in its transaction, so that it is read or written once. */
 export interface BatchWork {
   /** Rows that no item changes, by reference, such as the courses of enrolments. */
   readonly rows: Map<string, Row>
   /** Changes of counters, which are written at the end. */
   readonly tallies: Tally[]
+  /** Changed rows of the feed, which are written at the end. */
+  readonly rowChanges: RowChange[]
   /** The last linked entry of the audit log, once it has been read. */
   link: AuditLink | undefined
 }

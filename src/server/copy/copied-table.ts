@@ -15,17 +15,22 @@ export interface CopiedTable {
   readonly repeats: boolean
 }
 
-/** All tables of an academy, each after those that it references. */
-export const copiedTables: readonly CopiedTable[] = tables.map(({ name, columns, key }) => {
-  const names = Object.keys(columns)
-  return {
-    name,
-    columns: names,
-    texts: names.filter((column) => ['text', 'json'].includes(columns[column]?.type ?? '')),
-    key: key?.split(', ') ?? names,
-    repeats: key === undefined,
-  }
-})
+/** Tables that belong to one database: their numbers are those of its transactions. */
+const ownTables = ['row_changes']
+
+/** All tables of an academy that a copy has, too, each after those that it references. */
+export const copiedTables: readonly CopiedTable[] = tables
+  .filter(({ name }) => !ownTables.includes(name))
+  .map(({ name, columns, key }) => {
+    const names = Object.keys(columns)
+    return {
+      name,
+      columns: names,
+      texts: names.filter((column) => ['text', 'json'].includes(columns[column]?.type ?? '')),
+      key: key?.split(', ') ?? names,
+      repeats: key === undefined,
+    }
+  })
 
 /** Rows of a table in the order of its key. */
 interface Batch {

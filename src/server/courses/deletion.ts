@@ -3,6 +3,7 @@ import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
 import { visibleCourses, wasTaught } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
+import { storeRestoredCourse } from '../changes/row-changes.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
@@ -157,6 +158,7 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   await releaseDeletedTerm(call, id)
   const course = toCourse(await findCourse(call.database, id))
   await recordChange(call, { action: 'course.restored', id, before: null, after: course })
+  storeRestoredCourse(call, id)
   return course
 }
 

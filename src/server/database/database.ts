@@ -24,6 +24,8 @@ export interface Dialect {
   exactText(number: Sql): Sql
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
+  /** The order in which transactions commit, as numbers. */
+  readonly commitOrder: CommitOrder
   /** Locks the rows that a statement selects from a table and skips rows that another transaction has locked. */
   lockedRows(alias: string): Sql
   /** Selects the database's time as `seconds`; undefined if it runs on this machine. */
@@ -37,6 +39,14 @@ export interface Dialect {
   /** True if a statement failed because a value is not of the type or range of its column. */
   isUnfitValue(error: unknown): boolean
   readonly search: SearchIndex
+}
+
+/** Numbers of transactions: a later number is never committed before an earlier one that `finished` lets through. */
+export interface CommitOrder {
+  /** Number of the transaction that writes to `row_changes`. */
+  readonly own: Sql
+  /** Number that is greater than those of finished transactions only; undefined if they finish one by one. */
+  readonly finished: Sql | undefined
 }
 
 /** Searchable tables: each has a column `search_key`. */

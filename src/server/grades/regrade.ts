@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
+import { storeRowChanges } from '../changes/row-changes.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { StandingChange } from '../counters/count.ts'
 import { type EnrollmentPlace, readCourseEnrollments } from '../counters/counted-enrollment.ts'
@@ -78,6 +79,10 @@ async function regradeSome(call: Writing, course: Course, regrading: Regrading):
   }
   await storeCourseGrades(database, course.id, changed)
   await recordLearning(call, completions, standings)
+  storeRowChanges(
+    call,
+    [...changed.keys()].map((userId) => ({ kind: 'course_grade', id: '', userId, courseId: course.id })),
+  )
   const last = learners[batchSize - 1]
   await storeUnfinished(database, course.id, last && { ...regrading, after: last.place })
 }

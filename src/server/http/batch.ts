@@ -3,6 +3,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
+import { storeRowChanges } from '../changes/row-changes.ts'
 import type { BatchWork } from '../changes/writing.ts'
 import { countTallies } from '../counters/count.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -46,12 +47,12 @@ export async function runBatch(
 ): Promise<BatchResult> {
   let room = maxFaults
   const results: Result[] = []
-  const batch: BatchWork = { rows: new Map(), tallies: [], link: undefined }
+  const batch: BatchWork = { rows: new Map(), tallies: [], rowChanges: [], link: undefined }
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     const counted = new Map(call.change?.counts)
-    const { link, tallies } = batch
-    const tallied = tallies.length
+    const { link, tallies, rowChanges } = batch
+    const [tallied, changed] = [tallies.length, rowChanges.length]
     try {
       const { created, ...outcome } = await call.database.savepoint(() =>
         work({ ...call, batch, rawBody, preconditions: unconditional }, index),
@@ -62,12 +63,14 @@ export async function runBatch(
       if (call.change) restore(call.change.counts, counted)
       batch.link = link
       tallies.length = tallied
+      rowChanges.length = changed
       const result = refusalOf(index, error, room)
       room -= result.errors?.length ?? 0
       results.push(result)
     }
   }
   await countTallies(call, batch.tallies)
+  storeRowChanges(call, batch.rowChanges)
   return { results }
 }
 

@@ -7,6 +7,7 @@ import { visibleRows } from '../access/sight.ts'
 import { eraseFromAudit } from '../changes/audit-chain.ts'
 import { eraseSources } from '../changes/bulk-change.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
+import { storeRestoredUser } from '../changes/row-changes.ts'
 import type { Database } from '../database/database.ts'
 import { requireUnique } from '../database/reference.ts'
 import { userSearchKey } from '../database/search.ts'
@@ -124,6 +125,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
   if (input.email !== current.email) await writeEnrolledEmail(call.database, current.id, input.email)
   const user = toUser(await findUser(call.database, current.id))
   await recordUpdate(call, 'user', current, user, actionsFrom(current.status)[user.status])
+  if (current.status === 'deleted' && user.status !== 'deleted') storeRestoredUser(call, user.id)
   if (password !== null) await recordPassword(call, user.id)
   if (password !== null || input.status !== 'active') await endAccess(call, current.id)
   // To or from deleted: a restored user has no keys, even if the deletion left some.

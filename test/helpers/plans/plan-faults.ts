@@ -62,7 +62,7 @@ export function isPlainWalk(text: string): boolean {
 function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
   if (/AUTOMATIC/.test(detail)) return [detail]
   if (isHalfOfPair(detail, text)) return [detail]
-  if (/^SCAN (\d+-ROW VALUES|CONSTANT ROW)/.test(detail)) return []
+  if (/^SCAN (\d+-ROW VALUES|(\d+ )?CONSTANT ROW)/.test(detail)) return []
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
   if (
     name &&

@@ -176,6 +176,7 @@ const sizes: Readonly<Record<string, number>> = {
   attempts: 65_536,
   audit_entries: 100_000_000,
   changes: 1_000_000,
+  row_changes: 200_000_000,
   integration_mappings: 1_000_000,
   webhook_deliveries: 10_000_000,
   webhook_messages: 5_000_000,

@@ -63,6 +63,14 @@ for (const id of [things['groupId'], anotherGroup]) {
   await admin.put(`/v1/groups/${id}/members/${learner.id}`)
 }
 
+/** Place in the feed of changed rows before some of each kind. */
+const feedStart = String((await admin.get('/v1/analytics/changes')).body.until)
+await admin.put(`/v1/learners/${learner.id}/progress`, { courseId: another, completionPercentage: 1 })
+await admin.put(`/v1/users/${learner.id}`, { profile: { firstName: 'Ada' } })
+await school.grade({ learnerId: learner.id, courseId: another, scoreGiven: 1 })
+await admin.put(`/v1/courses/${another}`, { description: 'Changed' })
+await admin.delete(`/v1/users/${(await school.person('learner')).id}`)
+
 async function faultsSeen(): Promise<string[]> {
   const faults: string[] = []
   for (const [text, statement] of statements) {
@@ -105,8 +113,16 @@ function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSON
   // The large academy on PostgreSQL has few rows beyond these.
   if (filter?.by === 'start') return ['2026-07-21T00:00:00Z']
   if (filter?.by === 'end') return ['2026-07-21T00:01:00Z']
-  if (name === 'home_page') return []
+  if (name === 'home_page' || name === 'after') return []
+  if (name === 'table') return schema.enum ? [] : ['progress,grades', 'users']
+  if (schema.type === 'integer' || schema.type === 'number') return ['7']
   return schema.enum ? [schema.enum.includes('true') ? 'true' : String(schema.enum[0])] : ['something']
+}
+
+/** Query parameters without which an operation is refused. */
+const requiredBy: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  'progress.history': [['course_id', things['courseId'] ?? '']],
+  'analytics.rows': [['table', 'progress']],
 }
 
 /** Returns the queries of a list: each order without a filter and with each, and all pairs of filters. */
@@ -117,8 +133,7 @@ function queriesOf(operation: Operation): URLSearchParams[] {
   const given = schemas
     .filter(([name]) => name !== 'sort' && !Object.hasOwn(paging, name))
     .flatMap(([name, schema]) => valuesOf(name, operation, schema).map((value) => [name, value] as const))
-  const required =
-    operation.id === 'progress.history' ? [['course_id', things['courseId'] ?? ''] as const] : []
+  const required = requiredBy[operation.id] ?? []
   const pairs = given.flatMap((one, index) => given.slice(index + 1).map((other) => [one, other]))
   const queryOf = (some: readonly (readonly string[])[], sort: string) =>
     new URLSearchParams({
@@ -135,8 +150,12 @@ function queriesOf(operation: Operation): URLSearchParams[] {
 
 function cursorOf({ id }: Operation, sort: string): string {
   if (id === 'progress.steps') return writeCursor('steps', writeCursor('createdAt', '1', '1'), '1', 1)
+  if (id === 'analytics.rows') return writeCursor('progress', '1', '1', 1)
+  if (id === 'analytics.changes' || id === 'analytics.learnerChanges') return feedStart
   if (id === 'analytics.statements') return writeCursor('history', '1', '1', '1', 1, 0)
-  return id === 'analytics.learners'
+  if (id === 'users.data') return writeCursor('personal', 'gradeHistory', '["1","1","1",1]')
+  if (id === 'analytics.grades') return writeCursor('items', '1', '1', '1')
+  return ['analytics.learners', 'analytics.atRisk', 'grades.report'].includes(id)
     ? writeCursor('learners', '1', '1', '1', '1')
     : writeCursor(sort, '1', '1')
 }

@@ -13,6 +13,11 @@ export const dialect: Dialect = {
   // The shortest text that round-trips (PostgreSQL, Floating-Point Types).
   exactText: (number) => sql`cast(${number} as text)`,
   hasManyWriters: true,
+  // A transaction below xmin has ended, whatever others do (PostgreSQL, Transaction ID and Snapshot Information Functions).
+  commitOrder: {
+    own: sql`cast(cast(pg_current_xact_id() as text) as bigint)`,
+    finished: sql`cast(cast(pg_snapshot_xmin(pg_current_snapshot()) as text) as bigint)`,
+  },
   lockedRows: (alias) => raw(`for update of ${alias} skip locked`),
   clock: sql`select extract(epoch from clock_timestamp()) as seconds`,
   servers: sql`

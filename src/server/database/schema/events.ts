@@ -171,6 +171,25 @@ export const changeCounts: Table = {
   references: [{ from: 'change_id', to: 'changes (id)', cascade: true }],
 }
 
+/**
+ * Changes of the rows that analysts read, in the order of their commits; of several in one transaction, `item` tells them
+ * apart. `id` is that of the record, and for progress its version. `changed_at` is in milliseconds since 1970.
+ */
+export const rowChanges: Table = {
+  name: 'row_changes',
+  columns: {
+    commit_order: integer,
+    item: integer,
+    kind: text,
+    id: text,
+    user_id: orNull(text),
+    course_id: orNull(text),
+    changed_at: integer,
+  },
+  key: 'commit_order, item',
+  inKeyOrder: true,
+}
+
 /** Outgoing events, the audit log, and changes of many records. */
 export const eventTables: readonly Table[] = [
   webhookEndpoints,
@@ -180,4 +199,5 @@ export const eventTables: readonly Table[] = [
   auditEntries,
   changes,
   changeCounts,
+  rowChanges,
 ]

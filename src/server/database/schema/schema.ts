@@ -56,6 +56,7 @@ export async function createAcademy(
     ...dialect.search.create('groups'),
   ]
   for (const statement of statements) await database.run(statement)
+  await beginRowChanges(database, now)
   const id = newId('usr')
   const searchKey = userSearchKey({ email: firstUserEmail, username: null, profile: {} })
   await database.run(sql`
@@ -66,4 +67,12 @@ export async function createAcademy(
   await database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
+}
+
+/** Adds the row that the changes of rows begin with. Its random number tells academies apart. */
+export async function beginRowChanges(database: Database, now: string): Promise<void> {
+  const item = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
+  await database.run(sql`
+    insert into row_changes (commit_order, item, kind, id, changed_at)
+    values (0, ${item}, 'academy', '', ${Date.parse(now)})`)
 }

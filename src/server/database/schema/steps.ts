@@ -11,11 +11,11 @@ import {
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
-import { changeCounts, changes, webhookEndpoints, webhookSubscriptions } from './events.ts'
+import { changeCounts, changes, rowChanges, webhookEndpoints, webhookSubscriptions } from './events.ts'
 import { groupTables } from './groups.ts'
 import { lineItemTables } from './learning.ts'
 import { clientTokens } from './oauth.ts'
-import { createAcademy, type SchemaContext } from './schema.ts'
+import { beginRowChanges, createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
 import { calendars } from './users.ts'
 
@@ -101,6 +101,8 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await addTables(database, lineItemTables)
   await database.run(sql`create index deleted_grades_by_user on deleted_grades (user_id)`)
   await addIntegrationClients(database)
+  await addTables(database, [rowChanges])
+  await beginRowChanges(database, context.now)
   await context.rebuildCounters({ database, now: context.now })
 }
 

@@ -15,6 +15,11 @@ export const sqliteDialect: Dialect = {
   // `!` lifts SQLite's limit of 16 significant digits; 17 round-trip a double.
   exactText: (number) => sql`printf('%!.17g', ${number})`,
   hasManyWriters: false,
+  // Only one transaction writes at a time.
+  commitOrder: {
+    own: sql`(select coalesce(max(commit_order), 0) + 1 from row_changes)`,
+    finished: undefined,
+  },
   lockedRows: () => empty,
   clock: undefined,
   servers: undefined,
