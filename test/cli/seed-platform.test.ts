@@ -207,6 +207,10 @@ const missing: Record<string, [line: string, needed: string]> = {
     'integrations set canvas --base-url https://canvas.example',
     'integrations.set (PUT /v1/integrations/canvas returned 404)',
   ],
+  'analytics dataset': [
+    'analytics dataset warehouse',
+    'analytics.changes (GET /v1/analytics/changes returned 404)',
+  ],
   'analytics statements': [
     'analytics statements',
     'analytics.statements (GET /v1/analytics/statements returned 404)',

@@ -14,6 +14,7 @@ import { hasChosenColumns } from '../output/output.ts'
 import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { datasetCommand } from './analytics-dataset.ts'
 import { fieldsCommand } from './analytics-fields.ts'
 import { questionCommands } from './analytics-questions.ts'
 
@@ -113,6 +114,7 @@ export const commands: readonly Command[] = [
     run: withFlagNames(runSummary),
   },
   ...questionCommands,
+  datasetCommand,
   fieldsCommand,
   {
     name: 'statements',

@@ -1,0 +1,208 @@
+import { resolve } from 'node:path'
+import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import { makeDirectory } from '../../config/files.ts'
+import { lockHolder, tryLock } from '../../config/lock.ts'
+import { calls } from '../../contract/calls.ts'
+import type { DataChangePage } from '../../contract/data-tables.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { datasetTables } from '../../tables/dataset-tables.ts'
+import type { Context } from '../command/context.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { tablesOf, writeDescription } from './dataset-description.ts'
+import { type ChangedRow, openRun, type RunWriter } from './dataset-files.ts'
+import {
+  type DatasetFormat,
+  folderBusy,
+  lockPath,
+  type Manifest,
+  makeFolders,
+  newManifest,
+  nextRun,
+  readManifest,
+  removeOtherRuns,
+  requireFiles,
+  writeManifest,
+} from './dataset-folder.ts'
+
+/** Folder, format and platform of a data set. */
+export interface DatasetOptions {
+  /** The folder as it was given. */
+  readonly name: string
+  /** Undefined for the format that the folder has, or Parquet. */
+  readonly format: DatasetFormat | undefined
+  /** Begins again, without the files that are there. */
+  readonly isFull: boolean
+  /** The platform, by its address or file. */
+  readonly platform: string
+  /** Hides the identities of people; null shows them. */
+  readonly pseudonymising: Pseudonymising | null
+}
+
+/** Rows that a run added, and the manifest after it. */
+export interface DatasetResult {
+  readonly manifest: Manifest
+  /** Rows by table; empty if nothing has changed. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly isFull: boolean
+}
+
+const tableNames = datasetTables.map(({ name }) => name)
+const renewEveryMs = 10_000
+
+/**
+ * Adds what has changed since the last run to a data set, or makes one. The manifest is replaced once all files of the run are
+ * complete; files that it does not name are those of interrupted runs, and are removed by the next one.
+ */
+export async function writeDataset(
+  context: Context,
+  caller: Caller,
+  options: DatasetOptions,
+): Promise<DatasetResult> {
+  const directory = resolve(context.io.cwd, options.name)
+  readManifest(directory, options.name)
+  makeDirectory(directory, null)
+  const lock = tryLock(lockPath(directory), context.io)
+  if (!lock) throw folderBusy(options.name, lockHolder(lockPath(directory))?.pid ?? null)
+  const timer = setInterval(() => lock.renew(), renewEveryMs)
+  try {
+    return await writeLocked(context, caller, directory, options)
+  } finally {
+    clearInterval(timer)
+    lock.release()
+  }
+}
+
+async function writeLocked(
+  context: Context,
+  caller: Caller,
+  directory: string,
+  { name, format, isFull, platform, pseudonymising }: DatasetOptions,
+): Promise<DatasetResult> {
+  const found = readManifest(directory, name)
+  const before = isFull ? null : found
+  const hidden = pseudonymising && (await import('./pseudonymised-dataset.ts'))
+  const pseudonyms = pseudonymising && hidden ? hidden.manifestEntryOf(pseudonymising) : null
+  if (before) requireFiles(directory, before, name)
+  requireSame(before, { name, format, platform, pseudonyms })
+  makeFolders(directory, tableNames)
+  removeOtherRuns(directory, found, tableNames)
+  // A run that was interrupted after its manifest has not described its files.
+  if (found) await writeDescription(directory, found)
+  const start =
+    before ?? newManifest({ platform, format: format ?? found?.format ?? 'parquet', pseudonyms }, found)
+  const number = nextRun(start, name)
+  const { lastChange } = start
+  const plain = await openRun(directory, {
+    run: number,
+    format: start.format,
+    lastChange,
+    isFull: before === null,
+    tables: await tablesOf({ pseudonyms }),
+  })
+  const writer = pseudonymising && hidden ? hidden.pseudonymisedWriter(plain, pseudonymising) : plain
+  try {
+    const line = await createProgressLine(context.io, 'rows', null)
+    const until = await readRows(context, caller, before, writer, line.update).finally(line.stop)
+    const files = await writer.finish()
+    const counts = Object.fromEntries(files.map(({ table, rows }) => [table, rows]))
+    const run = { number, at: new Date(context.io.now()).toISOString(), files }
+    // A full run keeps the number of the one before, so that no name of a file comes twice.
+    const earlier = before?.runs ?? []
+    const runs = files.length === 0 ? earlier : [...earlier, run]
+    const manifest = { ...start, until, lastChange: lastChange + writer.rows(), runs }
+    await writeManifest(directory, manifest)
+    await writeDescription(directory, manifest)
+    removeOtherRuns(directory, manifest, tableNames)
+    return { manifest, rows: counts, isFull: before === null }
+  } catch (error) {
+    await writer.discard()
+    throw goneError(error, name)
+  }
+}
+
+/** Throws a UsageError for a data set of another platform, in another format, or with other pseudonyms. */
+function requireSame(
+  found: Manifest | null,
+  {
+    name,
+    format,
+    platform,
+    pseudonyms,
+  }: Pick<DatasetOptions, 'name' | 'format' | 'platform'> & Pick<Manifest, 'pseudonyms'>,
+): void {
+  const hint = `Name another folder, or begin again with: learnctl analytics dataset ${name} --full`
+  if (found && found.platform !== platform) {
+    throw new UsageError(`${name} is a data set of ${found.platform}, not of ${platform}`, { hint })
+  }
+  if (found && format !== undefined && found.format !== format) {
+    throw new UsageError(`${name} has ${found.format} files, not ${format}`, { hint })
+  }
+  if (!found) return
+  // Manifests of data sets with names may have no entry.
+  const earlier = found.pseudonyms ?? null
+  if (earlier === null && pseudonyms !== null) {
+    throw new UsageError(`${name} is a data set with names: --pseudonymise would mix both`, { hint })
+  }
+  if (earlier !== null && pseudonyms === null) {
+    throw new UsageError(`${name} is pseudonymised: without --pseudonymise, names would be added`, { hint })
+  }
+  if (earlier?.key !== pseudonyms?.key) {
+    throw new UsageError(`${name} has pseudonyms of another key`, { hint })
+  }
+  if (earlier?.times !== pseudonyms?.times) {
+    const flag = earlier?.times ? `with --coarsen-times ${earlier.times}` : 'without --coarsen-times'
+    throw new UsageError(`${name} is a data set ${flag}`, { hint })
+  }
+}
+
+/** Writes all rows, or those that have changed since the last run; returns the place up to which they are complete. */
+async function readRows(
+  { io: { signal } }: Context,
+  caller: Caller,
+  before: Manifest | null,
+  writer: RunWriter,
+  update: (rows: number) => Promise<void>,
+): Promise<string> {
+  const { changes, rows } = calls.analytics
+  const add = async (data: readonly unknown[]) => {
+    signal.throwIfAborted()
+    // Not validated: the operation is this API's.
+    await writer.add(data as readonly ChangedRow[])
+    await update(writer.rows())
+  }
+  let until = before?.until
+  if (until === undefined) {
+    until = (await caller.call(changes, { query: {}, signal })).data.until
+    for (const table of tableNames) {
+      for await (const { data } of caller.pages(rows as Operation, { query: { table }, signal }))
+        await add(data)
+    }
+  }
+  // Also after a full run: rows that changed while it read others would refer to rows that are not there.
+  for (;;) {
+    const page: DataChangePage = (await caller.call(changes, { query: { after: until }, signal })).data
+    await add(page.data)
+    until = page.until
+    if (page.nextCursor === null) return until
+  }
+}
+
+/** Tells how to go on if the platform does not know what has changed. */
+function goneError(error: unknown, name: string): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'changes_gone') return error
+  return new CommandError(
+    'changes_gone',
+    'conflict',
+    `Cannot add to ${name}: what has changed is not known`,
+    {
+      cause: error,
+      why: [
+        'The platform is another one, was restored from a backup, or the last run was more than 180 days ago',
+      ],
+      hint: `Begin again with: learnctl analytics dataset ${name} --full`,
+    },
+  )
+}

@@ -1,0 +1,90 @@
+import { jsonText, parseJson } from '../../codec/json-text.ts'
+import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
+import { BucketSpool } from '../pseudonyms/bucket-spool.ts'
+import { keptColumnsOf, type Pseudonymising, PseudonymTable } from '../pseudonyms/pseudonym-table.ts'
+import type { ChangedRow, RunWriter } from './dataset-files.ts'
+import type { DatasetPseudonyms } from './dataset-folder.ts'
+
+/** Returns what a manifest has to remember of pseudonyms. */
+export function manifestEntryOf({ pseudonyms, times }: Pseudonymising): DatasetPseudonyms {
+  return { key: pseudonyms.keyDigest(), times }
+}
+
+/** Returns the tables of a data set with pseudonyms: without columns that identify a person. */
+export function pseudonymisedTables({ times }: DatasetPseudonyms): readonly DatasetTable[] {
+  return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, times) }))
+}
+
+/** Returns the names of the columns that are left out. */
+export function droppedColumns({ times }: DatasetPseudonyms): string[] {
+  return datasetTables.flatMap((table) => {
+    const kept = new Set(keptColumnsOf(table, times).map(({ name }) => name))
+    return table.columns.flatMap(({ name }) => (kept.has(name) ? [] : [`${table.name}.${name}`]))
+  })
+}
+
+/** Rows that are written at once. */
+const batchRows = 500
+
+/**
+ * Returns a writer of rows with pseudonyms, also in the keys of rows that are gone. Rows about people are sorted by their pseudonyms:
+ * the order of ids would tell who is who. Those of one person keep their order, and so do the changes of a row.
+ */
+export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): RunWriter {
+  const tables = new Map(datasetTables.map((table) => [table.name as string, new PseudonymTable(table, how)]))
+  const spool = new BucketSpool()
+  let spooled = 0
+
+  /** Returns the row with the fields that are kept; null for a table of a newer platform. */
+  function pseudonymised(
+    row: ChangedRow,
+  ): { readonly person: string | null; readonly row: ChangedRow } | null {
+    const table = tables.get(row.table)
+    if (!table) return null
+    const keys = table.valuesOf(row.key)
+    const fieldsOf = (values: readonly unknown[], isKept: (path: string) => boolean) =>
+      Object.fromEntries(
+        table.columns.flatMap(({ path }, place) => (isKept(path) ? [[path, values[place] ?? null]] : [])),
+      )
+    const key = fieldsOf(keys, (path) => Object.hasOwn(row.key, path))
+    const record = row.record && fieldsOf(table.valuesOf(row.record), () => true)
+    const person = table.hasPeople ? table.personIn(table.valuesOf(row.record ?? row.key)) : null
+    return { person, row: { table: row.table, state: row.state, key, record } }
+  }
+
+  return {
+    async add(rows) {
+      const plain: ChangedRow[] = []
+      for (const each of rows) {
+        const made = pseudonymised(each)
+        if (made === null) continue
+        if (made.person === null) plain.push(made.row)
+        else {
+          spool.add(made.person, jsonText(made.row))
+          spooled += 1
+        }
+      }
+      await writer.add(plain)
+    },
+    rows: () => writer.rows() + spooled,
+    async finish() {
+      try {
+        for (const entries of spool.sorted()) {
+          for (let index = 0; index < entries.length; index += batchRows) {
+            const batch = entries.slice(index, index + batchRows)
+            // Written by this program a moment ago.
+            await writer.add(batch.map(({ text }) => parseJson(text) as unknown as ChangedRow))
+            spooled -= batch.length
+          }
+        }
+      } finally {
+        spool.remove()
+      }
+      return writer.finish()
+    },
+    async discard() {
+      spool.remove()
+      await writer.discard()
+    },
+  }
+}
