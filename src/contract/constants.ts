@@ -110,3 +110,6 @@ export const maxActivityPeriods = 1000
 
 /** Groupings of the report of grades. */
 export const gradeGroupings = ['item'] as const
+
+/** Maximum items of a course that its gradebook shows. */
+export const maxGradebookItems = 5_000

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
 import { aboveMaximumText, isGradable, maxScore, notGradableText, wholeCourse } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
+import { report } from './gradebook.ts'
 import {
   exactly,
   inGroups,
@@ -259,4 +260,5 @@ export const grades = operationsOf('grades', {
     status: 200,
     report: true,
   },
+  report,
 })

@@ -81,6 +81,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   learners: 'progress',
   progress: 'progress',
   grades: 'grades',
+  gradebooks: 'grades',
   analytics: 'analytics',
   calendars: 'calendars',
   keys: 'keys',

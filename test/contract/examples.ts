@@ -250,6 +250,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'grades.delete': { request: 'DELETE /v1/grades/{gradeId}' },
   'grades.history': { request: 'GET /v1/grades/{gradeId}/history' },
+  'grades.report': { request: 'GET /v1/gradebooks/{courseId}?learner_id={learnerId}' },
   'grades.batch': {
     request: 'POST /v1/grades/batch',
     body: {

@@ -14,6 +14,7 @@ const others = [
   'raw',
   'include_deleted',
   'include_not_started',
+  'include_unpublished',
   'xapi_version',
   'actor',
   'home_page',

@@ -90,6 +90,7 @@ PUT    /v1/grades                                         s+s++  s+s++  sssss  s
 DELETE /v1/grades/{gradeId}                               s+s++  s+s++  sssss  srsrr
 GET    /v1/grades/{gradeId}/history                       +ss++  +ss++  +ss++  +ss++
 POST   /v1/grades/batch                                   s+s++  s+s++  sssss  srsrr
+GET    /v1/gradebooks/{courseId}                            +ss++  +ss++  +ss++  rssrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
 GET    /v1/analytics/at-risk                              +ss++  +ss++  +ss++  rssrr
 GET    /v1/analytics/activity                             +ss++  +ss++  +ss++  rssrr

@@ -69,6 +69,7 @@ grades.set              200   404    200
 grades.delete           204   404    204
 grades.history          200   404    200
 grades.batch            200   each   200
+grades.report           200   404    200
 analytics.learners      200   404    200
 analytics.atRisk        200   404    200
 analytics.activity      200   404    200

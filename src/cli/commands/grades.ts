@@ -1,12 +1,16 @@
 import { escapeReference } from '../../codec/reference.ts'
 import { type LmsKind, readableKinds, wholeCourse } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { Flag } from '../command/flag.ts'
-import { fields, filters, historyFilters } from '../flags/grades.ts'
+import { bindQueryFlags, checkChoices, type Flag } from '../command/flag.ts'
+import { formatFlag, targetFlags } from '../export/export-options.ts'
+import type { GradebookSystem } from '../export/gradebook-layouts.ts'
+import { fields, filters, historyFilters, reportFilters } from '../flags/grades.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { pseudonymFlags, timesFlag } from '../pseudonyms/pseudonym-flags.ts'
+import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { exportCommand } from './export.ts'
@@ -68,6 +72,17 @@ function shownName(found: unknown, given: Given): string {
   const item = itemId === wholeCourse ? '' : ` for ${itemId}`
   return `the ${score} of ${personIn(found, undefined)}${item} in course ${courseIn(found, given)}`
 }
+
+const boundReportFilters = bindQueryFlags(reportFilters)
+
+/** Flag that chooses the layout of another system. */
+const systemFlag = {
+  name: 'for',
+  kind: 'text',
+  placeholder: 'system',
+  summary: 'Lay it out as this system exports it, as CSV (default own columns)',
+  choices: ['canvas', 'moodle', 'openedx'] satisfies readonly GradebookSystem[],
+} as const satisfies Flag
 
 /** `learnctl grades …` */
 export const commands: readonly Command[] = [
@@ -166,7 +181,11 @@ export const commands: readonly Command[] = [
   importCommand(
     'grades',
     'grades',
-    ['grades import grades.csv', 'grades import --from canvas --dry-run'],
+    [
+      'grades import grades.csv',
+      'grades import gradebook.csv --gradebook ext:AAA-2014J',
+      'grades import --from canvas --dry-run',
+    ],
     {
       field: 'extraCredit',
       flag: {
@@ -188,7 +207,57 @@ export const commands: readonly Command[] = [
         return openIntegrationGrades(context, kind as LmsKind)
       },
     },
+    {
+      flag: {
+        name: 'gradebook',
+        kind: 'text',
+        placeholder: 'course',
+        summary:
+          'The file is a gradebook of this course, one row per learner, as grades report, Canvas, Moodle or Open edX export it',
+      },
+      open: async ({ io }, path, course, mapping) => {
+        const { openGradebook } = await import('../records/sources/gradebook-file.ts')
+        return openGradebook(io, path, course, mapping)
+      },
+    },
   ),
+  {
+    name: 'report',
+    hasRows: true,
+    summary: 'Report the grades of a course, one row per learner and one column per item',
+    writes: [],
+    prints: ['GradebookLine[]'],
+    description:
+      "On a terminal a table with as many items as fit, otherwise CSV; --output and --file choose another format. Columns: learnerId,\nemail, firstName, lastName, externalId, enrollmentStatus, gradePercent, passed, then a column for each item, named\n'name (id)', with percentages; empty without a grade. Only grades that learners see are included, unless --unpublished\nis given; of several sources of an item the newest grade.\n\n--for canvas, moodle or openedx writes the columns that these systems export, with their scales. grades import\n--gradebook reads all of these files, but for those with --pseudonymise, which have no names and addresses.",
+    arguments: [
+      { name: 'course', summary: 'Course: id or external id', unlisted: ['--course', '--course-id'] },
+    ],
+    refuses: {
+      quiet: 'Print ids with: learnctl grades list --course <course> -q',
+      limit: 'A report contains all learners of the course; filter it with --learner or --group',
+    },
+    flags: [
+      ...boundReportFilters.map(({ flag }) => flag),
+      systemFlag,
+      formatFlag,
+      ...pseudonymFlags.filter(({ name }) => name !== timesFlag.name),
+      ...targetFlags,
+      sheetFlag,
+    ],
+    examples: [
+      'grades report ext:AAA-2014J',
+      'grades report ext:AAA-2014J --file aaa-2014j.csv',
+      'grades report ext:AAA-2014J --learner ext:65002 -o json',
+      'grades report ext:AAA-2014J --for canvas --file canvas.csv',
+      'grades report ext:AAA-2014J --pseudonymise --pseudonym-key study.key --file study.csv',
+    ],
+    run: async (context, given) => {
+      const { exportGradebook } = await import('../export/gradebook-export.ts')
+      checkChoices([systemFlag], given.flags)
+      const system = given.flags[systemFlag.name] as GradebookSystem | undefined
+      await exportGradebook(context, given, boundReportFilters, system)
+    },
+  },
   exportCommand({
     dataset: 'grades',
     people: true,

@@ -7,6 +7,7 @@ import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
 import type { ImportFile } from '../records/sources/file.ts'
+import type { Mapping } from '../records/sources/mapping.ts'
 import { ExitWith, type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
@@ -80,6 +81,7 @@ export function importCommand(
   examples: readonly string[],
   own?: FieldSwitch,
   system?: OtherSystem,
+  form?: OtherForm,
 ): Command {
   return {
     name: 'import',
@@ -101,7 +103,12 @@ export function importCommand(
     createsAcademy: true,
     interruption: 'explained',
     refuses: { quiet: 'An import prints no ids' },
-    flags: [...importFlags, ...(own ? [own.flag] : []), ...(system ? [system.flag] : [])],
+    flags: [
+      ...importFlags,
+      ...(own ? [own.flag] : []),
+      ...(system ? [system.flag] : []),
+      ...(form ? [form.flag] : []),
+    ],
     examples,
     run: async (context, given) => {
       const { loadDataset } = await import('../dataset/load-dataset.ts')
@@ -111,7 +118,13 @@ export function importCommand(
       const loaded = await loadDataset(name)
       const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
       const wanted = { dataset, path, command: [name, 'import'], flags }
-      await importRecords(context, given, { ...wanted, ...(system && sourceIn(context, given, system)) })
+      const both = [system, form].flatMap((each) => each?.flag.name ?? [])
+      if (both.length > 1 && both.every((flag) => given.flags[flag] !== undefined)) {
+        throw new UsageError(`--${both.join(' and --')} cannot be used together`)
+      }
+      const source =
+        (system && sourceIn(context, given, system)) ?? (form && formIn(context, given, form, flags))
+      await importRecords(context, given, { ...wanted, ...source })
     },
   }
 }
@@ -143,6 +156,30 @@ function sourceIn(
   return { path: String(name), fileFlag: [`--${flag.name}`], open: () => open(context, String(name)) }
 }
 
+/** A flag for files that have their records in another form than one per row. */
+interface OtherForm {
+  readonly flag: Flag
+  /** Opens such a file as a file of records; `value` is that of the flag. */
+  open(context: Context, path: string, value: string, mapping: Mapping): Promise<ImportFile>
+}
+
+/** Returns the source in the form that a flag names; nothing without it. Throws a UsageError without a file. */
+function formIn(
+  context: Context,
+  given: Given,
+  { flag, open }: OtherForm,
+  flags: readonly string[],
+): Pick<Imported, 'open' | 'flags'> | undefined {
+  const value = given.flags[flag.name]
+  const path = given.arguments['file']
+  if (value === undefined) return undefined
+  if (path === undefined) throw new UsageError(`--${flag.name} requires a file`)
+  return {
+    flags: [...flags, `--${flag.name}`, String(value)],
+    open: (mapping) => open(context, path, String(value), mapping),
+  }
+}
+
 /** Source of an import, with its command. */
 export interface Imported {
   readonly dataset: Dataset
@@ -151,7 +188,7 @@ export interface Imported {
   /** Words of the command line before the file. */
   readonly command: readonly string[]
   /** Opens the source if it is no file. */
-  readonly open?: () => Promise<ImportFile>
+  readonly open?: (mapping: Mapping) => Promise<ImportFile>
   /** Flag that names the file, if it is not an argument. */
   readonly fileFlag?: readonly string[]
   /** Flags beside those of every import. */
@@ -194,7 +231,7 @@ export async function importRecords(
   const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
   const to = fieldsOf(dataset, context.session.target().kind === 'local')
   const told = saved ? plainMapping : await readMapping(io, given.flags, to)
-  const file = saved?.file ?? (await (open ? open() : openImportFile(io, path ?? '-', told)))
+  const file = saved?.file ?? (await (open ? open(told) : openImportFile(io, path ?? '-', told)))
   const mapping = await mappingOf(io, file, told, given.flags, to)
   const mappingFile = text('save-mapping')
   const wanted: Import = {

@@ -33,3 +33,10 @@ export const filters = filtersOf(grades.list, {
 
 /** The filters of the history of a grade. */
 export const historyFilters = filtersOf(grades.history)
+
+/** The filters of a gradebook. */
+export const reportFilters = filtersOf(grades.report, {
+  learner_id: userFilter('learner'),
+  group_id: groupFilter,
+  include_unpublished: { name: 'unpublished', summary: 'Include grades that learners do not see yet' },
+})

@@ -29,6 +29,7 @@ const characters: Readonly<Record<string, number>> = {
   learner_id: 512,
   nextCursor: 2048,
   until: 2048,
+  label: 255,
   itemTitle: 255,
   period: 10,
   timeZone: 64,
@@ -91,6 +92,8 @@ const items: Readonly<Record<string, number>> = {
   byCourse: 1_000_000,
   attention: 1_000_000,
   items: 100,
+  // An entry per item of a course.
+  grades: 5_000,
 }
 
 /**

@@ -159,6 +159,8 @@ export const operationWords: Words = {
   'grades.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
 
+  'grades.report':
+    'The grades of each learner who was not removed, ordered by e-mail address. The first page has the items of the course, at most 5,000. Without `include_unpublished`, only grades count that learners see; cleared grades are left out. A page may have fewer learners than `limit`, or none, and still a `nextCursor`.',
   'analytics.learners':
     'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses select more than 20,000 enrolments.',
 

@@ -14,6 +14,7 @@ import { parseBody } from '../http/validation.ts'
 import { invalid, notFound, ProblemError } from '../problem-error.ts'
 import { type GradeRow, gradeColumns, scoreOf, toGrade } from './grade-row.ts'
 import { deleteGrade, setGrade } from './gradebook.ts'
+import { reportGrades } from './gradebook-report.ts'
 import { resolveGrade } from './resolve-grade.ts'
 
 interface StepRow extends Row {
@@ -102,6 +103,8 @@ export const gradeRoutes = routesOf(grades, {
       toStep,
     )
   },
+
+  report: { isLong: true, handle: reportGrades },
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'update')

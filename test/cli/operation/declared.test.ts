@@ -136,6 +136,7 @@ describe('the commands', () => {
       'users.updateProfile',
       // Bulk commands read and write the members of several groups.
       ...['groups.memberships', 'groups.batchMembers'],
+      'grades.report',
       'endpoints.test',
       'deliveries.replayAll',
       // One command calls several of these operations.

@@ -35,6 +35,7 @@ describe('the listed way', () => {
     const examples = commands.flatMap(({ command }) => command.examples ?? [])
     expect(examples.filter((line) => former.test(line) || /--(scope|learner) /.test(line))).toEqual([
       'progress export --history --learner ext:11391 -o jsonl',
+      'grades report ext:AAA-2014J --learner ext:65002 -o json',
     ])
     const { stdout } = await cli.run('courses --help')
     expect(stdout).toContain('restore <course...> [version]')

@@ -7,29 +7,27 @@ import type { Format } from './format.ts'
 /**
  * Writes CSV (RFC 4180) with CRLF line ends and a header, even for an empty list. null is an empty cell;
  * objects and arrays are JSON. Unless `raw`, a text that a spreadsheet would take for a formula gets one `'`
- * in front, which a reader removes.
+ * in front, also in the header, which may have names of users' own; a reader removes it.
  */
 export function csv(columns: readonly Column[], raw = false, separator = ','): Format {
-  const header = csvRecord(
-    columns.map(({ label }) => label),
-    true,
-    undefined,
-    separator,
-  )
+  const labels = columns.map(({ label }) => label)
+  const header = csvRecord(labels, raw, undefined, separator)
+  const countGuarded = (cells: readonly CsvValue[]) =>
+    raw ? 0 : cells.filter((cell) => typeof cell === 'string' && isGuarded(cell)).length
   const recordOf = (cells: readonly CsvValue[]) => csvRecord(cells, raw, undefined, separator)
   const cellsOf = (value: unknown) => columns.map((column) => cellOf(valueAt(value, column.path)))
   return {
     one: (value) => header + recordOf(cellsOf(value)),
     list: () => {
       let before = header
-      let guarded = 0
+      let guarded = countGuarded(labels)
       return {
         rows: (values) => {
           if (values.length === 0) return ''
           let text = before
           for (const value of values) {
             const cells = cellsOf(value)
-            if (!raw) guarded += cells.filter((cell) => typeof cell === 'string' && isGuarded(cell)).length
+            guarded += countGuarded(cells)
             text += recordOf(cells)
           }
           before = ''

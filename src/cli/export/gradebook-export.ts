@@ -1,0 +1,203 @@
+import type { Caller } from '../../client/caller.ts'
+import { formatCount } from '../../codec/display-text.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxGradebookItems, maxPageSize } from '../../contract/constants.ts'
+import type { GradebookItem, GradebookPage, GradebookRow } from '../../contract/gradebook.ts'
+import type { EncodedColumn } from '../../tables/column.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { queryOf } from '../operation/operation-flags.ts'
+import { type Column, resolvePath } from '../output/columns.ts'
+import { type AnyEncoder, endBytes, rowBytes } from '../output/formats/format.ts'
+import { typeColumns } from '../output/formats/tables.ts'
+import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { exportOptionsOf } from './export-options.ts'
+import { type GradebookLayout, type GradebookSystem, layoutFor, ownLayout } from './gradebook-layouts.ts'
+import type { PseudonymisedGradebook } from './pseudonymised-gradebook.ts'
+import { listEncoder, type RowForm } from './row-encoder.ts'
+import { type Source, writeExport } from './write-export.ts'
+
+/**
+ * Exports the grades of a course, one row per learner, to the target of the flags.
+ *
+ * @param system the system whose layout is written; undefined for own columns
+ */
+export async function exportGradebook(
+  context: Context,
+  given: Given,
+  filters: readonly BoundFlag[],
+  system: GradebookSystem | undefined,
+): Promise<void> {
+  const { io, session, settings } = context
+  const asked = optionsOf(context, given, system)
+  const pseudonymised = await pseudonymisedOf(context, given, system)
+  pseudonymised?.assertKept(asked.columns)
+  const caller = await session.caller()
+  const operation = calls.grades.report
+  const params = { courseId: given.arguments['course'] ?? '' }
+  const query = queryOf(filters, given.flags)
+  const requested = { params, query: { ...query, limit: maxPageSize }, signal: io.signal }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, requested))
+  const read = async (more: object) => {
+    const { data } = await caller.call(operation, { ...requested, query: { ...requested.query, ...more } })
+    return data as GradebookPage
+  }
+  const first = await read({ include_total: true })
+  const items = first.items ?? []
+  const layout = system
+    ? layoutFor(system, items, await titleOf(caller, params, io.signal))
+    : ownLayout(items, pseudonymised !== null)
+  async function* pages() {
+    let page = first
+    yield page.data
+    while (page.nextCursor !== null) {
+      page = await read({ cursor: page.nextCursor })
+      yield page.data
+    }
+  }
+  await writeExport(
+    context,
+    asked,
+    async () => {
+      const rows = pseudonymised?.pages(pages()) ?? pages()
+      const source = await sourceOf(context, rows, items, layout, asked)
+      const cut = first.hasMoreItems
+        ? [
+            `The course has more than ${formatCount(maxGradebookItems)} items: those with the first ids are included`,
+          ]
+        : []
+      return { ...source, notes: () => [...cut, ...(pseudonymised?.notes() ?? []), ...source.notes()] }
+    },
+    async () => (first.totalIsExact === false ? null : (first.total ?? null)),
+  )
+}
+
+/** Returns the form of rows without names; null unless asked for. Throws a UsageError for the layout of a system. */
+async function pseudonymisedOf(
+  context: Context,
+  given: Given,
+  system: GradebookSystem | undefined,
+): Promise<PseudonymisedGradebook | null> {
+  const how = pseudonymisingOf(context, given)
+  if (how === null) return null
+  if (system !== undefined) {
+    throw new UsageError('--for and --pseudonymise cannot be used together', {
+      why: [`The layout of ${system} has names and addresses, by which it finds learners`],
+    })
+  }
+  const { PseudonymisedGradebook } = await import('./pseudonymised-gradebook.ts')
+  return new PseudonymisedGradebook(how)
+}
+
+async function titleOf(
+  caller: Caller,
+  params: { readonly courseId: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const { data } = await caller.call(calls.courses.get, { params, signal })
+  return data.title
+}
+
+/** Reads the flags of the form; on a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
+function optionsOf({ io, settings }: Context, given: Given, system: GradebookSystem | undefined) {
+  const asked = exportOptionsOf(settings, given, 'grades')
+  if (system !== undefined) {
+    const isCsv = asked.format === 'csv' || asked.format === 'sheet'
+    if (!isCsv) throw new UsageError(`--for ${system} is only supported for CSV, not for ${asked.format}`)
+    if (asked.columns) throw new UsageError('--for and --columns cannot be used together')
+    return asked
+  }
+  const isChosen =
+    settings.output.origin.source !== 'default' || given.flags['format'] !== undefined || asked.columns
+  const isShown = !isChosen && asked.file === undefined && asked.format === 'csv' && io.stdout.isTTY
+  return isShown ? { ...asked, format: 'table' as const } : asked
+}
+
+async function sourceOf(
+  context: Context,
+  pages: AsyncIterable<readonly GradebookRow[]>,
+  items: readonly GradebookItem[],
+  layout: GradebookLayout,
+  { format, columns: names, raw, bom, delimiter }: RowForm,
+): Promise<Source> {
+  const chosen = names === null ? null : chosenColumns(names, layout)
+  const isCells = !['json', 'jsonl', 'yaml'].includes(format)
+  const encoder = await listEncoder(
+    context,
+    { format, raw, bom, delimiter },
+    {
+      csv: chosen ?? layout.columns,
+      table: chosen ?? layout.table,
+      // Objects have the names of columns, which are no paths.
+      chosen: isCells ? chosen : null,
+      typed: () => typeGrades(chosen ?? layout.columns),
+    },
+  )
+  const shapeOf = (row: Readonly<Record<string, unknown>>) =>
+    isCells ? row : namedCells(row, chosen ?? layout.columns)
+  const known = new Set(items.map(({ itemId }) => itemId))
+  let rows = 0
+  let drafts = 0
+  let late = 0
+
+  async function* bytes() {
+    if (layout.head.length > 0) yield rowBytes(encoder, layout.head.map(shapeOf))
+    for await (const page of pages) {
+      rows += page.length
+      const grades = page.flatMap((row) => row.grades)
+      drafts += grades.filter(({ published }) => !published).length
+      late += grades.filter(({ itemId }) => !known.has(itemId)).length
+      const cells = page.map((row) => shapeOf(layout.rowOf(row)))
+      yield rowBytes(encoder, cells)
+    }
+    yield endBytes(encoder)
+  }
+
+  return {
+    bytes: bytes(),
+    rows: () => rows,
+    guarded: () => encoder.guarded?.() ?? 0,
+    notes: () => [
+      ...(items.length === 0 ? ['The course has no grades yet'] : []),
+      ...(drafts > 0 ? [`${pluralise(drafts, 'grade')} included that learners do not see yet`] : []),
+      ...(late > 0 ? [`${pluralise(late, 'grade')} left out: their items are not in the report`] : []),
+      ...hiddenNotes(encoder),
+    ],
+  }
+}
+
+/** Returns the columns with their types: those of learners in the data dictionary, and percentages for items. */
+async function typeGrades(columns: readonly Column[]): Promise<EncodedColumn[]> {
+  const item = {
+    type: 'percent',
+    unit: 'percent',
+    meaning: 'Grade of the item',
+    nullMeans: 'without a grade',
+  } as const
+  const typed = await typeColumns(columns, calls.analytics.learners.id)
+  return typed.map((column) => (column.type === undefined ? { ...column, ...item } : column))
+}
+
+function namedCells(row: Readonly<Record<string, unknown>>, columns: readonly Column[]) {
+  return Object.fromEntries(columns.map(({ label, path }) => [label, row[path]]))
+}
+
+/** Returns the columns of these names. Throws a UsageError on an unknown name. */
+function chosenColumns(names: readonly string[], { columns }: GradebookLayout): Column[] {
+  const labels = columns.map(({ label }) => label)
+  return names.map((name) => {
+    const exact = labels.includes(name) ? name : resolvePath(name, labels)
+    return { label: name, path: columns.find(({ label }) => label === exact)?.path ?? '' }
+  })
+}
+
+/** Says how many columns had no room. */
+function hiddenNotes({ hidden }: AnyEncoder): string[] {
+  const count = hidden?.().length ?? 0
+  if (count === 0) return []
+  return [`${pluralise(count, 'column')} hidden; use --columns, -o csv or a wider terminal`]
+}

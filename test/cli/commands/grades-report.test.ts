@@ -1,0 +1,361 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { parse } from 'csv-parse/sync'
+import stringWidth from 'string-width'
+import { beforeEach, describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { rowsOf } from '../../helpers/result.ts'
+
+const plain = { env: { NO_COLOR: '1' } }
+
+/** Grades by learner and item: score and maximum. */
+const scores: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
+  '007': { 'essay-1': [17, 20], 'essay-2': [0, 10], quiz: [66.6, 100] },
+  S2: { 'essay-1': [20, 20], quiz: [100, 100] },
+  S3: {},
+}
+const labels: Readonly<Record<string, string>> = {
+  'essay-1': 'Essay',
+  'essay-2': 'Essay',
+  quiz: '=Quiz, “one”',
+}
+
+/** Makes the learners of the course `ext:SEA`, without grades. */
+async function enroll(cli: TestCli, database: string): Promise<void> {
+  const emailOf = (externalId: string) => `l${externalId.toLowerCase()}@school.example`
+  const people = Object.keys(scores).map((externalId) => ({
+    ...{ externalId, email: emailOf(externalId), profile: { firstName: 'Zoë', lastName: externalId } },
+  }))
+  writeFileSync(join(cli.cwd, 'people.json'), JSON.stringify(people))
+  expect((await cli.run(`users import people.json ${database}`)).code).toBe(0)
+  await cli.run(`courses create --title Sea --external-id SEA --status published ${database}`)
+  for (const { email } of people) {
+    await cli.run(`enrollments create --course ext:SEA --user email:${email} ${database}`)
+  }
+}
+
+async function fill(cli: TestCli): Promise<void> {
+  await enroll(cli, '')
+  const rows = Object.entries(scores).flatMap(([learner, items]) =>
+    Object.entries(items).map(([itemId, [scoreGiven, scoreMaximum]]) => ({
+      ...{ learnerId: `ext:${learner}`, courseId: 'ext:SEA', itemId, label: labels[itemId] },
+      ...{ scoreGiven, scoreMaximum },
+    })),
+  )
+  writeFileSync(join(cli.cwd, 'grades.json'), JSON.stringify(rows))
+  expect((await cli.run('grades import grades.json')).code).toBe(0)
+}
+
+const gradesOf = (cli: TestCli, database = '') =>
+  rowsOf(cli, `grades list --course ext:SEA --all --columns userExternalId,itemId,percent ${database}`)
+
+describe('a gradebook', () => {
+  beforeEach<{ local: TestCli }>(({ local }) => fill(local))
+
+  test('has a row per learner and a column per item, named apart though titles repeat', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('grades report ext:SEA')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'Exported 3 rows\nnote: Possible formulas escaped in 1 cell; use --raw to turn this off\n',
+    })
+    const [first, second, third, ...others]: Record<string, string>[] = parse(stdout, { columns: true })
+    expect(others).toEqual([])
+    expect(Object.keys(first ?? {}).slice(5)).toEqual([
+      ...['enrollmentStatus', 'gradePercent', 'passed'],
+      ...["'=Quiz, “one” (quiz)", 'Essay (essay-1)', 'Essay (essay-2)'],
+    ])
+    expect(first).toMatchObject({ externalId: '007', 'Essay (essay-1)': '85', 'Essay (essay-2)': '0' })
+    expect(second).toMatchObject({
+      externalId: 'S2',
+      'Essay (essay-2)': '',
+      gradePercent: '100',
+      passed: 'true',
+    })
+    expect(third).toMatchObject({ externalId: 'S3', 'Essay (essay-1)': '', gradePercent: '', passed: '' })
+  })
+
+  test('is read as it is by another CSV reader', async ({ local }) => {
+    await local.run('grades report ext:SEA --file book.csv')
+    const script =
+      'import csv, json, sys; print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))))'
+    const { stdout, status } = spawnSync('python3', ['-c', script, join(local.cwd, 'book.csv')], {
+      encoding: 'utf8',
+    })
+    expect(status).toBe(0)
+    const read: Record<string, string>[] = JSON.parse(stdout)
+    expect(read).toEqual(parse(readFileSync(join(local.cwd, 'book.csv')), { columns: true }))
+    expect(read[0]?.['externalId']).toBe('007')
+  })
+
+  test('has the same columns in every format', async ({ local }) => {
+    const [header = []]: string[][] = parse((await local.run('grades report ext:SEA -o csv --raw')).stdout)
+    const rows: Record<string, unknown>[] = JSON.parse(
+      (await local.run('grades report ext:SEA -o json')).stdout,
+    )
+    expect(Object.keys(rows[0] ?? {})).toEqual(header)
+    expect(rows[0]).toMatchObject({
+      externalId: '007',
+      gradePercent: expect.any(Number),
+      'Essay (essay-1)': 85,
+    })
+    expect(rows[2]).toMatchObject({ 'Essay (essay-1)': null, passed: null })
+    const lines = (await local.run('grades report ext:SEA -o jsonl')).stdout.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(rows)
+    expect((await local.run('grades report ext:SEA -o yaml')).stdout).toContain('Essay (essay-1): 85')
+  })
+
+  test('has one learner, or chosen columns', async ({ local }) => {
+    const { stdout } = await local.run([
+      ...['grades', 'report', 'ext:SEA', '--learner', 'ext:S2', '-o', 'csv'],
+      ...['--columns', 'externalId,Essay (essay-1)'],
+    ])
+    expect(stdout).toBe('externalId,Essay (essay-1)\r\nS2,100\r\n')
+    expect(await local.run('grades report ext:SEA --columns Esay')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Unknown column "Esay"'),
+    })
+  })
+
+  test('leaves drafts out unless they are asked for', async ({ local }) => {
+    await local.run('grades set ext:S3 --course ext:SEA --item draft --score 50 --no-published')
+    expect((await local.run('grades report ext:SEA')).stdout).not.toContain('draft')
+    const { stdout, stderr } = await local.run('grades report ext:SEA --unpublished')
+    expect(parse(stdout, { columns: true })).toMatchObject([{ draft: '' }, { draft: '' }, { draft: '50' }])
+    expect(stderr).toContain('note: 1 grade included that learners do not see yet\n')
+  })
+
+  test('fits a terminal, and says how many columns are hidden', async ({ local }) => {
+    for (let index = 0; index < 12; index += 1) {
+      await local.run(`grades set ext:S2 --course ext:SEA --item item-${index} --score ${index}`)
+    }
+    const { stdout, stderr } = await local.run('grades report ext:SEA', { ...plain, tty: 80 })
+    for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(80)
+    expect(stdout).toMatch(/^email +gradePercent +passed /)
+    expect(stderr).toMatch(/note: \d+ columns hidden; use --columns, -o csv or a wider terminal\n/)
+  })
+
+  test('is refused in a form that the layout does not have', async ({ local }) => {
+    expect(await local.run('grades report ext:SEA --for canvas -o json')).toMatchObject({
+      code: 2,
+      stdout: '',
+    })
+    expect(await local.run('grades report ext:SEA --for blackboard')).toMatchObject({ code: 2, stdout: '' })
+    expect(await local.run('grades report ext:NONE')).toMatchObject({ code: 3, stdout: '' })
+  })
+
+  test('of Canvas has names, points and their maxima', async ({ local }) => {
+    const rows: string[][] = parse((await local.run('grades report ext:SEA --for canvas --raw')).stdout)
+    expect(rows.slice(0, 3)).toEqual([
+      [
+        ...[
+          'Student',
+          'ID',
+          'SIS User ID',
+          'SIS Login ID',
+          'Section',
+          '=Quiz, “one” (quiz)',
+          'Essay (essay-1)',
+        ],
+        ...[
+          'Essay (essay-2)',
+          'Current Score',
+          'Unposted Current Score',
+          'Final Score',
+          'Unposted Final Score',
+        ],
+      ],
+      ['    Points Possible', '', '', '', '', '100', '20', '10', ...Array(4).fill('(read only)')],
+      [
+        '007, Zoë',
+        '',
+        '007',
+        'l007@school.example',
+        'Sea',
+        '66.6',
+        '17',
+        '0',
+        ...Array(4).fill(rows[2]?.at(-1)),
+      ],
+    ])
+  })
+
+  test('of Moodle and Open edX has their columns and scales', async ({ local }) => {
+    const moodle: Record<string, string>[] = parse(
+      (await local.run('grades report ext:SEA --for moodle')).stdout,
+      { columns: true },
+    )
+    expect(moodle[0]).toMatchObject({
+      ...{ 'ID number': '007', 'Essay (essay-1) (Real)': '17', 'Essay (essay-1) (Percentage)': '85 %' },
+    })
+    const openEdx: Record<string, string>[] = parse(
+      (await local.run('grades report ext:SEA --for openedx')).stdout,
+      { columns: true },
+    )
+    expect(openEdx[2]).toMatchObject({
+      Grade: '0',
+      'Assignment 2: Essay (essay-1)': 'Not Attempted',
+      'Certificate Eligible': 'N',
+      'Enrollment Status': 'enrolled',
+    })
+    expect(openEdx[0]).toMatchObject({ 'Assignment 2: Essay (essay-1)': '0.85' })
+  })
+
+  test.for([
+    ['', (itemId: string) => itemId],
+    ['--for canvas', (itemId: string) => itemId],
+    ['--for moodle', (itemId: string) => nameOf(itemId)],
+    ['--for openedx', (itemId: string) => nameOf(itemId)],
+  ] as const)('that is exported with %j is imported in another academy', async ([flags, idOf], { local }) => {
+    await local.run(`grades report ext:SEA ${flags} --file book.csv`)
+    await enroll(local, '--database other.db')
+    const { code, stderr } = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'Imported 5 rows of 5 from book.csv: 5 created\n',
+    })
+    const before = (await gradesOf(local)).map(([learner, item = '', percent]) => [
+      learner,
+      idOf(item),
+      percent,
+    ])
+    expect((await gradesOf(local, '--database other.db')).sort()).toEqual(before.sort())
+    const again = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
+    expect(again.stderr).toContain('5 unchanged')
+  })
+})
+
+test.for(['', '--for canvas'] as const)(
+  'item ids with brackets come back from a gradebook exported with %j',
+  async (flags, { local }) => {
+    await enroll(local, '')
+    const items = [
+      ['quiz (1)', 'Quiz'],
+      ['quiz (2)', 'quiz (2)'],
+      ['e1', 'Essay (draft)'],
+      ['()', ''],
+      ['a)', 'Odd'],
+    ]
+    const rows = items.map(([itemId, label]) => ({
+      ...{ learnerId: 'ext:S2', courseId: 'ext:SEA', itemId, label, scoreGiven: 7, scoreMaximum: 10 },
+    }))
+    writeFileSync(join(local.cwd, 'grades.json'), JSON.stringify(rows))
+    expect((await local.run('grades import grades.json')).stderr).toContain('5 created')
+    await local.run(`grades report ext:SEA ${flags} --file book.csv`)
+    const before = await gradesOf(local)
+    expect((await local.run('grades import book.csv --gradebook ext:SEA')).code).toBe(0)
+    expect((await gradesOf(local)).sort()).toEqual(before.sort())
+  },
+)
+
+test('a gradebook has no column for an item that only removed learners have grades for', async ({
+  local,
+}) => {
+  await fill(local)
+  await local.run('enrollments delete --user ext:007 --course ext:SEA --yes')
+  const { stdout } = await local.run('grades report ext:SEA -o csv')
+  expect((parse(stdout) as string[][])[0]?.slice(8)).toEqual(["'=Quiz, “one” (quiz)", 'Essay (essay-1)'])
+})
+
+test('a gradebook of too many items says that it has only some of them', async ({ local }) => {
+  await enroll(local, '--database many.db')
+  const database = new DatabaseSync(join(local.cwd, 'many.db'))
+  const time = '2026-01-01T00:00:00.000Z'
+  database.exec(`
+    with recursive n (i) as (select 10000 union all select i + 1 from n where i < 15000)
+    insert into grades (id, user_id, course_id, source, item_id, label, score_given, score_maximum, graded_at, version,
+      created_at, updated_at)
+    select 'grd_' || i, e.user_id, e.course_id, 'manual', 'item-' || i, '', 1, 2, '${time}', 1, '${time}', '${time}'
+    from (select user_id, course_id from enrollments limit 1) e, n`)
+  database.close()
+  const { stdout, stderr } = await local.run('grades report ext:SEA --database many.db')
+  const [header = []]: string[][] = parse(stdout)
+  expect([header.length, header.at(-1)]).toEqual([8 + 5000, 'item-14999'])
+  expect(stderr).toContain(
+    'note: The course has more than 5,000 items: those with the first ids are included\n',
+  )
+})
+
+test('problems of grades in a gradebook are named by the line and column of the file', async ({ local }) => {
+  await enroll(local, '')
+  const book = [
+    'learnerId,externalId,gradePercent,passed,Essay (e),Exam (x)',
+    ',007,,,50,60',
+    '',
+    ',S2,,,70,-80',
+    ',S9,,,10,20',
+    ',S3,,,10,-20',
+  ]
+  writeFileSync(join(local.cwd, 'book.csv'), `${book.join('\n')}\n`)
+  const { code, stderr } = await local.run('grades import book.csv --gradebook ext:SEA')
+  expect(code).toBe(2)
+  expect(stderr).toContain('book.csv:4, column "Exam (x)": scoreGiven')
+  expect(stderr).toContain('book.csv:6, column "Exam (x)": scoreGiven: must be')
+
+  const planned = await local.run(
+    'grades import book.csv --gradebook ext:SEA --skip-invalid --dry-run -o json',
+  )
+  expect(JSON.parse(planned.stdout).map(({ line }: { line: number }) => line)).toEqual([
+    2, 2, 4, 4, 5, 5, 6, 6,
+  ])
+
+  await local.run('grades import book.csv --gradebook ext:SEA --skip-invalid')
+  const errors: Record<string, string>[] = parse(readFileSync(join(local.cwd, 'book.errors.csv'), 'utf8'), {
+    columns: true,
+  })
+  expect(errors.map(({ line, itemId }) => [line, itemId])).toEqual([
+    ['4', 'x'],
+    ['5', 'e'],
+    ['5', 'x'],
+    ['6', 'x'],
+  ])
+})
+
+/** Moodle and Open edX name items by their titles, and only titles that repeat have the id. */
+function nameOf(itemId: string): string {
+  const label = labels[itemId] ?? itemId
+  return itemId === 'quiz' ? label : `${label} (${itemId})`
+}
+
+test('a gradebook of another system is read with its empty and excused cells', async ({ local }) => {
+  await enroll(local, '')
+  const canvas = [
+    'Student,ID,SIS User ID,SIS Login ID,Section,Essay (4711),Exam (4712),Essays Current Score,Final Score',
+    ',,,,,Manual Posting,,,',
+    '    Points Possible,,,,,20,50,(read only),(read only)',
+    '"007, Zoë",12,007,l007@school.example,A,17,EX,85,85',
+    '"S2, Zoë",13,,ls2@school.example,A,,25,50,50',
+  ]
+  writeFileSync(join(local.cwd, 'canvas.csv'), `${canvas.join('\n')}\n`)
+  const { code, stderr } = await local.run('grades import canvas.csv --gradebook ext:SEA')
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('note: 1 excused grade left out\n'),
+  })
+  expect((await gradesOf(local)).sort()).toEqual([
+    ['007', '4711', '85'],
+    ['S2', '4712', '50'],
+  ])
+})
+
+test('a file without the columns of a gradebook is refused, and texts that are no numbers are named', async ({
+  local,
+}) => {
+  await enroll(local, '')
+  writeFileSync(join(local.cwd, 'long.csv'), 'learnerId,courseId,scoreGiven\next:S2,ext:SEA,5\n')
+  expect(await local.run('grades import long.csv --gradebook ext:SEA')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('long.csv is not a gradebook'),
+  })
+  expect(await local.run('grades import --gradebook ext:SEA --from canvas')).toMatchObject({ code: 2 })
+  writeFileSync(
+    join(local.cwd, 'bad.csv'),
+    'learnerId,externalId,gradePercent,passed,Essay (e)\n,S2,,,good\n',
+  )
+  expect(await local.run('grades import bad.csv --gradebook ext:SEA')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('bad.csv:2: "Essay (e)" must be a number, not "good"'),
+  })
+})
