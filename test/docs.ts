@@ -6,6 +6,7 @@ import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
+import { personalSections } from '../src/contract/constants.ts'
 import { tables } from '../src/tables/dictionary.ts'
 import { apiText } from './api-reference.ts'
 import { host } from './helpers/host.ts'
@@ -45,6 +46,14 @@ const parts: Readonly<Record<string, Part>> = {
       table(
         ['Alias', 'Command'],
         aliasRows().map(([word, path]) => [code(word), code(path)]),
+      ),
+  },
+  'personal-sections': {
+    file: 'docs/concepts.md',
+    make: async () =>
+      table(
+        ['Section', 'Has'],
+        Object.entries(personalSections).map(([name, has]) => [code(name), text(has)]),
       ),
   },
   'exit-codes': {

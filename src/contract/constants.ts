@@ -91,6 +91,47 @@ export const changeHeader = 'change-id'
 /** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
+
+/** Sections of all data about a person, in their order, with what each is about. */
+export const personalSections = {
+  user: 'The account',
+  apiKeys: 'API keys of the user, without the secret',
+  calendars: 'Calendars at secret addresses, without the address',
+  sessions: 'Browser sessions',
+  grants: 'Applications that the user allowed to act for them',
+  storedResponses: 'Requests of the last day whose responses are stored for a repetition',
+  enrollments: 'Enrolments, also in course teams',
+  progress: 'Progress in courses',
+  progressHistory: 'Every step of the progress',
+  grades: 'Grades, also unpublished ones',
+  gradeHistory: 'Every version of the grades',
+  gradeResults: 'What other systems said of a grade besides its score, such as comments',
+  courseGrades: 'Grades of courses',
+  memberships: 'Groups that the user is a member of',
+  createdCourses: 'Courses that the user created',
+  deletedEnrollments: 'Enrolments in deleted courses that can be restored',
+  deletedProgress: 'Progress in such courses',
+  deletedProgressHistory: 'Every step of that progress',
+  deletedGrades: 'Grades in such courses',
+  deletedGradeHistory: 'Every version of those grades',
+  deletedGradeResults: 'What other systems said of those grades',
+  deletedCourseGrades: 'Grades of such courses',
+  deletedMemberships: 'Members of deleted groups that can be restored',
+  deletedCreatedCourses: 'Deleted courses that the user created',
+  mappings: 'Ids of the user in other systems',
+  deliveries: 'Events about the user that other systems sent',
+  unmatchedDeliveries: 'Such events that name the user in another way, as before an address changed',
+  webhookMessages: 'Number of events about the user that are stored for receivers',
+  changes: 'Changes of many records that the user made',
+  actions: 'What the user did, from the audit log',
+  accountEntries: 'What was done to the account, from the audit log',
+  relatedEntries: 'What was done to other records of the user, such as grades, from the audit log',
+} as const
+export type PersonalSection = keyof typeof personalSections
+
+/** Sections with one record. */
+export const singleSections: readonly PersonalSection[] = ['user', 'webhookMessages']
+
 /** Reasons why a learner may need help, in display order. */
 export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]

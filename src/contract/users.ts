@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { roles, scopes, userStatuses } from './constants.ts'
+import { type PersonalSection, personalSections, roles, scopes, userStatuses } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
@@ -214,6 +214,21 @@ export const OwnPatch = named(
   patchOf(OwnInput),
 )
 
+const sectionNames = Object.keys(personalSections) as [PersonalSection, ...PersonalSection[]]
+
+/** A record of a section of the data that the academy stores about a person. */
+export const PersonalRecord = named(
+  'PersonalRecord',
+  'One record of the data about a person',
+  shown(() => ({
+    section: field(z.enum(sectionNames), 'Kind of the record'),
+    record: field(z.record(z.string(), z.unknown()), 'The record, with the names of the stored fields'),
+  })),
+)
+export type PersonalRecord = z.output<typeof PersonalRecord>
+
+const { include_total: _, ...uncounted } = paging
+
 /** Users, and the signed-in user. */
 export const users = operationsOf('users', {
   list: {
@@ -295,6 +310,15 @@ export const users = operationsOf('users', {
     }),
     elevatedBy: ['erase'],
     response: null,
+  },
+  data: {
+    at: 'GET /v1/users/{userId}/data',
+    summary: 'List all stored data about a person',
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject(uncounted),
+    response: page(PersonalRecord, 'the data about a person'),
+    list: true,
   },
   profile: {
     at: 'GET /v1/user/profile',

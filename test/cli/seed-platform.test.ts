@@ -211,6 +211,7 @@ const missing: Record<string, [line: string, needed: string]> = {
     'analytics dataset warehouse',
     'analytics.changes (GET /v1/analytics/changes returned 404)',
   ],
+  'users export-data': ['users export-data 1', 'users.data (GET /v1/users/1/data returned 404)'],
   'grades report': ['grades report 1', 'grades.report (GET /v1/gradebooks/1 returned 404)'],
   'analytics statements': [
     'analytics statements',

@@ -107,6 +107,7 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { profile: { displayName: 'Learner 11391', learningPreferences: { captions: true } } },
   },
   'users.delete': { request: 'DELETE /v1/users/{userId}?erase=true' },
+  'users.data': { request: 'GET /v1/users/{userId}/data' },
   'users.profile': { request: 'GET /v1/user/profile' },
   'users.updateProfile': {
     request: 'PUT /v1/user/profile',

@@ -51,6 +51,7 @@ POST   /v1/users                                          s+s++  s+s++  sssss  s
 POST   /v1/users/batch                                    s+s++  s+s++  sssss  srsrr
 PUT    /v1/users/{userId}                                 s+s++  srsrr  sssss  srsrr
 DELETE /v1/users/{userId}                                 s+s++  srsrr  sssss  srsrr
+GET    /v1/users/{userId}/data                            ss+s+  sssss  sssss  sssss
 GET    /v1/user/profile                                   +ss++  +ss++  +ss++  +ss++
 PUT    /v1/user/profile                                   s+s++  s+s++  sssss  s+s++
 GET    /v1/terms                                          +ss++  +ss++  +ss++  +ss++

@@ -5,6 +5,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { UserInput } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
+import { targetFlags } from '../export/export-options.ts'
 import { fields, filters } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
@@ -156,6 +157,29 @@ export const commands: readonly Command[] = [
         : `Deleted user ${thingName(found, user)}; restore with: learnctl users restore ${shellWord(user ?? '')}`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
+  {
+    name: 'export-data',
+    summary: 'Export all stored data about a person as one JSON document',
+    writes: [],
+    prints: ['PersonalData'],
+    description:
+      'For requests of access and portability (GDPR Art. 15 and 20): profile, enrolments, progress and grades with their history, groups, keys\nand applications without secrets, ids in other systems, events of other systems, and the audit log by and about the person. The sections are\nin docs/concepts.md. Requires an admin. Check who asked before you hand it over.',
+    arguments: [user],
+    refuses: {
+      quiet: 'The result has no id',
+      columns: 'The data is exported as a whole',
+      limit: 'The data is exported as a whole',
+    },
+    flags: targetFlags.filter(({ name }) => name === 'file' || name === 'force'),
+    examples: [
+      'users export-data ext:11391 --file 11391.json',
+      'users export-data ext:11391 | jq .enrollments',
+    ],
+    run: async (context, given) => {
+      const { exportPersonalData } = await import('../export/personal-data-export.ts')
+      await exportPersonalData(context, given)
+    },
+  },
   call({
     name: 'me',
     summary: 'Show the signed-in user and the scopes of the credential',

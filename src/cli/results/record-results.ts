@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { personalSections, singleSections } from '../../contract/constants.ts'
 import { AcademyDocument } from '../records/sources/academy-document.ts'
 import { count, result, shown, text } from './result.ts'
 
@@ -60,6 +61,12 @@ const undo = {
     z.object({ action: undoAction, noun: text, id: text, name: text, fields: z.array(change) }),
   ),
 }
+
+const personal = Object.entries(personalSections).map(([name, says]) => {
+  const isSingle = singleSections.some((single) => single === name)
+  const record = z.record(z.string(), z.unknown())
+  return [name, (isSingle ? record.nullable() : z.array(record)).describe(says)] as const
+})
 
 /** Results of commands about records that are no responses of the API, by name. */
 export const recordResults = {
@@ -127,6 +134,10 @@ export const recordResults = {
     enrolled: count,
     alreadyEnrolled: count,
     refused: z.array(z.object({ userId: text, userEmail: text.nullable(), code: text, message: text })),
+  }),
+  PersonalData: result('All that an academy stores about a person', {
+    exportedAt: text,
+    ...Object.fromEntries(personal),
   }),
   GradebookLine: result(
     'A learner of a gradebook; each item has a column of its own with a percentage',

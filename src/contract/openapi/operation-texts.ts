@@ -93,6 +93,8 @@ export const operationWords: Words = {
     'Send what changes: absent attributes are left unchanged, and null resets one to its default. Setting `status` to `active` restores a deleted user, without their API keys. A new password, a suspension or a deletion ends the sessions and grants of the user. Changing an admin requires the scope `admin`.',
   'users.delete':
     'A deleted user cannot sign in and can be restored; an erased one (`erase=true`) is anonymised permanently and cannot. API keys and grants are revoked permanently. Deleting an admin requires the scope `admin`; the last active admin cannot be deleted.',
+  'users.data':
+    'For a request of access or portability (GDPR Art. 15 and 20): all that is stored about the person, a section after the other, without secrets, and without the names of other people. Also what is in the trash, unpublished grades, and entries of the audit log by and about the person. After an erasure it shows what is left.',
   'users.profile': 'Returns the user whose credential is in use, and what the credential can do.',
   'users.updateProfile':
     'Send the parts of your profile, username or password that change. A new password requires `currentPassword`.',

@@ -1,23 +1,18 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
-import { keyHintOf } from '../../lms/read-event.ts'
 import { visibleRows } from '../access/sight.ts'
-import { eraseFromAudit } from '../changes/audit-chain.ts'
-import { eraseSources } from '../changes/bulk-change.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { storeRestoredUser } from '../changes/row-changes.ts'
-import type { Database } from '../database/database.ts'
 import { requireUnique } from '../database/reference.ts'
 import { userSearchKey } from '../database/search.ts'
-import { deleteMessagesAbout } from '../events/subject-index.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, isRole, requireAdmin, requireVersion } from '../http/handler.ts'
-import { deleteResponses } from '../http/idempotency.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
+import { eraseUser } from './erasure.ts'
 import {
   commonPasswordFaults,
   getOwn,
@@ -26,6 +21,7 @@ import {
   prepareOwn,
   updateOwn,
 } from './own-profile.ts'
+import { readPersonalData } from './personal-data.ts'
 import { endAccess, endKeys, recordPassword } from './user-access.ts'
 import { userReads } from './user-reads.ts'
 import { findUser, toUser, type UserRow, userColumns, writeEnrolledEmail } from './user-row.ts'
@@ -59,8 +55,9 @@ export const userRoutes = routesOf(users, {
     handle: (call) => updateUser(call, call.params.userId),
   },
 
-  async delete(call) {
-    const user = toUser(await findUser(call.database, call.params.userId))
+  async delete(asked) {
+    const user = toUser(await findUser(asked.database, asked.params.userId))
+    const call = asked.query.erase && asked.principal.userId === user.id ? withoutOrigin(asked) : asked
     requireVersion(call, user.version)
     await requireMayDelete(call, user)
     if (call.query.erase) await eraseUser(call, user)
@@ -75,9 +72,17 @@ export const userRoutes = routesOf(users, {
     return undefined
   },
 
+  data: async ({ database, params, query }) =>
+    readPersonalData(database, toUser(await findUser(database, params.userId)), query),
+
   profile: getOwn,
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
 })
+
+/** Leaves out where a request came from: of users who erase themselves it is personal data. */
+function withoutOrigin<Asked extends Call<typeof users.delete>>(call: Asked): Asked {
+  return { ...call, origin: { ...call.origin, address: null, userAgent: null } }
+}
 
 /** Makes an item that changes a deleted user restore it, unless the item has a status. */
 function restoring(item: Call): Call {
@@ -214,78 +219,4 @@ async function requireAnotherAdmin({ database }: Call, { id, email, role, status
   )
   if (other) return
   throw new ProblemError('last_admin', `User ${email} is the last active admin; create another admin first.`)
-}
-
-/**
- * Anonymises a user permanently: removes personal data from the user, the keys, the inbox, the audit log and
- * the stored responses. The ids stay, so that courses keep their figures (GDPR Art. 17).
- */
-async function eraseUser(call: Call, user: User): Promise<void> {
-  const { database, now } = call
-  const { id } = user
-  const address = `erased-${id.replace('_', '-')}@erased.invalid`
-  await database.run(sql`
-    update users set
-      external_id = null, email = ${address}, email_key = ${address}, username = null, status = 'deleted', profile = '{}',
-      search_key = ${userSearchKey({ email: address, username: null, profile: {} })},
-      password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
-    where id = ${id}`)
-  await writeEnrolledEmail(database, id, address)
-  await database.run(sql`delete from group_members where user_id = ${id}`)
-  await database.run(sql`delete from calendars where user_id = ${id}`)
-  await eraseResults(database, id)
-  await database.run(sql`delete from deleted_group_members where user_id = ${id}`)
-  await deleteMessagesAbout(database, id)
-  await eraseDeliveries(call, user)
-  await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  // External ids are personal data, too.
-  await database.run(sql`delete from integration_mappings where target_id = ${id}`)
-  await eraseFromAudit(database, id)
-  await eraseSources(database, [user.email, user.externalId, user.username])
-  await eraseResponses(call, user)
-}
-
-/** Deletes what other systems said of the user's grades, besides their scores: comments, and ids of their own. */
-async function eraseResults(database: Database, id: string): Promise<void> {
-  await database.run(sql`delete from results where grade_id in (select id from grades where user_id = ${id})`)
-  await database.run(sql`
-    delete from deleted_results where grade_id in (
-      select id from deleted_grades where user_id = ${id})`)
-}
-
-/** Maximum external keys of a user. */
-const maxKeys = 1000
-
-/**
- * Erases what other systems sent about the user, also before the user was known by that key, and ignored
- * events.
- */
-async function eraseDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
-  const keys = await database.all<{ lms_kind: string; external_key: string }>(sql`
-    select lms_kind, external_key from integration_mappings where target_id = ${id} limit ${maxKeys}`)
-  const hints = [
-    ...[`email:${email.toLowerCase()}`, email],
-    ...(externalId === null ? [] : [`ext:${externalId}`, externalId]),
-    ...keys.map(({ lms_kind: kind, external_key: key }) => keyHintOf(kind, key)),
-  ]
-  for (const about of [sql`user_id = ${id}`, sql`learner_hint in (${join([id, ...hints])})`]) {
-    await database.run(
-      sql`update webhook_deliveries set body = null, detail = null, learner_hint = null where ${about}`,
-    )
-  }
-}
-
-/**
- * Deletes stored responses to the user, and those that contain the user's names or have them in their key.
- */
-async function eraseResponses({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
-  const texts = [
-    id,
-    email,
-    ...(username === null ? [] : [`username ${username} `, `"username":"${username}"`]),
-  ]
-  // In the form that JSON has.
-  const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
-  const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
-  await deleteResponses(database, [...texts, ...external], sql`user_id = ${id}`)
 }

@@ -133,6 +133,7 @@ describe('the commands', () => {
     ).toEqual([
       // One command restores deleted records and earlier versions.
       ...['courses.version', 'courses.restore', 'lessons.version', 'lessons.restore'],
+      'users.data',
       'users.updateProfile',
       // Bulk commands read and write the members of several groups.
       ...['groups.memberships', 'groups.batchMembers'],

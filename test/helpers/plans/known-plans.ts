@@ -51,6 +51,16 @@ const acceptedStatements: Known = [
   ],
   [/^[^:]*: with recursive items \(item_id\)/, 'a course has some hundred items'],
   [/from courses where term_id is null limit/, 'there are some thousand courses'],
+  [/from browser_sessions r where r\.user_id = /, 'a user has some dozens of sessions'],
+  [
+    /from deleted_progress_steps r join deleted_progress p /,
+    'the history of one enrolment is sorted at a time',
+  ],
+  [/from deleted_grade_steps r join deleted_grades g /, 'the history of one grade is sorted at a time'],
+  [
+    /from webhook_deliveries r where r\.user_id is null and r\.learner_hint in /,
+    'what waits for one learner',
+  ],
   [/ where false/, 'no row is looked at'],
   [
     /^cost [12]?\d{1,5}: .*case when .*exists \( ?select 1 from (?:enrollments seen|group_members m|courses c) where .* then 1 else 0 end = 1 /,

@@ -128,7 +128,7 @@ const auditEntries: Table = {
     'create index audit_entries_by_credential on audit_entries (credential, id)',
     'create index audit_entries_by_action on audit_entries (action, id)',
     'create index audit_entries_by_subject on audit_entries (subject_id, id)',
-    'create index audit_entries_by_about on audit_entries (about_id) where about_id is not null',
+    'create index audit_entries_by_about on audit_entries (about_id, id) where about_id is not null',
     'create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null',
   ],
 }

@@ -59,7 +59,7 @@ const deletedGroups = deleted(groups, {
 
 const deletedGroupMembers = deleted(groupMembers, {
   key: 'group_id, id',
-  indexes: ['create index deleted_group_members_by_user on deleted_group_members (user_id)'],
+  indexes: ['create index deleted_group_members_by_user on deleted_group_members (user_id, group_id, id)'],
 })
 
 /** Groups of users, and those in the trash. */

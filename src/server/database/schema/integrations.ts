@@ -82,7 +82,7 @@ const webhookDeliveries: Table = {
   indexes: [
     'create index webhook_deliveries_by_time on webhook_deliveries (received_at, id, lms_kind, status)',
     "create index webhook_deliveries_waiting on webhook_deliveries (lms_kind, received_at, id) where status = 'unmatched'",
-    'create index webhook_deliveries_by_user on webhook_deliveries (user_id) where user_id is not null',
+    'create index webhook_deliveries_by_user on webhook_deliveries (user_id, id) where user_id is not null',
     'create index webhook_deliveries_by_hint on webhook_deliveries (learner_hint) where learner_hint is not null',
   ],
 }

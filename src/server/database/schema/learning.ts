@@ -231,17 +231,21 @@ const deletedEnrollments = deleted(
     key: 'course_id, id',
     indexes: [
       "create index deleted_enrollments_by_instructor on deleted_enrollments (user_id, course_id, status) where role = 'instructor'",
+      'create index deleted_enrollments_by_user on deleted_enrollments (user_id, course_id, id)',
     ],
   },
 )
 
-const deletedProgress = deleted(progress, { key: 'course_id, user_id' })
+const deletedProgress = deleted(progress, {
+  key: 'course_id, user_id',
+  indexes: ['create index deleted_progress_by_user on deleted_progress (user_id, course_id)'],
+})
 
 const deletedProgressSteps = deleted(progressSteps, { key: 'course_id, user_id, version' })
 
 const deletedGrades = deleted(grades, {
   key: 'course_id, user_id, source, item_id',
-  indexes: ['create index deleted_grades_by_user on deleted_grades (user_id)'],
+  indexes: ['create index deleted_grades_by_user on deleted_grades (user_id, id)'],
 })
 
 const deletedGradeSteps = deleted(gradeSteps, { key: 'grade_id, version' })
@@ -253,7 +257,10 @@ const deletedLineItems = deleted(lineItems, {
 
 const deletedResults = deleted(results, { key: 'grade_id' })
 
-const deletedCourseGrades = deleted(courseGrades, { key: 'course_id, user_id' })
+const deletedCourseGrades = deleted(courseGrades, {
+  key: 'course_id, user_id',
+  indexes: ['create index deleted_course_grades_by_user on deleted_course_grades (user_id, course_id)'],
+})
 
 /** Enrolments, progress and grades; counters of them; and those in the trash. */
 export const learningTables: readonly Table[] = [

@@ -99,11 +99,26 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await addDueDates(database)
   await addMachineClients(database)
   await addTables(database, lineItemTables)
-  await database.run(sql`create index deleted_grades_by_user on deleted_grades (user_id)`)
+  await addPersonIndexes(database)
   await addIntegrationClients(database)
   await addTables(database, [rowChanges])
   await beginRowChanges(database, context.now)
   await context.rebuildCounters({ database, now: context.now })
+}
+
+/** Adds the indexes by which all data about a person is found, a page at a time. */
+async function addPersonIndexes(database: Database): Promise<void> {
+  const statements = [
+    'drop index audit_entries_by_about',
+    'create index audit_entries_by_about on audit_entries (about_id, id) where about_id is not null',
+    'drop index webhook_deliveries_by_user',
+    'create index webhook_deliveries_by_user on webhook_deliveries (user_id, id) where user_id is not null',
+    'create index deleted_enrollments_by_user on deleted_enrollments (user_id, course_id, id)',
+    'create index deleted_progress_by_user on deleted_progress (user_id, course_id)',
+    'create index deleted_grades_by_user on deleted_grades (user_id, id)',
+    'create index deleted_course_grades_by_user on deleted_course_grades (user_id, course_id)',
+  ]
+  for (const statement of statements) await database.run(raw(statement))
 }
 
 async function addCreators(database: Database): Promise<void> {

@@ -82,7 +82,7 @@ export const calendars: Table = {
   indexes: [
     'create index calendars_by_created_at on calendars (created_at, id)',
     'create index calendars_by_course on calendars (course_id) where course_id is not null',
-    'create index calendars_by_user on calendars (user_id) where user_id is not null',
+    'create index calendars_by_user on calendars (user_id, id) where user_id is not null',
   ],
 }
 

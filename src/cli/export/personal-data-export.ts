@@ -1,0 +1,103 @@
+import type { Page } from '../../client/call.ts'
+import { isJsonObject, jsonText } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxPageSize, personalSections, singleSections } from '../../contract/constants.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { type Source, writeExport } from './write-export.ts'
+
+const operation: Operation = calls.users.data
+
+/** Exports all data about a person as one JSON document, a page at a time. */
+export async function exportPersonalData(context: Context, given: Given): Promise<void> {
+  const { io, session, settings } = context
+  const { flags } = given
+  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const force = flags['force'] === true
+  if (force && file === undefined) throw new UsageError('--force requires --file <path>')
+  requireJson(context, file)
+  const caller = await session.caller()
+  const params = { userId: given.arguments['user'] ?? '' }
+  const input = { params, query: { limit: maxPageSize }, signal: io.signal }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
+  const gzip = file?.toLowerCase().endsWith('.gz') === true
+  await writeExport(
+    context,
+    { format: 'json', gzip, file, force },
+    async () => sourceOf(caller.pages(operation, input), io.now()),
+    async () => null,
+  )
+}
+
+/** Throws a UsageError if another format is asked for. */
+function requireJson({ settings }: Context, file: string | undefined): void {
+  const { value, origin } = settings.output
+  const asked = origin.source === 'flag' && value !== 'json' ? `${origin.name} ${value}` : undefined
+  const named = file !== undefined && !/\.json(\.gz)?$/i.test(file) ? `--file ${file}` : undefined
+  const other = asked ?? named
+  if (other === undefined) return
+  throw new UsageError(`${other} is not supported: the data about a person is one JSON document`, {
+    hint: 'Use a name that ends in .json, or .json.gz to compress it',
+  })
+}
+
+const names = Object.keys(personalSections)
+
+/** Joins the records to a document: an array for each section, in their order. */
+function sourceOf(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now: number): Source {
+  let rows = 0
+
+  async function* bytes() {
+    let at = -1
+    let inSection = 0
+    const opened = (name: string) =>
+      `,\n${JSON.stringify(name)}: ${singleSections.some((single) => single === name) ? '' : '['}`
+    const closed = (name: string) => {
+      if (singleSections.some((single) => single === name)) return inSection === 0 ? 'null' : ''
+      return inSection === 0 ? ']' : '\n]'
+    }
+    /** Ends sections up to one, which it begins. */
+    const advance = (to: number) => {
+      let text = ''
+      while (at < to) {
+        text += at < 0 ? '' : closed(names[at] ?? '')
+        at += 1
+        inSection = 0
+        text += at < names.length ? opened(names[at] ?? '') : ''
+      }
+      return text
+    }
+    for await (const { data } of pages) {
+      let text = at < 0 ? `{\n"exportedAt": ${JSON.stringify(new Date(now).toISOString())}${advance(0)}` : ''
+      for (const item of data) {
+        const { section, record } = recordOf(item)
+        if (section < at) throw unusable()
+        text += advance(section)
+        const isSingle = singleSections.some((single) => single === names[section])
+        text += isSingle ? jsonText(record) : `${inSection === 0 ? '\n' : ',\n'}  ${jsonText(record)}`
+        inSection += 1
+        rows += 1
+      }
+      yield Buffer.from(text)
+    }
+    yield Buffer.from(`${advance(names.length)}\n}\n`)
+  }
+
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
+}
+
+function recordOf(item: unknown): { readonly section: number; readonly record: unknown } {
+  const { section, record } = isJsonObject(item) ? item : {}
+  const place = names.indexOf(String(section))
+  if (place < 0 || !isJsonObject(record)) throw unusable()
+  return { section: place, record }
+}
+
+function unusable(): CommandError {
+  return new CommandError('answer_unusable', 'failure', 'The platform returned data in an unknown form', {
+    hint: 'Use the version of learnctl that the academy is served with',
+  })
+}
