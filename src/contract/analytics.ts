@@ -3,7 +3,7 @@ import { difficulties, xapiVersions } from './constants.ts'
 import { DataChangePage, DataRow, dataTableNames, LearnerChangePage } from './data-tables.ts'
 import { enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
-import { Bound, LearnerRow } from './learner-row.ts'
+import { Bound, LearnerRow, learnerFields } from './learner-row.ts'
 import {
   BooleanParam,
   choices,
@@ -21,9 +21,9 @@ import {
 } from './lists.ts'
 import { admins, analysts, operationsOf, staff } from './operation.ts'
 import { progressStatuses } from './progress.ts'
-import { questions } from './questions.ts'
+import { Activity, ItemGrades, questions } from './questions.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
-import { References, Time } from './values.ts'
+import { References, Time, Timezone } from './values.ts'
 
 /** The forms in which learners can be exported. */
 export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
@@ -124,6 +124,33 @@ export const LearnerPage = named(
   }),
 )
 export type LearnerPage = z.output<typeof LearnerPage>
+
+const CourseAttention = shown(() => ({
+  courseId: field(z.string(), 'Id of the course, crs_…'),
+  courseTitle: field(z.string(), 'Title of the course'),
+  courseExternalId: learnerFields.courseExternalId,
+  inactive: count('Learners without access for 14 days who have not completed the course'),
+  stuck: count('Learners in progress below 50% without progress for 14 days'),
+  notPassed: count('Learners whose grade is below the passing score'),
+}))
+
+/** The figures behind `learnctl report`: without learners, only counts of them. */
+export const Report = named(
+  'Report',
+  'Figures of courses for a report, with counts of learners and no names',
+  shown(() => ({
+    generatedAt: field(Time, 'When the figures were read'),
+    start: field(Time, 'Start of the period of the activity, inclusive'),
+    end: field(Time, 'End of the period of the activity, exclusive'),
+    summary: field(Summary, 'Completion and grades of all current enrolments, whatever the period'),
+    attention: field(z.array(CourseAttention), 'Learners who may need help now, by published course'),
+    activity: field(Activity, 'Activity in the period, by day, week or month'),
+    activityBefore: field(Activity, 'Activity in the period before, of the same length'),
+    items: field(z.array(ItemGrades), 'Graded items, lowest pass rate first'),
+    moreItems: count('Number of graded items that are not among `items`'),
+  })),
+)
+export type Report = z.output<typeof Report>
 
 const { include_total: _, ...uncounted } = paging
 const after = z.string().max(2048).optional().meta({
@@ -242,6 +269,26 @@ export const analytics = operationsOf('analytics', {
     }),
     response: DataChangePage,
     list: true,
+  },
+  report: {
+    at: 'GET /v1/analytics/report',
+    summary: 'Report completion, activity, grades and learners at risk of courses in one response',
+    roles: staff,
+    query: z.strictObject({
+      start_date: Bound.optional().meta({
+        description: 'First day, or time, of the activity (default 12 weeks)',
+      }),
+      end_date: Bound.optional().meta({
+        description: 'Last day of the activity, or the time that it ends before (default now)',
+      }),
+      time_zone: Timezone.default('UTC').meta({
+        description: 'Time zone of days, weeks and months (default UTC)',
+      }),
+      course_id: ofCourses,
+      term_id: ofTerms,
+    }),
+    response: Report,
+    report: true,
   },
   learnerChanges: {
     at: 'GET /v1/analytics/learners/changes',

@@ -193,6 +193,7 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks messages replay 1',
     'messages.resend (POST /v1/webhooks/messages/1/resend returned 404)',
   ],
+  report: ['report', 'analytics.report (GET /v1/analytics/report returned 404)'],
   'audit list': ['audit list', 'audit.list (GET /v1/audit returned 404)'],
   'audit get': ['audit get 1', 'audit.get (GET /v1/audit/1 returned 404)'],
   'audit revert': ['audit revert aud_1 --yes', 'audit.get (GET /v1/audit/aud_1 returned 404)'],

@@ -225,6 +225,11 @@ export const examples: Readonly<Record<string, Example>> = {
   'analytics.changes': { request: 'GET /v1/analytics/changes' },
   'analytics.learnerChanges': { request: 'GET /v1/analytics/learners/changes?course_id={courseId}' },
 
+  'analytics.report': {
+    request:
+      'GET /v1/analytics/report?course_id={courseId}&start_date=2013-10-01&end_date=2014-06-30&time_zone=Europe/London',
+  },
+
   'analytics.statements': {
     request:
       'GET /v1/analytics/statements?course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',

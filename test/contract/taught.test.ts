@@ -74,6 +74,7 @@ analytics.learners      200   404    200
 analytics.atRisk        200   404    200
 analytics.activity      200   404    200
 analytics.grades        200   404    200
+analytics.report        200   404    200
 analytics.statements    200   404    200
 terms.list              200   200    200
 terms.get               200   200    200

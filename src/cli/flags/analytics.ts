@@ -125,3 +125,25 @@ export const itemFilters = filtersOf(analytics.grades, {
   group_id: groupFilter,
   term_id: termFilter,
 })
+
+/** The filters of a report. */
+export const reportFilters = filtersOf(
+  analytics.report,
+  {
+    start_date: {
+      kind: 'time',
+      time: 'start',
+      summary: 'First day or time of the activity (inclusive)',
+      default: '12 weeks before its end',
+    },
+    end_date: {
+      kind: 'time',
+      time: 'end',
+      summary: 'Last day of the activity (inclusive), or time it ends before (exclusive)',
+      default: 'now',
+    },
+    course_id: courseFilter,
+    term_id: termFilter,
+  },
+  ['time_zone'],
+)

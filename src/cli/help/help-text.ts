@@ -20,10 +20,7 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   })
   return page([
     'Usage: learnctl <command> [flags]',
-    wrapParagraph(
-      'The command line for learning platforms: manage courses, lessons, users and enrolments, record progress, export analytics.',
-      width,
-    ),
+    wrapParagraph('The command line for learning platforms: courses, users, progress, analytics.', width),
     ...groups,
     'More: learnctl <command> --help\n      learnctl help flags|environment|configuration|output|exit-codes|aliases',
   ])

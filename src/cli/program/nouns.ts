@@ -58,6 +58,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Export learner data and summarise completion',
     load: async () => (await import('../commands/analytics.ts')).commands,
   },
+  report: {
+    group: 'Academy',
+    summary: 'Write a report of completion, activity and grades as an HTML page',
+    load: async () => (await import('../commands/report.ts')).command,
+  },
   validate: {
     group: 'Academy',
     summary: 'Check academy files for problems, offline',

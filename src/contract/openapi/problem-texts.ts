@@ -111,6 +111,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'analytics.activity': ['not_found'],
   'analytics.grades': ['not_found'],
   'analytics.changes': ['invalid_cursor', 'changes_gone'],
+  'analytics.report': ['not_found'],
   'analytics.learnerChanges': ['invalid_cursor', 'not_found', 'changes_gone'],
   'analytics.statements': ['not_found'],
   'analytics.backfill': ['not_found', 'endpoint_disabled'],

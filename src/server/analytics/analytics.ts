@@ -13,6 +13,7 @@ import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
 import { listItemGrades } from './item-grades.ts'
 import { readLearnerChanges } from './learner-changes.ts'
 import { readLearningHistory } from './learning-history.ts'
+import { readReport } from './report.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
 import { readFilteredPage } from './row-page.ts'
 import { summariseFilter } from './summary.ts'
@@ -33,6 +34,7 @@ export const analyticsRoutes = routesOf(analytics, {
   grades: { isLong: true, handle: listItemGrades },
   rows: { isLong: true, handle: ({ database, query }) => pageOfDataRows(database, query) },
   changes: { isLong: true, handle: ({ database, query }) => readChanges(database, query) },
+  report: { isLong: true, handle: readReport },
   learnerChanges: { isLong: true, handle: readLearnerChanges },
   statements: listStatements,
   backfill,

@@ -1,3 +1,4 @@
+import { ColumnChart, StatusBar, StatusKey } from '../../report/drawings.tsx'
 import type { Standing } from '../analytics/standing.ts'
 import { Table } from './table.tsx'
 import { countOf, formatCount, formatPercent } from './value-text.tsx'
@@ -6,11 +7,6 @@ import { countOf, formatCount, formatPercent } from './value-text.tsx'
 export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
 
 const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
-
-// In px from the top: the tallest column (its number is above), the base line, and the scale.
-const top = 24
-const line = 144
-const scale = 164
 
 /** Enrolments by percentage completed: a bar by status, columns by tenths for those in progress, and the same as a table. */
 export function CompletionChart({ standing }: { standing: Standing }) {
@@ -27,29 +23,19 @@ export function CompletionChart({ standing }: { standing: Standing }) {
           <h3>
             In progress <span class="note">{countOf(inProgress, 'enrolment')}, by percentage completed</span>
           </h3>
-          <svg
-            class="columns"
-            role="img"
-            aria-labelledby="columns-title columns-told"
-            width="100%"
-            height={scale + 8}
-          >
-            <title id="columns-title">Enrolments in progress by percentage completed</title>
-            <desc id="columns-told">
-              {`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${formatCount(count)}`).join('; ')}.`}
-            </desc>
-            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not focusable; desc above has the text */}
-            <g aria-hidden="true">
-              {tenths.map((count, tenth) => (
-                <TenthColumn
-                  count={count}
-                  tenth={tenth}
-                  height={((line - top) * count) / Math.max(...tenths)}
-                />
-              ))}
-            </g>
-            <line class="axis" x1="0" x2="100%" y1={line + 0.5} y2={line + 0.5} />
-          </svg>
+          <ColumnChart
+            id="columns"
+            title="Enrolments in progress by percentage completed"
+            description={`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${formatCount(count)}`).join('; ')}.`}
+            columns={tenths.map((count, tenth) => ({
+              count,
+              value: formatCount(count),
+              label: `${ranges[tenth]}%`,
+              slimLabel: String(tenth * 10),
+              title: `${ranges[tenth]}%: ${countOf(count, 'enrolment')}`,
+            }))}
+            look="doing"
+          />
         </>
       )}
       <details>
@@ -77,73 +63,24 @@ function share(count: number, all: number): string {
   return count > 0 && percentage < 0.05 ? '< 0.1%' : formatPercent(percentage)
 }
 
-function TenthColumn({ count, tenth, height }: { count: number; tenth: number; height: number }) {
-  const range = ranges[tenth]
-  const middle = `${tenth * 10 + 5}%`
-  return (
-    <>
-      <svg x={`${tenth * 10}%`} width="10%" height={line}>
-        <title>{`${range}%: ${countOf(count, 'enrolment')}`}</title>
-        <rect class="whole" width="100%" height="100%" />
-        {count === 0 ? null : <rect class="doing" x="14%" y={line - height} width="72%" height={height} />}
-        <text class={count === 0 ? 'few' : undefined} x="50%" y={line - height - 7}>
-          {formatCount(count)}
-        </text>
-      </svg>
-      <text class="few wide" x={middle} y={scale}>
-        {`${range}%`}
-      </text>
-      <text class="few slim" x={middle} y={scale}>
-        {tenth * 10}
-      </text>
-    </>
-  )
-}
-
 /** The legend of a bar: solid, hatched, empty; with counts if given. */
 export function Legend({ standing }: { standing?: EnrollmentCounts }) {
-  const parts = [
-    ['done', 'Completed', standing?.completed],
-    ['doing', 'In progress', standing?.inProgress],
-    ['', 'Not started', standing?.notStarted],
-  ] as const
+  const word = (name: string, count: number | undefined) =>
+    standing && count !== undefined ? (
+      <>
+        {name} <strong>{formatCount(count)}</strong> {share(count, standing.enrollments)}
+      </>
+    ) : (
+      name
+    )
   return (
-    <ul class="key">
-      {parts.map(([look, word, count]) => (
-        <li>
-          <svg class="bar" width="22" height="14" aria-hidden="true">
-            {look ? <rect class={look} width="100%" height="100%" /> : null}
-          </svg>
-          {word}
-          {standing && count !== undefined ? (
-            <>
-              {' '}
-              <strong>{formatCount(count)}</strong> {share(count, standing.enrollments)}
-            </>
-          ) : null}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** The pattern that marks enrolments in progress without relying on colour. */
-export function Hatching() {
-  return (
-    <svg class="unseen" aria-hidden="true" width="0" height="0">
-      <defs>
-        <pattern
-          id="hatching"
-          width="6"
-          height="6"
-          patternUnits="userSpaceOnUse"
-          patternTransform="rotate(45)"
-        >
-          <rect class="ground" width="6" height="6" />
-          <rect class="stroke" width="2.5" height="6" />
-        </pattern>
-      </defs>
-    </svg>
+    <StatusKey
+      words={[
+        word('Completed', standing?.completed),
+        word('In progress', standing?.inProgress),
+        word('Not started', standing?.notStarted),
+      ]}
+    />
   )
 }
 
@@ -158,11 +95,12 @@ export function StandingBar({
   const summary = `${formatCount(completed)} completed, ${formatCount(inProgress)} in progress, ${formatCount(notStarted)} not started`
   const part = (count: number) => (enrollments === 0 ? 0 : (100 * count) / enrollments)
   return (
-    <svg class="bar" role="img" width="100%" height={height}>
-      <title>{enrollments === 0 ? 'No learners enrolled' : summary}</title>
-      <rect class="doing" width={`${part(completed + inProgress)}%`} height="100%" />
-      <rect class="done" width={`${part(completed)}%`} height="100%" />
-    </svg>
+    <StatusBar
+      title={enrollments === 0 ? 'No learners enrolled' : summary}
+      completed={part(completed)}
+      inProgress={part(inProgress)}
+      height={height}
+    />
   )
 }
 

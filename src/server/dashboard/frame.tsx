@@ -5,12 +5,12 @@ import { changes } from '../../contract/changes.ts'
 import { phraseOf } from '../../contract/errors.ts'
 import { integrations } from '../../contract/integrations.ts'
 import type { RoleName } from '../../contract/operation.ts'
+import { Hatching } from '../../report/drawings.tsx'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
-import { Hatching } from './completion-chart.tsx'
 
 /** Sections of the dashboard with their names in the navigation. */
 const sections = {

@@ -1,19 +1,20 @@
 import { hash } from 'node:crypto'
-
-const light = `--ink: #1b2430; --soft: #54616e; --line: #dce2e9; --edge: #77838f; --ground: #f4f6f8; --card: #fff;
-  --accent: #1f57b5; --accent-ink: #fff; --tint: #e9f0fb; --bad: #a3221b; --bad-tint: #fdf0ee; --good: #17663a;
-  --good-tint: #ebf6ef; --warn: #b25e00;`
-const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #74828f; --ground: #10151b; --card: #182028;
-  --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
-  --good-tint: #183026; --warn: #f0b45f;`
+import {
+  chartStyle,
+  dark,
+  forcedChartStyle,
+  light,
+  narrowTableStyle,
+  tableStyle,
+} from '../../report/style.ts'
 
 /** Style for narrow screens: each row of a table becomes a block. */
-const narrowStyle = `@media (max-width: 52rem) {
+const narrowStyle = `@media screen and (max-width: 52rem) {
   main { padding: 1.25rem .75rem 3rem; }
   .card { padding: 1.125rem 1rem; }
   .banner { padding: .5rem .75rem; }
   .banner { gap: 0 1rem; }
-  .banner nav { order: 1; width: 100%; margin: 0 -.5rem; }
+  .banner nav { margin: 0 -.5rem; }
   .banner ul { gap: 0; }
   .banner nav a { padding: .5rem; font-size: .9375rem; }
   .who { flex: 1; justify-content: flex-end; }
@@ -22,31 +23,9 @@ const narrowStyle = `@media (max-width: 52rem) {
   .tiles div { padding: .75rem 1rem; }
   .tiles div:last-child:nth-child(odd) { grid-column: 1 / -1; }
   .tiles dd { font-size: 1.5rem; }
-  .columns text { font-size: 12px; }
   .filter .apart { margin-left: 0; }
   .below { align-items: flex-start; flex-direction: column; }
-  .wide { display: none; }
-  .slim { display: inline; }
-  section table, section tbody { display: block; }
-  section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  section thead.sorting { display: block; position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
-  .sorting tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; }
-  .sorting tr::before { content: "Sort by"; color: var(--soft); font-size: .875rem; }
-  .sorting th { display: block; width: auto; min-width: 0; padding: .25rem 0; border: 0; }
-  .sorting th:not(:has(a)) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  section tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
-    border-bottom: 1px solid var(--line); }
-  section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
-  section tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  section tbody :is(th, td, .figures, .score) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
-  section tbody :is(th, .drawn, .broad) { grid-column: 1 / -1; width: auto; }
-  section tbody :is(th, td, .broad) { overflow-wrap: anywhere; min-width: 0; }
-  section tbody time { white-space: normal; }
-  section td.broad:has(> .none:only-child) { display: none; }
-  section tbody th { order: -2; }
-  section tbody .drawn { order: -1; }
-  section td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem; white-space: normal;
-    color: var(--soft); }
+${narrowTableStyle}  .periods tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: 1fr 1fr; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin: 0 0 .625rem; }
 }
@@ -82,6 +61,7 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 
 .banner { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.5rem; background: var(--card);
   border-bottom: 1px solid var(--line); padding: .5rem max(1rem, (100% - 70rem) / 2); }
+.banner nav { order: 1; width: 100%; margin: 0 -.75rem; }
 .mark { font-weight: 700; letter-spacing: -.01em; color: var(--ink); text-decoration: none; padding: .5rem 0; }
 .mark span { font-weight: 400; color: var(--soft); }
 .banner ul, .parts ul, .filter ul, .key, .plain { list-style: none; margin: 0; padding: 0; }
@@ -163,32 +143,20 @@ pre.code { white-space: pre-wrap; max-height: 32rem; overflow: auto; }
 .actions.row { margin: 0 0 1.5rem; }
 .secret { border: 2px dashed var(--edge); user-select: all; }
 
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
-th:last-child, td:last-child { padding-right: 0; }
-thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-align: bottom; }
-tbody th { font-weight: 600; }
-tbody :is(th, .broad) { min-width: clamp(7rem, 14vw, 13rem); overflow-wrap: anywhere; }
-tbody th a, .take { display: inline-block; }
-tbody :is(label, input:not([type=hidden])) { margin: 0; }
-tbody tr:last-child > * { border-bottom: 0; }
-.figures { text-align: right; white-space: nowrap; }
-.score { text-align: right; overflow-wrap: anywhere; padding-right: .5rem; }
-td.score { white-space: nowrap; }
-td.score small { white-space: normal; }
-.drawn { width: 30%; min-width: 10rem; }
-.drawn > .bar { margin: .25rem 0; }
-time, .word { white-space: nowrap; }
+${tableStyle}time, .word { white-space: nowrap; }
 .state { display: inline-block; padding: 0 .5rem; border: 1px solid var(--edge); border-radius: 1rem; font-size: .8125rem; color: var(--soft); }
 small .state { margin-left: .5rem; }
 .state:is(.active, .delivered, .applied, .completed) { color: var(--good); border-color: var(--good); font-weight: 600; }
 .state:is(.failed, .unmatched) { color: var(--bad); border-color: var(--bad); font-weight: 600; }
 .take { color: var(--bad); }
 
-table + .note { margin: 1rem 0 0; }
+table + .note, .further { margin: 1rem 0 0; }
 .pages.items { padding: 0 0 .75rem; }
 .pages { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: 1rem 0 0; }
 .below { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 1rem; padding: 1rem 0 0; }
+.files { margin: 1rem 0 0; }
+.below .files, .below .pages { margin: 0; }
+.files a { margin: 0 .25rem; }
 .below .pages { padding: 0; }
 .search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
 .search label { margin: 0; }
@@ -201,7 +169,15 @@ table + .note { margin: 1rem 0 0; }
 }
 .fold > summary { margin: 0 0 .75rem; }
 .narrow-down .fault, .narrow-down .actions { grid-column: 1 / -1; }
+.narrow-down .across { grid-column: 1 / -1; }
 .narrow-down .actions { align-items: center; margin: 0; }
+@media (min-width: 52.01rem) {
+  .narrow-down .across { grid-column: span 2; }
+  .card .narrow-down .actions { grid-column: auto; margin: 0 0 1rem; }
+}
+.lessons table { table-layout: fixed; }
+.lessons thead th:first-child { width: 40%; }
+.lessons thead .figures { width: 8rem; }
 .sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
 .sorting .figures a { white-space: normal; }
 .sorting a:hover { color: var(--accent); text-decoration: underline; }
@@ -215,7 +191,6 @@ table + .note { margin: 1rem 0 0; }
 .filter a[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); font-weight: 600; }
 .filter a span { font-variant-numeric: tabular-nums; opacity: .85; }
 
-figure { margin: 0; }
 figcaption .note { margin: -.5rem 0 .5rem; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; color: var(--accent); width: max-content; }
@@ -224,34 +199,10 @@ td > details { margin: 0; }
 .run li { padding: .25rem 0; }
 .run p { margin: .25rem 0 0; }
 details table { max-width: 24rem; margin: .75rem 0 0; }
-svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.columns text { fill: var(--ink); font-size: 13px; font-weight: 600; text-anchor: middle; }
-.columns .few { fill: var(--soft); font-weight: 400; }
-.slim { display: none; }
-.axis { stroke: var(--edge); }
-.whole { fill: transparent; }
-.columns svg:hover .whole { fill: var(--tint); }
-.done { fill: var(--accent); }
-.doing { fill: url(#hatching); }
-.columns .doing { stroke: var(--accent); }
-#hatching .ground { fill: var(--tint); }
-#hatching .stroke { fill: var(--accent); }
-.bar { border: 1px solid var(--edge); border-radius: 5px; background: var(--card); overflow: hidden; }
-.key { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 1rem; font-size: .875rem; color: var(--soft); }
-.bar + .key { margin: .5rem 0 0; }
-.key strong { color: var(--ink); }
-.key li { display: flex; align-items: center; gap: .5rem; }
-.completion { display: grid; grid-template-columns: minmax(4rem, 1fr) 4.25rem; align-items: center; gap: .75rem; }
-.completion span { text-align: right; }
-
+${chartStyle}.periods .columns { overflow: visible; }
+.periods .columns + .tiles { margin: 1.5rem 0; }
 ${narrowStyle}@media (forced-colors: active) {
-  .done, #hatching .stroke { fill: CanvasText; }
-  .columns .doing { stroke: CanvasText; }
-  #hatching .ground { fill: Canvas; }
-  .columns text, .columns .few { fill: CanvasText; }
-  .axis { stroke: CanvasText; }
-  .columns svg:hover .whole { fill: transparent; }
-  .filter a[aria-current] { forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight; }
+${forcedChartStyle}  .filter a[aria-current] { forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight; }
   :is(.banner nav, .parts) a { border-bottom-color: Canvas; }
   :is(.banner nav, .parts) a[aria-current] { border-bottom-color: Highlight; }
 }
@@ -264,5 +215,10 @@ ${narrowStyle}@media (forced-colors: active) {
 }
 `
 
-/** The hash of the style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
-export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`
+/** Returns the hash of a style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
+export function sourceOf(sheet: string): string {
+  return `'sha256-${hash('sha256', sheet, 'base64')}'`
+}
+
+/** The source of the style sheet of all pages. */
+export const styleSource = sourceOf(style)

@@ -1,0 +1,103 @@
+import { lineOf } from '../codec/display-text.ts'
+import { wholeCourse } from '../contract/constants.ts'
+import type { ActivityFigures, ItemFigures, ReportFigures, ReportOptions } from './figures.ts'
+import { type ReportLanguage, reportLanguages, type Words, wordsByLanguage } from './words.ts'
+
+/** Words of a language, and its formats of numbers, percentages and dates. */
+export interface Formats {
+  readonly words: Words
+  /** Language of the words: that of the document. */
+  readonly language: ReportLanguage
+  count(count: number): string
+  /** One decimal; 99.97 is 99.9, because it is not all. A dash for null. */
+  percent(value: number | null): string
+  /** Without decimals, for sentences; 99.7 is 99, and 0.2 is 1. */
+  roughPercent(value: number): string
+  /** A whole percentage as it is. */
+  wholePercent(value: number): string
+  /** A change with its sign: +12%. */
+  change(ratio: number): string
+  day(time: string): string
+  period(start: string, end: string): string
+  /** Name of a period of the activity, by its start. */
+  shortPeriod(start: string, by: ActivityFigures['by']): string
+}
+
+/** A part of a report. */
+export interface PartProps {
+  readonly figures: ReportFigures
+  readonly formats: Formats
+  readonly courseUrl: ReportOptions['courseUrl']
+}
+
+/** Returns the language of the words for a language of dates and numbers; undefined if they are not available in it. */
+export function wordLanguageOf(language: string): ReportLanguage | undefined {
+  const [primary] = new Intl.Locale(language).language.split('-')
+  return reportLanguages.find((one) => one === primary)
+}
+
+/** Returns the formats of a language. Throws a RangeError for a malformed tag (BCP 47). */
+export function formatsOf(language: string, timeZone = 'UTC'): Formats {
+  const wordLanguage = wordLanguageOf(language) ?? 'en'
+  // "en" alone means the American order of dates, which other readers misunderstand.
+  const locale = language === 'en' ? 'en-GB' : language
+  const whole = new Intl.NumberFormat(locale)
+  const tenths = percentFormat(locale, 1)
+  const rough = percentFormat(locale, 0)
+  const changed = percentFormat(locale, 0, 'exceptZero')
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
+  const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone })
+  const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone })
+  return {
+    words: wordsByLanguage[wordLanguage],
+    language: wordLanguage,
+    count: (count) => whole.format(count),
+    percent: (value) => (value === null ? '–' : tenths.format(shy(value, 0.1) / 100)),
+    roughPercent: (value) => rough.format(shy(value, 1) / 100),
+    wholePercent: (value) => rough.format(value / 100),
+    // A minus is as wide as a digit.
+    change: (ratio) => changed.format(ratio).replace('-', '−'),
+    day: (time) => day.format(new Date(time)),
+    // The end is exclusive.
+    period: (start, end) =>
+      day.formatRange(new Date(start), new Date(Math.max(Date.parse(start), Date.parse(end) - 1))),
+    shortPeriod: (start, by) => (by === 'month' ? month : short).format(new Date(start)),
+  }
+}
+
+function percentFormat(locale: string, digits: number, signDisplay: 'auto' | 'exceptZero' = 'auto') {
+  return new Intl.NumberFormat(locale, {
+    style: 'percent',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    signDisplay,
+  })
+}
+
+/** Rounds a percentage to a step, but neither up to 100 nor down to 0. */
+function shy(value: number, step: number): number {
+  const rounded = Math.round(value / step) * step
+  if (value > 0 && rounded === 0) return step
+  return value < 100 && rounded >= 100 ? 100 - step : rounded
+}
+
+/** Maximum characters of a title. */
+const maxTitle = 120
+
+/** Returns a foreign title on one line, cut, with invisible characters escaped. */
+export function titleOf(text: string): string {
+  return lineOf(text, maxTitle)
+}
+
+/**
+ * Returns a title for the middle of a sentence, isolated from it: a title in Arabic must not reorder the figures around it
+ * (Unicode UAX #9 §2.4).
+ */
+export function titleInSentence(text: string): string {
+  return `\u2068${titleOf(text)}\u2069`
+}
+
+/** Returns the name of a graded item. */
+export function itemNameOf({ itemId, itemTitle }: ItemFigures, { words }: Formats): string {
+  return itemId === wholeCourse && itemTitle === itemId ? words.wholeCourse : itemTitle
+}

@@ -1,0 +1,143 @@
+import type { Child } from 'hono/jsx'
+import { ActivityPart } from './activity-part.tsx'
+import { AttentionPart, ComparisonPart } from './courses-part.tsx'
+import { Distribution } from './distribution.tsx'
+import { StatusBar, StatusKey } from './drawings.tsx'
+import type { ReportFigures, ReportOptions } from './figures.ts'
+import { findingsOf } from './findings.ts'
+import { type Formats, formatsOf, type PartProps, titleOf } from './format.ts'
+import { GradesPart } from './grades-part.tsx'
+
+/** Returns the title of a report: the given one, that of its only course, or the words for a report. */
+export function reportTitle({ summary }: ReportFigures, { title, language }: ReportOptions): string {
+  if (title !== undefined) return titleOf(title)
+  const [only, ...others] = summary.byCourse
+  const { words } = formatsOf(language)
+  return only && others.length === 0 ? titleOf(only.courseTitle) : words.title
+}
+
+/** The report: what stands out, then the figures behind it. */
+export function Report({
+  figures,
+  options,
+  children,
+}: {
+  figures: ReportFigures
+  options: ReportOptions
+  /** Content below its title, such as filters. */
+  children?: Child
+}) {
+  const formats = formatsOf(options.language, figures.activity.timeZone)
+  const { words } = formats
+  const { summary } = figures
+  const part = { figures, formats, courseUrl: options.courseUrl }
+  return (
+    <article class="report" lang={formats.language}>
+      <h1>
+        <bdi>{reportTitle(figures, options)}</bdi>
+      </h1>
+      <p class="about">{aboutOf(figures, formats)}</p>
+      {children}
+      <section class="card" aria-labelledby="stand-out">
+        <h2 id="stand-out">{words.standOut}</h2>
+        {summary.enrollments === 0 ? (
+          <p>{words.noLearners}</p>
+        ) : (
+          <ul class="findings">
+            {findingsOf(figures, formats).map(({ figure, text }) => (
+              <li>
+                <strong>{figure}</strong> <span>{text}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      {summary.enrollments === 0 ? null : (
+        <>
+          <KeyFigures {...part} />
+          <CompletionPart {...part} />
+          <ActivityPart {...part} />
+          <GradesPart {...part} />
+          <AttentionPart {...part} />
+          <ComparisonPart {...part} />
+          <p class="foot">{words.footnote}</p>
+        </>
+      )}
+    </article>
+  )
+}
+
+/** Returns the line below the title: how many, and when. */
+function aboutOf({ summary, start, end, generatedAt }: ReportFigures, formats: Formats): string {
+  const { words, count, day, period } = formats
+  const { learners, enrollments, byCourse } = summary
+  return [
+    words.courses(byCourse.length, count(byCourse.length)),
+    learners === null
+      ? words.enrollmentsCounted(enrollments, count(enrollments))
+      : words.learnersCounted(learners, count(learners)),
+    words.activityIn(period(start, end)),
+    words.asOf(day(generatedAt)),
+  ].join(' · ')
+}
+
+function KeyFigures({ figures: { summary, attention }, formats: { words, count, percent } }: PartProps) {
+  const inactive = attention.reduce((sum, course) => sum + course.inactive, 0)
+  const tiles: readonly (readonly [string, string] | null)[] = [
+    summary.learners === null ? null : [words.learners, count(summary.learners)],
+    [words.enrollments, count(summary.enrollments)],
+    [words.completed, percent(summary.completionPercentage)],
+    summary.passRate === null ? null : [words.passRate, percent(summary.passRate)],
+    summary.medianGradePercent === null ? null : [words.medianGrade, percent(summary.medianGradePercent)],
+    [words.inactive, count(inactive)],
+  ]
+  return (
+    <dl class="tiles" aria-label={words.figures}>
+      {tiles.map((tile) =>
+        tile ? (
+          <div>
+            <dt>{tile[0]}</dt>
+            <dd>{tile[1]}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
+  )
+}
+
+function CompletionPart({ figures: { summary }, formats }: PartProps) {
+  const { words, count, percent } = formats
+  const { enrollments, completed, inProgress, notStarted, completionDistribution } = summary
+  const part = (number: number) => (100 * number) / enrollments
+  const word = (name: string, number: number): Child => (
+    <>
+      {name} <strong>{count(number)}</strong> {percent(part(number))}
+    </>
+  )
+  return (
+    <section class="card" aria-labelledby="completion">
+      <h2 id="completion">{words.completion}</h2>
+      <StatusBar
+        title={words.standingOf(count(completed), count(inProgress), count(notStarted))}
+        completed={part(completed)}
+        inProgress={part(inProgress)}
+        height={28}
+      />
+      <StatusKey
+        words={[
+          word(words.completed, completed),
+          word(words.inProgress, inProgress),
+          word(words.notStarted, notStarted),
+        ]}
+      />
+      <Distribution
+        id="by-completion"
+        note={words.completionNote}
+        rangeName={words.completionRange}
+        countName={words.enrollments}
+        buckets={completionDistribution}
+        formats={formats}
+      />
+    </section>
+  )
+}

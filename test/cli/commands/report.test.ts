@@ -1,0 +1,150 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import type { LearnerRow } from '../../../src/contract/learner-row.ts'
+import { test as base, putQuickstart, type TestCli } from '../../helpers/cli.ts'
+import { expectClearError, resultOf } from '../../helpers/result.ts'
+
+/** A program with the learners of quickstart. */
+const test = base.extend('school', async ({ cli }): Promise<TestCli> => {
+  await putQuickstart(cli)
+  return cli
+})
+
+const autumn = '--start-date 2014-10-01 --end-date 2014-12-31'
+
+/** Runs a report to a file; returns its HTML. */
+async function htmlOf(cli: TestCli, flags: string): Promise<string> {
+  const ran = await cli.run(`report --file report.html --force ${flags}`)
+  expect(ran).toEqual({ code: 0, stdout: '', stderr: 'Wrote report.html\n' })
+  return readFileSync(join(cli.cwd, 'report.html'), 'utf8')
+}
+
+/** Returns the exported learners. */
+async function learnersOf(cli: TestCli): Promise<LearnerRow[]> {
+  return JSON.parse((await cli.run('analytics export -o json')).stdout)
+}
+
+/** Returns the text of a report, without its markup and styles. */
+function textOf(html: string): string {
+  return html
+    .replace(/<style>[\s\S]*?<\/style>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/[\u2068\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+}
+
+describe('report', () => {
+  test('has the figures that the exported learners add up to', async ({ school }) => {
+    const text = textOf(await htmlOf(school, autumn))
+    const rows: LearnerRow[] = await learnersOf(school)
+    const graded = rows.filter(({ passed }) => passed !== null)
+    const passed = graded.filter(({ passed }) => passed)
+    const completed = rows.filter(({ progressStatus }) => progressStatus === 'completed')
+    const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)}%`
+    expect(graded.length).toBeGreaterThan(500)
+    expect(text).toContain(`${completed.length} of ${rows.length}`)
+    expect(text).toContain(
+      `Completed ${percent(completed.length, rows.length)} Pass rate ${percent(passed.length, graded.length)}`,
+    )
+    const inTenth = (tenth: number) =>
+      graded.filter(({ gradePercent }) => Math.floor((gradePercent ?? 0) / 10) === tenth)
+    expect(text).toContain(
+      `60–69% ${inTenth(6).length} ${percent(inTenth(6).length, graded.length)} 70–79% ${inTenth(7).length}`,
+    )
+    const ofCourse = (externalId: string) =>
+      rows.filter(({ courseExternalId }) => courseExternalId === externalId)
+    const own = ofCourse('AAA-2014J')
+    const ownGraded = own.filter(({ passed }) => passed !== null)
+    const ownPassed = ownGraded.filter(({ passed }) => passed)
+    expect(text).toContain(
+      `pass rate in Module AAA, presentation 2014J, the lowest of all courses: ${ownPassed.length} of ${ownGraded.length} graded`,
+    )
+  })
+
+  test('has the activity of the period that was given, and that of the one before', async ({ school }) => {
+    const { data } = await resultOf(
+      school,
+      'api analytics.activity --query by=week --query start_date=2014-10-06 --query end_date=2014-12-28',
+    )
+    const weeks: { activeLearners: number }[] = data
+    const mean = weeks.reduce((sum, { activeLearners }) => sum + activeLearners, 0) / weeks.length
+    const text = textOf(await htmlOf(school, '--start-date 2014-10-06 --end-date 2014-12-28'))
+    expect(weeks).toHaveLength(12)
+    expect(text).toContain(`${Math.round(mean)} active learners in an average week; 1 in the period before.`)
+    expect(text).toContain('activity 6 Oct – 28 Dec 2014')
+  })
+
+  test('is about the 12 weeks until now without dates, and says if nothing happened', async ({ school }) => {
+    expect(textOf(await htmlOf(school, ''))).toMatch(/No learner was active in the period .* 2026\./)
+  })
+
+  test('names no learner', async ({ school }) => {
+    const html = await htmlOf(school, '--course ext:AAA-2014J')
+    const rows: LearnerRow[] = await learnersOf(school)
+    const names = rows.flatMap(({ learnerId, email, externalId }) => [learnerId, email, `>${externalId}<`])
+    expect(names.filter((name) => html.includes(name))).toEqual([])
+  })
+
+  test('is limited to courses, and takes title and language', async ({ school }) => {
+    const html = await htmlOf(
+      school,
+      `--course ext:AAA-2014J ${autumn} --title "Herbst <2014>" --language de`,
+    )
+    expect(html).toContain('<html lang="de">')
+    expect(html).toContain('<title>Herbst &lt;2014&gt;</title>')
+    expect(textOf(html)).toContain('1 Kurs · 299 Lernende · Aktivität 01.10.')
+    expect(html).not.toContain('2013J')
+  })
+
+  test('says that the words of other languages are English', async ({ school }) => {
+    const { code, stdout, stderr } = await school.run('report --language pt-br')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'note: The words of the report are in English: those of pt-BR are not available, only dates and numbers\n',
+    })
+    expect(stdout).toMatch(/^<!DOCTYPE html>\n<html lang="en">.*93,2%/s)
+  })
+
+  test('goes to standard output in a pipe, but never to a terminal', async ({ school }) => {
+    expect(await school.run('report')).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/<\/html>\n$/),
+    })
+    const { code, stdout, stderr } = await school.run('report', { tty: 80, env: { NO_COLOR: '1' } })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('learnctl report --file report.html')
+  })
+
+  test('leaves an existing file alone without --force, and none behind if it fails', async ({ school }) => {
+    writeFileSync(join(school.cwd, 'term.html'), 'mine')
+    expectClearError(await school.run('report --file term.html'), 2, 'term.html already exists')
+    expect(readFileSync(join(school.cwd, 'term.html'), 'utf8')).toBe('mine')
+    expectClearError(await school.run('report --file new.html --course ext:none'), 3, 'none')
+    expect(existsSync(join(school.cwd, 'new.html'))).toBe(false)
+    expect((await school.run('report --file term.html --force')).code).toBe(0)
+    await school.run('report --file new.html')
+    expect(statSync(join(school.cwd, 'new.html')).mode & 0o777).toBe(0o600)
+  })
+
+  test.for([
+    ['--language german-', '--language must be a language, such as en, de or pt-BR, not "german-"'],
+    ['--language ""', '--language must be a language'],
+    ['--title " "', '--title must not be empty'],
+    ['--last 30d --end-date 2026-01-31', '--last and --end-date cannot be used together'],
+    ['--force', '--force requires --file <path>'],
+    ['-o yaml', 'learnctl api analytics.report'],
+    ['--start-date 2026-02-01 --end-date 2026-01-01', 'is after'],
+  ] as const)('refuses %s', async ([flags, message], { school }) => {
+    expectClearError(await school.run(`report ${flags}`), 2, message)
+  })
+
+  test('shows its request in a dry run', async ({ school }) => {
+    const { stdout } = await school.run('report --course ext:AAA-2014J --timezone Europe/Berlin --dry-run', {
+      tty: 80,
+    })
+    expect(stdout).toContain('/v1/analytics/report?course_id=ext%3AAAA-2014J&time_zone=Europe%2FBerlin')
+  })
+})
