@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../contract/audit.ts'
 import type { EntryRun, Tally } from '../audit/entry-runs.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { ListColumn } from './list.tsx'
+import { pathWith, withoutPageOf } from './paging.tsx'
 import { countOf, formatCount, lineOf, Minute, Period } from './value-text.tsx'
 
 const section = '/dashboard/audit'
@@ -48,16 +49,15 @@ function entryHref({ base }: SignedInRequest, { id }: AuditEntry): string {
 
 /** Returns the URL of this list with runs folded, or each entry by itself. */
 export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): string {
-  const search = new URLSearchParams(query)
-  for (const name of ['cursor', 'done', 'fold']) search.delete(name)
+  const search = withoutPageOf(query)
+  search.delete('fold')
   if (fold === 'off') search.set('fold', 'off')
-  return search.size === 0 ? base + section : `${base}${section}?${search}`
+  return pathWith(base + section, search)
 }
 
 /** Returns the URL of the entries of a run: the filters of this list, narrowed to the run. */
 function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
-  const search = new URLSearchParams(query)
-  for (const name of ['cursor', 'done']) search.delete(name)
+  const search = withoutPageOf(query)
   const [newest] = run.shown
   const given = {
     user: newest.userId,

@@ -4,14 +4,23 @@ import { audit } from '../../contract/audit.ts'
 import { auditRoutes, type Chain, chainOf, maxWaiting } from '../audit/audit-log.ts'
 import { type EntryRun, pageOfRuns, runOfOne } from '../audit/entry-runs.ts'
 import { requireRight } from '../http/handler.ts'
-import { ProblemError } from '../problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 import { foldHref, runColumns } from './audit-runs.tsx'
 import { ask, queryOf, type SignedInRequest } from './call-api.ts'
-import { type Listed, listPage, startOfDay } from './list.tsx'
+import { type Listed, listedOrFault, listPage, startOfDay } from './list.tsx'
 import { noneText, pageQueryOf, pageSize } from './paging.tsx'
+import type { TableFile } from './table-file.tsx'
 import { formatCount } from './value-text.tsx'
 
 const section = '/dashboard/audit'
+
+/** The entries of the audit log as files, with the filter of the page; each entry by itself. */
+export const auditFile: TableFile = {
+  path: section,
+  operation: audit.list,
+  read: (signedIn, page) =>
+    ask(signedIn, auditRoutes, audit.list, { query: { ...page, ...auditQueryOf(signedIn.query) } }),
+}
 
 /** The audit log, for admins: filtered entries and the state of the hash chain. */
 export const auditPage = listPage<EntryRun>({
@@ -21,6 +30,7 @@ export const auditPage = listPage<EntryRun>({
   intro: 'Who changed what, and who signed in or was refused. Entries cannot be changed or deleted.',
   list: { id: 'entries', title: 'Entries', caption: 'Entries, newest first', columns: runColumns },
   read: listedOf,
+  file: auditFile,
   filters: (signedIn, { fault }) => (
     <>
       <AuditFilter signedIn={signedIn} fault={fault} />
@@ -34,20 +44,17 @@ export const auditPage = listPage<EntryRun>({
 /** Limits of one page. */
 const runBounds = { runs: pageSize, entries: 2_000 }
 
-/** Reads the entries that the URL asks for; none, with the fault, if its filter is wrong. */
-async function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
+/** Reads the entries that the URL asks for. */
+function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
   const query = { ...pageQueryOf(signedIn), ...auditQueryOf(signedIn.query) }
-  try {
+  return listedOrFault(async () => {
     if (isFolded(signedIn)) {
       requireRight(signedIn.principal, audit.list)
-      return await pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
+      return pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
     }
     const { data, nextCursor } = await ask(signedIn, auditRoutes, audit.list, { query })
     return { data: data.map(runOfOne), nextCursor }
-  } catch (error) {
-    if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
-    return { data: [], nextCursor: null, fault: error }
-  }
+  })
 }
 
 /** False if each entry is listed by itself: on request, and if all entries are about one subject. */

@@ -7,9 +7,17 @@ import { framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
 import { noneText, pageQueryOf } from './paging.tsx'
 import { Facts } from './table.tsx'
+import type { TableFile } from './table-file.tsx'
 import { countOf, Day, formatCount, lineOf, Minute, Period } from './value-text.tsx'
 
 const section = '/dashboard/changes'
+
+/** Changes as files. */
+export const changesFile: TableFile = {
+  path: section,
+  operation: changes.list,
+  read: (signedIn, query) => ask(signedIn, changeRoutes, changes.list, { query }),
+}
 
 /** Imports, rosters, applies and other changes of many records: admins see all, others their own. */
 export const changesPage = listPage<Change>({
@@ -40,6 +48,7 @@ export const changesPage = listPage<Change>({
     ],
   },
   read: (signedIn) => ask(signedIn, changeRoutes, changes.list, { query: pageQueryOf(signedIn) }),
+  file: changesFile,
   none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No changes of many records yet.')}</p>,
 })
 

@@ -8,10 +8,14 @@ import { ask, type SignedInRequest, writeFor } from './call-api.ts'
 import { Form } from './form.tsx'
 import { addressOf } from './frame.tsx'
 import { listPage, StatusFilter, startOfDay } from './list.tsx'
-import { noneText, pageQueryOf } from './paging.tsx'
+import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
+import type { TableFile } from './table-file.tsx'
 import { lineOf, Minute } from './value-text.tsx'
 
 const path = '/dashboard/deliveries'
+
+/** Deliveries as files, with the filter of their page. */
+export const deliveriesFile: TableFile = { path, operation: deliveries.list, read: readDeliveries }
 
 /** Deliveries of other systems, for admins: the state of each, and a form that replays the unmatched ones. */
 export const deliveriesPage = listPage<Delivery>({
@@ -49,12 +53,8 @@ export const deliveriesPage = listPage<Delivery>({
     ],
   },
 
-  read(signedIn) {
-    const { kind, status, from } = filterOf(signedIn)
-    return ask(signedIn, deliveryRoutes, deliveries.list, {
-      query: { ...pageQueryOf(signedIn), lms_kind: kind, status, received_since: startOfDay(from) },
-    })
-  },
+  read: (signedIn) => readDeliveries(signedIn, pageQueryOf(signedIn)),
+  file: deliveriesFile,
 
   filters(signedIn) {
     const { kind, status, from } = filterOf(signedIn)
@@ -98,6 +98,13 @@ export const deliveriesPage = listPage<Delivery>({
     return seeOther(nextCursor === null ? address : `${address}&${new URLSearchParams({ rest: nextCursor })}`)
   },
 })
+
+function readDeliveries(signedIn: SignedInRequest, page: PageQuery) {
+  const { kind, status, from } = filterOf(signedIn)
+  return ask(signedIn, deliveryRoutes, deliveries.list, {
+    query: { ...page, lms_kind: kind, status, received_since: startOfDay(from) },
+  })
+}
 
 function filterOf({ query }: SignedInRequest) {
   const [kind, status, from] = ['kind', 'status', 'from'].map((name) => query.get(name) || undefined)

@@ -6,6 +6,7 @@ import { integrationRoutes } from '../integrations/integrations.ts'
 import { ask } from './call-api.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { listPage } from './list.tsx'
+import type { TableFile } from './table-file.tsx'
 import { Day, lineOf } from './value-text.tsx'
 
 const section = '/dashboard/integrations'
@@ -15,6 +16,13 @@ interface System {
   readonly kind: LmsKind
   readonly integration: Integration | undefined
   readonly last: Delivery | undefined
+}
+
+/** Integrations as files, without their secrets. */
+export const integrationsFile: TableFile = {
+  path: section,
+  operation: integrations.list,
+  read: (signedIn, page) => ask(signedIn, integrationRoutes, integrations.list, { query: page }),
 }
 
 /** Systems that can send grades, for admins, each with the state of its connection. */
@@ -61,6 +69,7 @@ export const integrationsPage = listPage<System>({
     }
     return { data }
   },
+  file: integrationsFile,
 })
 
 /** Whether deliveries of a system are accepted. */

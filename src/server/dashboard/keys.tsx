@@ -10,10 +10,14 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { askToConfirm, Choice, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
-import { pageQueryOf } from './paging.tsx'
+import { type PageQuery, pageQueryOf } from './paging.tsx'
+import type { TableFile } from './table-file.tsx'
 import { Day } from './value-text.tsx'
 
 const section = '/dashboard/keys'
+
+/** The user's own API keys as files. */
+export const keysFile: TableFile = { path: section, operation: keys.list, read: readKeys }
 
 /** The user's own API keys, for every role; the API itself manages keys for admins only. */
 export const keysPage = listPage<Key>({
@@ -64,10 +68,8 @@ export const keysPage = listPage<Key>({
       },
     ],
   },
-  read: (signedIn) =>
-    askOwn(signedIn, keyRoutes, keys.list, {
-      query: { user_id: signedIn.user.id, ...pageQueryOf(signedIn) },
-    }),
+  read: (signedIn) => readKeys(signedIn, pageQueryOf(signedIn)),
+  file: keysFile,
   none: () => <p>No API keys yet.</p>,
   form: { title: 'Create a key', initial: 'scopes=read', Fields: KeyForm },
 
@@ -76,6 +78,10 @@ export const keysPage = listPage<Key>({
       newKeyPage(inside, await askOwn(inside, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
 })
+
+function readKeys(signedIn: SignedInRequest, page: PageQuery) {
+  return askOwn(signedIn, keyRoutes, keys.list, { query: { user_id: signedIn.user.id, ...page } })
+}
 
 function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): string {
   if (revokedAt) return 'revoked'

@@ -1,13 +1,14 @@
 import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
 import type { Reply } from '../http/reply.ts'
-import type { ProblemError } from '../problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import type { FilledIn } from './form.tsx'
 import { framePage, PageTabs, type Section } from './frame.tsx'
-import { nextPage } from './paging.tsx'
+import { nextPage, pathWith, withoutPageOf } from './paging.tsx'
 import { type Column, Table } from './table.tsx'
+import { FileLinks, type TableFile } from './table-file.tsx'
 
 /** A page with a list of records, and perhaps a form that creates one. */
 interface ListPage<Item> {
@@ -17,11 +18,11 @@ interface ListPage<Item> {
   /** Default: the title. */
   readonly heading?: string
   readonly tab?: IntegrationTab
-  readonly intro: Child
-  readonly list: List<Item>
+  readonly intro?: Child
+  readonly list: List<Item> | ((signedIn: SignedInRequest) => List<Item>)
   /** Reads the requested page of records; `fault` tells what is wrong with its filter. */
   readonly read: (signedIn: SignedInRequest) => Promise<Listed<Item>>
-  readonly filters?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child
+  readonly filters?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child | Promise<Child>
   /** Content in place of a table without rows. */
   readonly none?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child
   /** Content below the list. */
@@ -32,7 +33,10 @@ interface ListPage<Item> {
     readonly initial?: string
     readonly Fields: (filledIn: FilledIn) => Child
   }
+  /** The list as files. */
+  readonly file?: TableFile
   readonly act?: DashboardPage['act']
+  readonly isLong?: DashboardPage['isLong']
 }
 
 /** A list of records: its heading and its columns. */
@@ -42,10 +46,14 @@ export interface List<Item> {
   readonly title: string
   readonly caption: string
   readonly columns: readonly ListColumn<Item>[]
+  /** Order without `sort` in the URL; absent if the list has one order. */
+  readonly sort?: string
 }
 
 /** A column of a list, and what it shows of each record. */
 export interface ListColumn<Item> extends Column {
+  /** Field to sort by, which makes the heading a link. */
+  readonly sort?: string
   readonly cell: (item: Item, signedIn: SignedInRequest) => Child
 }
 
@@ -57,13 +65,23 @@ export interface Listed<Item> {
   readonly fault?: ProblemError
 }
 
+/** Reads a page of records; none, with the fault, if the filter of the URL is wrong. */
+export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Promise<Listed<Item>> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
+    return { data: [], nextCursor: null, fault: error }
+  }
+}
+
 /** Returns the page that shows a list and handles its form. */
 export function listPage<Item>(page: ListPage<Item>): DashboardPage {
-  const { path, act, form } = page
+  const { path, act, form, isLong } = page
   const show = (signedIn: SignedInRequest) => showList(page, signedIn)
   const again = (signedIn: SignedInRequest, fault: ProblemError, filledIn: URLSearchParams) =>
     showList(page, signedIn, fault, filledIn)
-  return { path, show, ...(act && { act }), ...(form && { again }) }
+  return { path, show, ...(isLong && { isLong }), ...(act && { act }), ...(form && { again }) }
 }
 
 async function showList<Item>(
@@ -80,11 +98,15 @@ async function showList<Item>(
     <>
       <h1>{heading}</h1>
       {tab ? <IntegrationTabs signedIn={signedIn} shown={tab} /> : null}
-      <p>{intro}</p>
+      {intro === undefined ? null : <p>{intro}</p>}
       <ListCard
-        {...{ signedIn, list, listed }}
-        above={page.filters?.(signedIn, listed)}
+        {...{ signedIn, listed, heading }}
+        list={typeof list === 'function' ? list(signedIn) : list}
+        above={await page.filters?.(signedIn, listed)}
         none={page.none?.(signedIn, listed)}
+        below={
+          page.file && listed.data.length > 0 ? <FileLinks signedIn={signedIn} path={page.file.path} /> : null
+        }
       />
       {await page.below?.(signedIn)}
       {form ? (
@@ -107,6 +129,7 @@ export function ListCard<Item>({
   signedIn,
   list,
   listed,
+  heading,
   above,
   none,
   below,
@@ -114,6 +137,8 @@ export function ListCard<Item>({
   signedIn: SignedInRequest
   list: List<Item>
   listed: Listed<Item>
+  /** Heading of the page; the list does not repeat it on the screen. */
+  heading?: string
   above?: Child
   /** Content in place of a table without rows. */
   none?: Child
@@ -121,7 +146,9 @@ export function ListCard<Item>({
 }) {
   return (
     <section class="card" aria-labelledby={list.id}>
-      <h2 id={list.id}>{list.title}</h2>
+      <h2 id={list.id} class={list.title === heading ? 'unseen' : undefined}>
+        {list.title}
+      </h2>
       {above}
       <ListTable {...{ signedIn, list, listed, none }} />
       {below}
@@ -132,15 +159,16 @@ export function ListCard<Item>({
 /** The table of a list, and the links to its other pages. */
 export function ListTable<Item>({
   signedIn,
-  list: { caption, columns },
+  list,
   listed: { data, nextCursor },
   none,
 }: {
   signedIn: SignedInRequest
-  list: Pick<List<Item>, 'caption' | 'columns'>
+  list: Pick<List<Item>, 'caption' | 'columns' | 'sort'> & { readonly id?: string }
   listed: Listed<Item>
   none?: Child
 }) {
+  const { caption, columns } = list
   const isEmpty = data.length === 0 && none !== undefined
   return (
     <>
@@ -148,13 +176,27 @@ export function ListTable<Item>({
       {isEmpty ? null : (
         <Table
           caption={caption}
-          columns={columns}
+          columns={columns.map((column) => ({ ...column, ...sortingOf(signedIn, list, column) }))}
           rows={data.map((item) => columns.map(({ cell }) => cell(item, signedIn)))}
         />
       )}
       {nextCursor === undefined ? null : nextPage(signedIn, nextCursor)}
     </>
   )
+}
+
+/** Returns the sorting of a column: ascending, or descending if it is sorted by it already. */
+function sortingOf<Item>(
+  { base, request, query }: SignedInRequest,
+  { id, sort: standard }: Pick<List<Item>, 'sort'> & { readonly id?: string },
+  { sort }: ListColumn<Item>,
+): Pick<Column, 'sorting'> {
+  if (sort === undefined) return {}
+  const chosen = query.get('sort') ?? standard
+  const now = chosen === sort ? 'ascending' : chosen === `-${sort}` ? 'descending' : undefined
+  const others = withoutPageOf(query)
+  others.set('sort', now === 'ascending' ? `-${sort}` : sort)
+  return { sorting: { now, href: `${pathWith(base + request.path, others)}#${id}` } }
 }
 
 const tabs = [
@@ -221,7 +263,8 @@ export function StatusFilter({
   )
 }
 
-function capitalized(word: string): string {
+/** Upper-cases the first letter. */
+export function capitalized(word: string): string {
   return `${word[0]?.toUpperCase()}${word.slice(1)}`
 }
 

@@ -5,7 +5,8 @@ import { endpointRoutes, maxEndpoints } from '../events/endpoints.ts'
 import { messageRoutes } from '../events/messages.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type ListColumn, listPage, StatusFilter } from './list.tsx'
-import { noneText, pageQueryOf } from './paging.tsx'
+import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
+import type { TableFile } from './table-file.tsx'
 import { formatCount, lineOf, Minute } from './value-text.tsx'
 
 const path = '/dashboard/messages'
@@ -41,6 +42,13 @@ const endpointColumn: ListColumn<Sent> = {
   ),
 }
 
+function readMessages(signedIn: SignedInRequest, page: PageQuery) {
+  return ask(signedIn, messageRoutes, messages.list, { query: { ...page, ...filterOf(signedIn) } })
+}
+
+/** Messages as files, with the filter of their page. */
+export const messagesFile: TableFile = { path, operation: messages.list, read: readMessages }
+
 /** Messages to all endpoints, for admins. */
 export const messagesPage = listPage<Sent>({
   path,
@@ -56,12 +64,12 @@ export const messagesPage = listPage<Sent>({
   },
 
   async read(signedIn) {
-    const { data, nextCursor } = await ask(signedIn, messageRoutes, messages.list, {
-      query: { ...pageQueryOf(signedIn), ...filterOf(signedIn) },
-    })
+    const { data, nextCursor } = await readMessages(signedIn, pageQueryOf(signedIn))
     const urls = data.length > 0 ? await endpointUrls(signedIn) : undefined
     return { data: data.map((each) => ({ ...each, endpointUrl: urls?.get(each.endpointId) })), nextCursor }
   },
+
+  file: messagesFile,
 
   filters(signedIn) {
     const { status, type } = filterOf(signedIn)

@@ -2,24 +2,25 @@ import type { WebRoute } from '../http/web-route.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
-import { auditPage } from './audit.tsx'
+import { auditFile, auditPage } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
-import { changePage, changesPage } from './changes.tsx'
+import { changePage, changesFile, changesPage } from './changes.tsx'
 import { courseFile, coursePage, gradeFile } from './course.tsx'
 import { courseGradesPage } from './course-grades.tsx'
 import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
-import { deliveriesPage } from './deliveries.tsx'
+import { deliveriesFile, deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
 import { endpointsPage } from './endpoints.tsx'
 import { gradePage } from './grade.tsx'
 import { integrationPage, integrationRemoval } from './integration.tsx'
-import { integrationsPage } from './integrations.tsx'
-import { keyRevocation, keysPage } from './keys.tsx'
+import { integrationsFile, integrationsPage } from './integrations.tsx'
+import { keyRevocation, keysFile, keysPage } from './keys.tsx'
 import { learnerGradesPage, learnerPage } from './learner.tsx'
 import { messagePage } from './message.tsx'
-import { messagesPage } from './messages.tsx'
+import { messagesFile, messagesPage } from './messages.tsx'
 import { overview } from './overview.tsx'
+import { tableFilePages } from './table-file.tsx'
 
 const pages = [
   overview,
@@ -31,23 +32,29 @@ const pages = [
   learnerGradesPage,
   gradePage,
   keysPage,
+  ...tableFilePages(keysFile),
   keyRevocation,
   appsPage,
   appDeletion,
   integrationsPage,
+  ...tableFilePages(integrationsFile),
   integrationPage,
   integrationRemoval,
   deliveriesPage,
+  ...tableFilePages(deliveriesFile),
   deliveryPage,
   endpointsPage,
   endpointPage,
   endpointRotation,
   endpointDeletion,
   messagesPage,
+  ...tableFilePages(messagesFile),
   messagePage,
   changesPage,
+  ...tableFilePages(changesFile),
   changePage,
   auditPage,
+  ...tableFilePages(auditFile),
   auditEntryPage,
   accountPage,
   grantRevocation,
