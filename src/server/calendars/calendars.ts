@@ -89,7 +89,8 @@ async function requireRoom(database: Database, course: string | null, user: stri
   throw new ProblemError('limit_reached', detail)
 }
 
-async function findCalendar(database: Database, id: string): Promise<Calendar> {
+/** Returns a calendar; throws 404. */
+export async function findCalendar(database: Database, id: string): Promise<Calendar> {
   const row = await database.one<CalendarRow>(sql`select ${columns} from calendars k where k.id = ${id}`)
   if (!row) throw notFound('calendar', id)
   return toCalendar(row)

@@ -8,16 +8,8 @@ import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import {
-  chatText,
-  EndpointForm,
-  EndpointState,
-  EventNames,
-  endpointInputOf,
-  filledInWith,
-  kindWords,
-  secretPage,
-} from './endpoints.tsx'
+import { EndpointForm, endpointInputOf, filledInWith, kindWords } from './endpoint-form.tsx'
+import { chatText, EndpointState, EventNames, secretPage, xapiText } from './endpoints.tsx'
 import { askToConfirm, Faults, Form, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard, StatusFilter } from './list.tsx'
@@ -47,9 +39,11 @@ export const endpointPage: DashboardPage = {
           await ask(inside, endpointRoutes, endpoints.update, { params, body: { status } })
           return 'endpoint_updated'
         }
-        default:
-          await ask(inside, endpointRoutes, endpoints.update, { params, body: endpointInputOf(form) })
+        default: {
+          const { kind } = await ask(inside, endpointRoutes, endpoints.get, { params })
+          await ask(inside, endpointRoutes, endpoints.update, { params, body: endpointInputOf(form, kind) })
           return 'endpoint_updated'
+        }
       }
     })
     return seeOther(addressOf(signedIn, pathOf(signedIn), note))
@@ -150,7 +144,7 @@ async function showEndpoint(
       </p>
       <h1>{lineOf(endpoint.url, 200)}</h1>
       {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
-      <Details endpoint={endpoint} />
+      <Details base={base} endpoint={endpoint} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
       <ListCard
         signedIn={signedIn}
@@ -175,6 +169,7 @@ async function showEndpoint(
         <h2 id="edit">Edit the endpoint</h2>
         <EndpointForm
           label="Save changes"
+          kind={endpoint.kind}
           signedIn={signedIn}
           form={isEdited && form ? form : filledInWith(endpoint)}
           fault={isEdited ? fault : undefined}
@@ -184,13 +179,40 @@ async function showEndpoint(
   )
 }
 
-function Details({ endpoint }: { endpoint: Endpoint }) {
-  const { kind, chat, description, events, pausedUntil, previousSecretUntil, expiresAt, createdAt, id } =
-    endpoint
+/** The courses that messages are about, by id. */
+function CourseLinks({ base, ids }: { base: string; ids: readonly string[] }) {
+  return (
+    <ul class="plain">
+      {ids.map((id) => (
+        <li>
+          <a href={`${base}/dashboard/courses/${encodeURIComponent(id)}`}>{id}</a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Details({ base, endpoint }: { base: string; endpoint: Endpoint }) {
+  const {
+    kind,
+    chat,
+    xapi,
+    description,
+    events,
+    pausedUntil,
+    previousSecretUntil,
+    expiresAt,
+    createdAt,
+    id,
+  } = endpoint
   const facts = [
     ['State', <EndpointState endpoint={endpoint} />],
     ['Kind', kindWords[kind]],
     ...(chat === null ? [] : [['Messages', chatText(chat)] as const]),
+    ...(chat === null || chat.courseIds.length === 0
+      ? []
+      : [['Courses', <CourseLinks base={base} ids={chat.courseIds} />] as const]),
+    ...(xapi === null ? [] : [['Statements', xapiText(xapi)] as const]),
     ...(pausedUntil === null ? [] : [['Paused until', <Minute time={pausedUntil} />] as const]),
     ...(chat?.schedule === 'daily' ? [] : [['Events', <EventNames events={events} />] as const]),
     ...(description === '' ? [] : [['Description', lineOf(description)] as const]),
@@ -223,7 +245,7 @@ function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: 
         <button type="submit" class="quiet" name="action" value={isActive ? 'disable' : 'enable'}>
           {isActive ? 'Disable' : 'Enable'}
         </button>
-        {endpoint.chat === null ? (
+        {endpoint.kind === 'standard' ? (
           <a class="button" href={`${here}/rotate`}>
             Rotate secret
           </a>

@@ -1,16 +1,21 @@
-import { eventPatterns } from '../../contract/actions.ts'
 import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
+import type { XapiSettings } from '../../contract/statements.ts'
 import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { Choice, Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
+import { EndpointForm, endpointInputOf, kindWords } from './endpoint-form.tsx'
+import { submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
-import { pageQueryOf } from './paging.tsx'
+import { type PageQuery, pageQueryOf } from './paging.tsx'
+import type { TableFile } from './table-file.tsx'
 import { Day, lineOf } from './value-text.tsx'
 
 const path = '/dashboard/endpoints'
+
+/** Webhook endpoints as files, without their secrets. */
+export const endpointsFile: TableFile = { path: path, operation: endpoints.list, read: readEndpoints }
 
 /** Webhook endpoints and the form that creates one, for admins. */
 export const endpointsPage = listPage<Endpoint>({
@@ -43,12 +48,13 @@ export const endpointsPage = listPage<Endpoint>({
       { name: 'State', cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
     ],
   },
-  read: (signedIn) => ask(signedIn, endpointRoutes, endpoints.list, { query: pageQueryOf(signedIn) }),
+  read: (signedIn) => readEndpoints(signedIn, pageQueryOf(signedIn)),
+  file: endpointsFile,
   none: () => <p>No endpoints yet. Create one below, then send it a test event.</p>,
   form: {
     title: 'Create an endpoint',
     initial: 'events=*&kind=standard',
-    Fields: (filledIn) => <EndpointForm label="Create endpoint" isNew {...filledIn} />,
+    Fields: (filledIn) => <EndpointForm label="Create endpoint" kind={undefined} {...filledIn} />,
   },
 
   act: (signedIn, form) =>
@@ -56,25 +62,20 @@ export const endpointsPage = listPage<Endpoint>({
       secretPage(
         inside,
         await ask(inside, endpointRoutes, endpoints.create, {
-          body: { kind: form.get('kind') ?? 'standard', ...endpointInputOf(form) },
+          body: { kind: newKindOf(form), ...endpointInputOf(form, newKindOf(form)) },
         }),
         'Your new endpoint',
       ),
     ),
 })
 
-const labels = { kind: 'Kind', url: 'URL', events: 'Events', description: 'Description' }
-
-/** Names of the kinds of endpoints. */
-export const kindWords: Readonly<Record<Endpoint['kind'], string>> = {
-  standard: 'Standard Webhooks',
-  slack: 'Slack',
-  teams: 'Microsoft Teams',
-  xapi: 'Learning record store (xAPI)',
+function readEndpoints(signedIn: SignedInRequest, page: PageQuery) {
+  return ask(signedIn, endpointRoutes, endpoints.list, { query: page })
 }
 
-/** Kinds that the form can create; others need a credential, which the command line asks for. */
-const formKinds = ['standard', 'slack', 'teams'] as const
+function newKindOf(form: URLSearchParams): string {
+  return form.get('kind') ?? 'standard'
+}
 
 /** What an endpoint writes into its channel, and when, in words. */
 export function chatText({
@@ -97,125 +98,17 @@ export function chatText({
   ].join('; ')
 }
 
-/** Patterns for whole nouns (`course.*`), each with its events. */
-const groups = eventPatterns
-  .filter((pattern) => pattern.endsWith('.*'))
-  .map((all) => ({
-    all,
-    noun: all.slice(0, -2),
-    events: eventPatterns.filter((one) => one !== all && one.startsWith(all.slice(0, -1))),
-  }))
-
-const nounWords: Readonly<Record<string, string>> = {
-  course: 'Course',
-  lesson: 'Lesson',
-  user: 'User',
-  enrollment: 'Enrolment',
-  progress: 'Progress',
-  grade: 'Grade',
-}
-
-/** The form that creates or edits an endpoint. */
-export function EndpointForm({
-  signedIn,
-  form,
-  fault,
-  label,
-  isNew = false,
-}: FilledIn & { label: string; isNew?: boolean }) {
-  const chosen = form.getAll('events')
-  const EventChoice = ({ value }: { value: string }) => (
-    <Choice
-      type="checkbox"
-      name="events"
-      value={value}
-      checked={chosen.includes(value)}
-      words={value === '*' ? 'All events' : <code>{value}</code>}
-    />
-  )
-  return (
-    <Form signedIn={signedIn} label={label}>
-      <Faults fault={fault} labels={labels} />
-      <OnceField signedIn={signedIn} />
-      <input type="hidden" name="action" value="save" />
-      {isNew ? (
-        <fieldset id="kind" tabindex={-1} aria-invalid={isFaulty(fault, 'kind')}>
-          <legend>{labels.kind}</legend>
-          {formKinds.map((kind) => (
-            <label class="choice">
-              <input
-                type="radio"
-                name="kind"
-                value={kind}
-                checked={(form.get('kind') ?? 'standard') === kind}
-              />
-              <span>{kindWords[kind]}</span>
-            </label>
-          ))}
-        </fieldset>
-      ) : null}
-      <Field
-        name="url"
-        label={labels.url}
-        hint="https, or http where the server allows it. That of Slack and Teams is a secret: it is not shown again"
-        fault={fault}
-        type="url"
-        value={form.get('url') ?? ''}
-        maxlength={2000}
-        required
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <fieldset id="events" tabindex={-1} aria-invalid={isFaulty(fault, 'events')}>
-        <legend>{labels.events}</legend>
-        <EventChoice value="*" />
-        {groups.map(({ all, noun, events }) => (
-          <details open={[all, ...events].some((one) => chosen.includes(one))}>
-            <summary>{`${nounWords[noun] ?? noun} events`}</summary>
-            {[all, ...events].map((value) => (
-              <EventChoice value={value} />
-            ))}
-          </details>
-        ))}
-      </fieldset>
-      <Field
-        name="description"
-        label={labels.description}
-        hint="What the endpoint is for"
-        fault={fault}
-        value={form.get('description') ?? ''}
-        maxlength={255}
-        autocomplete="off"
-      />
-      <div class="actions">
-        <button type="submit">{label}</button>
-      </div>
-    </Form>
-  )
-}
-
-/** Returns the API's input of a form. */
-export function endpointInputOf(form: URLSearchParams) {
-  return {
-    url: (form.get('url') ?? '').trim(),
-    events: form.getAll('events'),
-    description: form.get('description') ?? '',
-  }
-}
-
-/** Fills the form with an endpoint. */
-export function filledInWith({ url, events, description }: Endpoint): URLSearchParams {
-  return new URLSearchParams([
-    ['url', url],
-    ...events.map((event) => ['events', event]),
-    ['description', description],
-  ])
+/** What the statements of an endpoint look like, and how it signs in, in words. */
+export function xapiText({ xapiVersion, actor, homePage, username, tokenUrl }: XapiSettings): string {
+  const signIn = tokenUrl !== null ? 'OAuth 2.0' : username !== null ? 'Basic authentication' : 'no sign-in'
+  const names = { id: 'id', 'external-id': 'external id', email: 'e-mail address' }
+  return `xAPI ${xapiVersion}; learners by ${names[actor]}; ${lineOf(homePage, 200)}; ${signIn}`
 }
 
 /** The one page that shows the signing secret of an endpoint. */
 export function secretPage(
   signedIn: SignedInRequest,
-  { id, url, events, secret, previousSecretUntil }: NewEndpoint,
+  { id, kind, url, events, secret, previousSecretUntil }: NewEndpoint,
   title: string,
 ): Reply {
   return framePage(
@@ -224,7 +117,11 @@ export function secretPage(
     <div class="card short">
       <h1>{title}</h1>
       {secret === null ? (
-        <p role="status">The URL is stored encrypted. Send a test event, and look in the channel.</p>
+        <p role="status">
+          {kind === 'xapi'
+            ? 'The password is stored encrypted. Send a test event, which checks the record store.'
+            : 'The URL is stored encrypted. Send a test event, and look in the channel.'}
+        </p>
       ) : (
         <>
           <p role="status">Copy the signing secret now. It will not be shown again.</p>

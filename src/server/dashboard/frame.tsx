@@ -183,6 +183,9 @@ const notes = {
   endpoint_deleted: 'Endpoint deleted. Nothing more is sent to it.',
   endpoint_rotated_before: 'This form was already submitted. If the new secret is lost, rotate it once more.',
   endpoint_tested: 'Test event queued. Its message is the first one below.',
+  calendar_made_before:
+    'This form was already submitted; no second calendar was created. If its address is lost, revoke it and create another.',
+  calendar_revoked: 'Calendar revoked. Its address no longer works.',
   message_resent: 'Message replayed: it is sent again.',
   other_sessions_ended: 'All other sessions ended.',
   password_changed: 'Password changed.',

@@ -204,6 +204,7 @@ const tabs = [
   ['/dashboard/deliveries', 'Deliveries'],
   ['/dashboard/endpoints', 'Webhook endpoints'],
   ['/dashboard/messages', 'Messages'],
+  ['/dashboard/calendars', 'Calendars'],
 ] as const
 
 type IntegrationTab = (typeof tabs)[number][1]

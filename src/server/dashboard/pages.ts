@@ -4,6 +4,7 @@ import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './ac
 import { appDeletion, appsPage } from './apps.tsx'
 import { auditFile, auditPage } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
+import { calendarRevocation, calendarsFile, calendarsPage } from './calendars.tsx'
 import { changePage, changesFile, changesPage } from './changes.tsx'
 import { courseFile, coursePage, gradeFile } from './course.tsx'
 import { courseGradesPage } from './course-grades.tsx'
@@ -11,7 +12,7 @@ import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
 import { deliveriesFile, deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
-import { endpointsPage } from './endpoints.tsx'
+import { endpointsFile, endpointsPage } from './endpoints.tsx'
 import { gradePage } from './grade.tsx'
 import { integrationPage, integrationRemoval } from './integration.tsx'
 import { integrationsFile, integrationsPage } from './integrations.tsx'
@@ -44,12 +45,16 @@ const pages = [
   ...tableFilePages(deliveriesFile),
   deliveryPage,
   endpointsPage,
+  ...tableFilePages(endpointsFile),
   endpointPage,
   endpointRotation,
   endpointDeletion,
   messagesPage,
   ...tableFilePages(messagesFile),
   messagePage,
+  calendarsPage,
+  ...tableFilePages(calendarsFile),
+  calendarRevocation,
   changesPage,
   ...tableFilePages(changesFile),
   changePage,

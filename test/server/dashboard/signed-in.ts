@@ -38,6 +38,7 @@ export interface Things {
   readonly sessionId: string
   readonly endpointId: string
   readonly messageId: string
+  readonly calendarId: string
   readonly lmsKind: string
   readonly entryId: string
   readonly changeId: string
@@ -125,6 +126,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     grantId: grant?.id ?? '',
     sessionId: await startOtherSession(academy, owner),
     ...(await webhooksOf(academy, admin)),
+    calendarId: (await admin.post('/v1/calendars', { userId: owner.id })).body.id,
     lmsKind: await integrationOf(admin),
     deliveryId: await deliveryOf(academy),
     changeId: await changeOf(academy, owner),
@@ -147,6 +149,7 @@ export function readChangeable({ database }: TestAcademy): Promise<unknown> {
     sql`select hash from browser_sessions order by hash`,
     sql`select id, status, url, secret, deleted_at from webhook_endpoints order by id`,
     sql`select id, status from webhook_messages order by id`,
+    sql`select id from calendars order by id`,
     sql`select lms_kind, version from integrations order by lms_kind`,
     sql`select id, version from integration_mappings order by id`,
     sql`select id, status, replays from webhook_deliveries order by id`,
@@ -195,6 +198,7 @@ export const complete: Readonly<Record<string, Readonly<Record<string, string>>>
   '/dashboard/endpoints': { once, url: 'https://another.example/hook', events: '*' },
   '/dashboard/endpoints/:endpointId': { action: 'disable' },
   '/dashboard/endpoints/:endpointId/rotate': { once },
+  '/dashboard/calendars': { once, userId: 'admin-1@school.example' },
   '/dashboard/account': {
     currentPassword: password,
     password: 'a new long password',

@@ -55,6 +55,77 @@ test('an endpoint for Slack has no secret of its own, and its URL is not shown a
   }
 })
 
+test('a daily digest about some courses is created and changed in the form', async ({ admin, browser }) => {
+  const { id: courseId } = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG-1' })).body
+  const fields = {
+    kind: 'teams',
+    url: 'https://flows.example/workflows/0123456789abcdefghijkLMN',
+    events: ['*'],
+    schedule: 'daily',
+    digestHour: '7',
+    digestTimezone: 'Europe/Vienna',
+    courseIds: 'LOG-1\n',
+    atRiskOnly: 'true',
+  }
+  const page = await browser.open('/dashboard/endpoints')
+  for (const [wrong, message] of [
+    [{ courseIds: 'LOG-1\nLOG-2' }, 'Courses, line 2, Course LOG-2 not found'],
+    [{ digestTimezone: 'Mars/Base' }, 'Time zone of the digest must be'],
+    [{ schedule: 'immediately' }, 'Learners at risk only requires the schedule daily'],
+  ] as const) {
+    const refused = await browser.submit(page, { ...fields, ...wrong })
+    expect(refused.text).toContain(`Fix the following: ${message}`)
+    expect(refused.html).toContain('<details open=""><summary>Settings: Slack and Teams')
+  }
+  await browser.submit(page, fields)
+  const [endpoint] = (await admin.get('/v1/webhooks/endpoints')).body.data
+  const chat = { schedule: 'daily', digestHour: 7, digestTimezone: 'Europe/Vienna', courseIds: [courseId] }
+  expect(endpoint.chat).toEqual({ ...chat, atRiskOnly: true, learnerNames: false })
+  const shown = await browser.open(`/dashboard/endpoints/${endpoint.id}`)
+  expect(shown.html).toContain(`<a href="/dashboard/courses/${courseId}">${courseId}</a>`)
+  expect(shown.html).toContain('<option value="7" selected="">07:00</option>')
+  expect(shown.text).not.toContain('Settings: ')
+  const { atRiskOnly: _, ...kept } = shown.forms.find(({ fields: { schedule } }) => schedule)?.fields ?? {}
+  await browser.submit(shown, { ...kept, digestHour: '22', learnerNames: 'true' })
+  expect((await admin.get(`/v1/webhooks/endpoints/${endpoint.id}`)).body.chat).toMatchObject({
+    ...chat,
+    digestHour: 22,
+    learnerNames: true,
+  })
+})
+
+test('a learning record store is set up and changed in the form, its password never shown', async ({
+  admin,
+  browser,
+}) => {
+  const page = await browser.open('/dashboard/endpoints')
+  const fields = {
+    kind: 'xapi',
+    url: 'https://lrs.example/xapi',
+    events: ['*'],
+    xapiVersion: '2.0.0',
+    actor: 'external-id',
+    homePage: 'https://school.example',
+    username: 'school',
+    password: 'the password of the store',
+  }
+  const made = await browser.submit(page, fields)
+  expect(made.text).toContain('The password is stored encrypted.')
+  const [endpoint] = (await admin.get('/v1/webhooks/endpoints')).body.data
+  expect(endpoint.xapi).toMatchObject({ xapiVersion: '2.0.0', actor: 'external-id', username: 'school' })
+  const path = `/dashboard/endpoints/${endpoint.id}`
+  const shown = await browser.open(path)
+  expect(shown.text).toContain(
+    'Statements xAPI 2.0.0; learners by external id; https://school.example; Basic authentication',
+  )
+  expect(shown.html).not.toContain(fields.password)
+  expect(shown.text).not.toContain('Rotate secret')
+  const saved = await browser.submit(shown, { actor: 'id', tokenUrl: '' })
+  expect(saved.text).toContain('learners by id; https://school.example; Basic authentication')
+  const moved = await browser.submit(saved, { url: 'https://other.example/xapi', actor: 'id' })
+  expect(moved.text).toMatch(/Fix the following: Password or client secret is required again/)
+})
+
 test('problems of a form are shown at its fields, which keep their input', async ({ browser }) => {
   const page = await browser.open('/dashboard/endpoints')
   const faulty = await browser.submit(page, { url: 'https://ada:secret@receiver.example/', events: [] })
