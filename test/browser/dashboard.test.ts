@@ -48,7 +48,9 @@ const test = base
       expect(answer.ok).toBe(true)
       return answer.json()
     }
-    const { id: courseId } = await send('/v1/courses', 'POST', { title, status: 'published' })
+    const modules = [{ title: 'Begin' }, { title: 'End' }]
+    const { id: courseId } = await send('/v1/courses', 'POST', { title, status: 'published', modules })
+    await send('/v1/lessons', 'POST', { courseId, title: 'Terms', dueAt: '2026-12-01T12:00:00Z' })
     const { id: emptyId } = await send('/v1/courses', 'POST', { title: 'Empty' })
     const learners: string[] = []
     for (const [firstName, completionPercentage] of [
@@ -241,19 +243,35 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(complaints).toEqual([])
   })
 
-  test('has no barrier on any page about learning, and fits a telephone', async ({ school, dashboard }) => {
-    const { courseId, emptyId, learnerId, connected } = school
+  test('has no barrier on any page about courses, and fits a telephone', async ({ school, dashboard }) => {
+    const { courseId, emptyId } = school
     await expectNoneOn(dashboard, `${school.url}/dashboard`, {
       overview: '',
+      courses: '/courses?q=logic&sort=-title',
+      'no-courses': '/courses?q=nothing',
       course: `/courses/${courseId}`,
       'course-search': `/courses/${courseId}?q=nobody`,
       'course-attention': `/courses/${courseId}?attention=stuck`,
       'empty-course': `/courses/${emptyId}`,
+      lessons: `/courses/${courseId}/lessons`,
       'course-grades': `/courses/${courseId}/grades`,
       'empty-course-grades': `/courses/${emptyId}/grades`,
+      report: '/report',
+      'german-report': `/report?course=${school.courseId}&language=de`,
+    })
+  })
+
+  test('has no barrier on any page about people, and fits a telephone', async ({ school, dashboard }) => {
+    const { learnerId, connected } = school
+    await expectNoneOn(dashboard, `${school.url}/dashboard`, {
+      people: '/people?role=learner',
+      'wrong-filter': '/people?role=king',
       learner: `/learners/${learnerId}`,
       'learner-grades': `/learners/${learnerId}/grades`,
+      'learner-history': `/learners/${learnerId}/history`,
       grade: `/grades/${connected.gradeId}`,
+      activity: '/activity?by=day&show=progressUpdates',
+      'no-activity': '/activity?from=2001-01-01&to=2001-01-03',
       nothing: '/nothing',
     })
   })
@@ -275,6 +293,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
         ]),
       ),
       endpoints: '/endpoints',
+      calendars: '/calendars',
       endpoint: `/endpoints/${endpointId}`,
       'rotate-secret': `/endpoints/${endpointId}/rotate`,
       messages: '/messages',

@@ -2,12 +2,13 @@ import * as z from 'zod'
 import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import type { Grade } from '../../contract/grades.ts'
+import { type Grade, grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
+import { gradeRoutes } from '../grades/grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -27,6 +28,7 @@ import {
 import { gradeOf, LearnerName, LearnerSearch, PartNote, sortingOf } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { Figures, Table } from './table.tsx'
+import { FileLinks, type TableFile } from './table-file.tsx'
 import { formatCount, formatPercent, lineOf } from './value-text.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
@@ -40,12 +42,24 @@ export const courseGradesPage: DashboardPage = {
     const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
     return framePage(
       signedIn,
-      { title: `Grades of ${course.title}`, section: '/dashboard' },
+      { title: `Grades of ${course.title}`, section: '/dashboard/courses' },
       <>
         {await courseHeading({ signedIn, course, shown: 'Grades' })}
         {await learnersWithGrades({ signedIn, course })}
       </>,
     )
+  },
+}
+
+/** All grades of a course as a workbook. */
+export const gradesWorkbook: TableFile = {
+  path: '/dashboard/courses/:courseId/grades',
+  formats: ['xlsx'],
+  operation: grades.list,
+  async read(signedIn, page) {
+    requireRight(signedIn.principal, analytics.learners)
+    const { id } = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    return ask(signedIn, gradeRoutes, grades.list, { query: { ...page, course_id: id } })
   },
 }
 
@@ -76,6 +90,8 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         figures={[
           ['Learners', formatCount(standing.enrollments)],
           ['Average grade', formatPercent(standing.averageGradePercent)],
+          ['Median grade', formatPercent(standing.medianGradePercent)],
+          ['Pass rate', formatPercent(standing.passRate)],
           ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
         ]}
       />
@@ -97,9 +113,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         )}
         <div class="below">
           {nextPage(signedIn, nextCursor, '#learners')}
-          <a class="button" href={`${here}.csv`}>
-            Download all grades (CSV)
-          </a>
+          <FileLinks signedIn={signedIn} path={request.path} search={new URLSearchParams()} of="all grades" />
         </div>
       </section>
     </>

@@ -1,3 +1,4 @@
+import type { Sql } from 'sql-template-tag'
 import { analytics } from '../../contract/analytics.ts'
 import { attentionKinds } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
@@ -6,7 +7,7 @@ import { progressStatuses } from '../../contract/progress.ts'
 import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
-import { byUser } from '../analytics/rows.ts'
+import { byUser, toRow } from '../analytics/rows.ts'
 import { readCourseStanding, readStandings, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { lessonRoutes } from '../courses/lessons.ts'
@@ -15,6 +16,7 @@ import { isRole, requireRight } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { CompletionChart } from './completion-chart.tsx'
+import { courseUrlOf } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
@@ -30,6 +32,7 @@ import {
 import { CourseTable, LearnerSearch, LearnerTable, PartNote } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { Figures } from './table.tsx'
+import { FileLinks, workbookPage } from './table-file.tsx'
 import { formatCount, formatPercent, statusWords } from './value-text.tsx'
 
 /** A course: its learners for staff, their own progress for learners. */
@@ -38,12 +41,13 @@ export const coursePage: DashboardPage = {
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   async show(signedIn) {
     const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
-    const content = isRole(signedIn, ...analytics.learners.roles) ? courseLearners : ownProgress
+    const isStaff = isRole(signedIn, ...analytics.learners.roles)
+    const content = isStaff ? courseLearners : ownProgress
     return framePage(
       signedIn,
-      { title: course.title, section: '/dashboard' },
+      { title: course.title, section: '/dashboard/courses' },
       <>
-        {await courseHeading({ signedIn, course, shown: 'Learners' })}
+        {await courseHeading({ signedIn, course, shown: isStaff ? 'Learners' : 'My progress' })}
         {course.description === '' ? null : <p class="text">{course.description}</p>}
         {await content({ signedIn, course })}
       </>,
@@ -90,14 +94,15 @@ export async function courseHeading({
 }: {
   signedIn: SignedInRequest
   course: Course
-  shown: 'Learners' | 'Grades'
+  shown: 'Learners' | 'My progress' | 'Lessons' | 'Grades'
 }) {
-  const place = `${signedIn.base}/dashboard/courses/${encodeURIComponent(course.id)}`
-  const hasParts = isRole(signedIn, ...analytics.learners.roles)
+  const place = courseUrlOf(signedIn, course.id)
+  const isStaff = isRole(signedIn, ...analytics.learners.roles)
+  const isGraded = shown === 'Grades' || (isStaff && (await hasGrades(signedIn.database, course.id)))
   return (
     <>
       <p class="back">
-        <a href={`${signedIn.base}/dashboard`}>Overview</a>
+        <a href={`${signedIn.base}/dashboard/courses`}>Courses</a>
       </p>
       <h1>{course.title}</h1>
       <p class="note">
@@ -109,16 +114,23 @@ export async function courseHeading({
           </>
         )}
       </p>
-      {hasParts && (shown === 'Grades' || (await hasGrades(signedIn.database, course.id))) ? (
-        <PageTabs
-          label="Course"
-          shown={shown}
-          tabs={[
-            [place, 'Learners'],
-            [`${place}/grades`, 'Grades'],
-          ]}
-        />
-      ) : null}
+      <PageTabs
+        label="Course"
+        shown={shown}
+        tabs={[
+          [place, isStaff ? 'Learners' : 'My progress'],
+          [`${place}/lessons`, 'Lessons'],
+          ...(isGraded ? [[`${place}/grades`, 'Grades'] as const] : []),
+          ...(isStaff
+            ? [
+                [
+                  `${signedIn.base}/dashboard/activity?course=${encodeURIComponent(course.id)}`,
+                  'Activity',
+                ] as const,
+              ]
+            : []),
+        ]}
+      />
     </>
   )
 }
@@ -155,7 +167,12 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
           ['Learners', formatCount(standing.enrollments)],
           ['Average completion', formatPercent(standing.averageCompletionPercentage)],
           ['Median completion', formatPercent(standing.medianCompletionPercentage)],
-          ...(isGraded ? [['Average grade', formatPercent(standing.averageGradePercent)] as const] : []),
+          ...(isGraded
+            ? ([
+                ['Average grade', formatPercent(standing.averageGradePercent)],
+                ['Pass rate', formatPercent(standing.passRate)],
+              ] as const)
+            : []),
         ]}
       />
       <CompletionChart standing={standing} />
@@ -172,9 +189,11 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
         {isEmpty ? null : (
           <div class="below">
             {nextPage(signedIn, nextCursor, '#learners')}
-            <a class="button" href={`${here}/learners.csv${searchOf(withoutPage(query))}`}>
-              Download CSV
-            </a>
+            <FileLinks
+              signedIn={signedIn}
+              path={`${signedIn.request.path}/learners`}
+              search={new URLSearchParams(searchOf(withoutPage(query)))}
+            />
           </div>
         )}
       </section>
@@ -240,8 +259,7 @@ function Filters({
 async function nextSteps(signedIn: SignedInRequest, course: Course) {
   const { id, status } = course
   const { data } = await ask(signedIn, lessonRoutes, lessons.list, {
-    params: { courseId: id },
-    query: { limit: '1' },
+    query: { course_id: id, limit: '1' },
   })
   const steps = [
     data.length === 0 && ['Add a lesson', `learnctl lessons create --course ${id} --title "First lesson"`],
@@ -277,14 +295,34 @@ export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
  * The learners of a course as a CSV file, with the filter and order of its page. For a course that is too large to sort,
  * all learners that match, unsorted.
  */
-export const courseFile = fileAt('learners', async (signedIn, { id }) => {
+export const courseFile = fileAt('learners', async (signedIn, course) =>
+  learnerRows(await learnersStatement(signedIn, course)),
+)
+
+/** The same as a workbook. */
+export const courseWorkbook = workbookPage({
+  path: '/dashboard/courses/:courseId/learners',
+  operation: analytics.learners,
+  async rows(signedIn) {
+    requireRight(signedIn.principal, analytics.learners)
+    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    const statement = await learnersStatement(signedIn, course)
+    return { name: `learners_${slugOf(course)}`, batches: learnersOf(signedIn, statement) }
+  },
+})
+
+async function* learnersOf({ academy }: SignedInRequest, statement: Sql) {
+  for await (const rows of academy.database.stream(statement)) yield rows.map(toRow)
+}
+
+/** Returns the statement of the learners that the query of a page is about, in its order. */
+async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Promise<Sql> {
   const { database, request } = signedIn
   const query = learnerQueryOf(signedIn)
   await requireGroup(signedIn, query)
-  const filter = filterOf(id, query)
   const learners = (await readStandings(database, [id])).get(id)?.enrollments ?? 0
-  return learnerRows(everyLearner(database.dialect, filter, request.now, { learners }))
-})
+  return everyLearner(database.dialect, filterOf(id, query), request.now, { learners })
+}
 
 /** All grades of a course as a CSV file. */
 export const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { analytics } from '../../contract/analytics.ts'
 import { apps } from '../../contract/apps.ts'
 import { audit } from '../../contract/audit.ts'
 import { changes } from '../../contract/changes.ts'
@@ -15,6 +16,9 @@ import type { SignedInRequest } from './call-api.ts'
 /** Sections of the dashboard with their names in the navigation. */
 const sections = {
   '/dashboard': 'Overview',
+  '/dashboard/courses': 'Courses',
+  '/dashboard/people': 'People',
+  '/dashboard/activity': 'Activity',
   '/dashboard/integrations': 'Integrations',
   '/dashboard/keys': 'API keys',
   '/dashboard/apps': 'Applications',
@@ -28,6 +32,8 @@ export type Section = keyof typeof sections
 
 /** Roles that see a section in the navigation; all if absent. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
+  '/dashboard/people': analytics.learners.roles,
+  '/dashboard/activity': analytics.activity.roles,
   '/dashboard/apps': apps.list.roles,
   '/dashboard/integrations': integrations.list.roles,
   '/dashboard/changes': changes.list.roles,

@@ -26,7 +26,10 @@ export const gradePage: DashboardPage = {
     const learner = `${signedIn.base}/dashboard/learners/${encodeURIComponent(learnerId)}/grades`
     return framePage(
       signedIn,
-      { title: `Grade of ${userEmail}: ${itemName(grade)}`, section: '/dashboard' },
+      {
+        title: `Grade of ${userEmail}: ${itemName(grade)}`,
+        section: isStaff ? '/dashboard/people' : '/dashboard/courses',
+      },
       <>
         <p class="back">
           {isStaff ? (

@@ -1,22 +1,33 @@
 import type { Child } from 'hono/jsx'
 import { analytics } from '../../contract/analytics.ts'
+import { grades } from '../../contract/grades.ts'
+import type { LearnerRow } from '../../contract/learner-row.ts'
+import { type ProgressStep, progress } from '../../contract/progress.ts'
 import { type User, users } from '../../contract/users.ts'
 import { visibleRecords } from '../access/sight.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
 import { summariseRows } from '../analytics/summary.ts'
 import { isGraded } from '../grades/grade-row.ts'
+import { gradeRoutes } from '../grades/grades.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
+import { progressRoutes } from '../progress/progress.ts'
 import { userRoutes } from '../users/users.ts'
+import { CalendarLink } from './calendars.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
+import { Completion } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
+import { FilterForm } from './filter-form.tsx'
 import { framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
 import { CourseTable } from './learner-table.tsx'
-import { nextPage, pageQueryOf, pageSize } from './paging.tsx'
+import { type List, ListCard, listedOrFault } from './list.tsx'
+import { nextPage, type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
+import { personName } from './people.tsx'
 import { Figures } from './table.tsx'
-import { countOf, formatCount, formatPercent } from './value-text.tsx'
+import { FileLinks, type TableFile } from './table-file.tsx'
+import { countOf, Day, formatCount, formatPercent, lineOf, Minute, statusWords } from './value-text.tsx'
 
 /** A learner and their courses, for staff. */
 export const learnerPage: DashboardPage = {
@@ -25,7 +36,7 @@ export const learnerPage: DashboardPage = {
     const { user, name } = await learnerOf(signedIn)
     return framePage(
       signedIn,
-      { title: name, section: '/dashboard' },
+      { title: name, section: '/dashboard/people' },
       <>
         {await learnerHeading({ signedIn, user, name, shown: 'Courses' })}
         {
@@ -34,6 +45,12 @@ export const learnerPage: DashboardPage = {
             conditions: [...rowsOfUser(user.id), visibleRecords(signedIn, 'e')],
             caption: `Courses of ${name}`,
             none: 'Not enrolled in a course yet.',
+            note: (
+              <>
+                <LearnerFiles {...{ signedIn, user }} of="courses" />
+                <CalendarLink signedIn={signedIn} of={{ user: user.id }} />
+              </>
+            ),
           })
         }
       </>,
@@ -48,7 +65,7 @@ export const learnerGradesPage: DashboardPage = {
     const { user, name } = await learnerOf(signedIn)
     return framePage(
       signedIn,
-      { title: `Grades of ${name}`, section: '/dashboard' },
+      { title: `Grades of ${name}`, section: '/dashboard/people' },
       <>
         {await learnerHeading({ signedIn, user, name, shown: 'Grades' })}
         <section class="card" aria-labelledby="grades">
@@ -61,18 +78,143 @@ export const learnerGradesPage: DashboardPage = {
               none: <p>No grades yet.</p>,
             })
           }
+          <LearnerFiles {...{ signedIn, user }} of="grades" />
         </section>
       </>,
     )
   },
 }
 
+/** How the progress of one learner changed, for staff: in all courses, or the newest first in one. */
+export const learnerHistoryPage: DashboardPage = {
+  path: '/dashboard/learners/:userId/history',
+  async show(signedIn) {
+    const { user, name } = await learnerOf(signedIn)
+    const conditions = [...rowsOfUser(user.id), visibleRecords(signedIn, 'e')]
+    const { data: taken } = await readRowsPage(
+      signedIn.database,
+      { limit: maxCourseChoices },
+      { tables: byUser, conditions },
+    )
+    const listed = await listedOrFault<ProgressStep>(() => historyOf(signedIn, user, pageQueryOf(signedIn)))
+    return framePage(
+      signedIn,
+      { title: `History of ${name}`, section: '/dashboard/people', fault: listed.fault },
+      <>
+        {await learnerHeading({ signedIn, user, name, shown: 'History' })}
+        <ListCard
+          signedIn={signedIn}
+          list={{ ...historyList, caption: `Progress of ${name}` }}
+          listed={listed}
+          above={
+            <FilterForm
+              signedIn={signedIn}
+              label="Filter progress"
+              fields={[
+                {
+                  name: 'course',
+                  label: 'Course',
+                  choices: taken.map((row) => [row.courseId, courseNameOf(row)]),
+                  all: 'All courses',
+                },
+              ]}
+              anchor="history"
+              fault={listed.fault}
+            />
+          }
+          none={<p>No progress recorded yet.</p>}
+          below={listed.data.length === 0 ? null : <LearnerFiles {...{ signedIn, user }} of="history" />}
+        />
+      </>,
+    )
+  },
+}
+
+/** Maximum courses of a learner to choose from. */
+const maxCourseChoices = 100
+
+/** The history of a learner's progress as files, with the filter of its page. */
+export const learnerHistoryFile: TableFile = {
+  path: '/dashboard/learners/:userId/history',
+  operation: progress.steps,
+  read: async (signedIn, page) => historyOf(signedIn, (await learnerOf(signedIn)).user, page),
+}
+
+/** The courses of a learner as files. */
+export const learnerCoursesFile: TableFile = {
+  path: '/dashboard/learners/:userId/courses',
+  operation: analytics.learners,
+  async read(signedIn, { limit, cursor }) {
+    const { user } = await learnerOf(signedIn)
+    const conditions = [...rowsOfUser(user.id), visibleRecords(signedIn, 'e')]
+    const query = { limit: Number(limit), cursor }
+    return readRowsPage(signedIn.database, query, { tables: byUser, conditions })
+  },
+}
+
+/** The grades of a learner as files. */
+export const learnerGradesFile: TableFile = {
+  path: '/dashboard/learners/:userId/grades',
+  operation: grades.list,
+  async read(signedIn, page) {
+    const { user } = await learnerOf(signedIn)
+    return ask(signedIn, gradeRoutes, grades.list, {
+      query: { ...page, learner_id: user.id, sort: '-gradedAt' },
+    })
+  },
+}
+
+/** Links to a file about a learner. */
+function LearnerFiles({ signedIn, user, of }: { signedIn: SignedInRequest; user: User; of: string }) {
+  return <FileLinks signedIn={signedIn} path={`/dashboard/learners/${encodeURIComponent(user.id)}/${of}`} />
+}
+
+function historyOf(signedIn: SignedInRequest, { id }: User, page: PageQuery) {
+  const course = signedIn.query.get('course') || undefined
+  return course === undefined
+    ? ask(signedIn, progressRoutes, progress.steps, { query: { ...page, learner_id: id } })
+    : ask(signedIn, progressRoutes, progress.history, {
+        params: { learnerId: id },
+        query: { ...page, course_id: course },
+      })
+}
+
+const historyList: Omit<List<ProgressStep>, 'caption'> = {
+  id: 'history',
+  title: 'Progress',
+  columns: [
+    {
+      name: 'Course',
+      cell: (step, { base }) => (
+        <>
+          <a href={`${base}/dashboard/courses/${encodeURIComponent(step.courseId)}`}>{step.courseTitle}</a>
+          {step.courseExternalId === null ? null : <small>{lineOf(step.courseExternalId, 64)}</small>}
+        </>
+      ),
+    },
+    {
+      name: 'Completion',
+      look: 'drawn',
+      cell: ({ completionPercentage, status }) => (
+        <Completion percentage={completionPercentage} status={status} />
+      ),
+    },
+    { name: 'Status', cell: ({ status }) => <span class="word">{statusWords[status]}</span> },
+    { name: 'Last accessed', cell: ({ lastAccessed }) => <Day time={lastAccessed} /> },
+    { name: 'Recorded', cell: ({ recordedAt }) => <Minute time={recordedAt} /> },
+  ],
+}
+
+/** Returns the title of a course with its external id, which tells courses of one title apart. */
+function courseNameOf({ courseTitle, courseExternalId }: LearnerRow): string {
+  return courseExternalId === null ? courseTitle : `${courseTitle} (${lineOf(courseExternalId, 64)})`
+}
+
 /** Returns the learner of a page; throws 403 unless the user's role can see other learners. */
 async function learnerOf(signedIn: SignedInRequest): Promise<{ user: User; name: string }> {
   requireRight(signedIn.principal, analytics.learners)
   const user = await ask(signedIn, userRoutes, users.get, { params: signedIn.params })
-  const { firstName, lastName } = user.profile
-  return { user, name: [firstName, lastName].filter(Boolean).join(' ') || user.email }
+  return { user, name: personName(user) }
 }
 
 /** The heading of all pages about a learner: their name and tabs. */
@@ -85,13 +227,14 @@ async function learnerHeading({
   signedIn: SignedInRequest
   user: User
   name: string
-  shown: 'Courses' | 'Grades'
+  shown: 'Courses' | 'Grades' | 'History'
 }) {
   const place = `${signedIn.base}/dashboard/learners/${encodeURIComponent(id)}`
+  const isShownGraded = shown === 'Grades' || (await isGraded(signedIn, id))
   return (
     <>
       <p class="back">
-        <a href={`${signedIn.base}/dashboard`}>Overview</a>
+        <a href={`${signedIn.base}/dashboard/people`}>People</a>
       </p>
       <h1>{name}</h1>
       <p class="note">
@@ -101,16 +244,15 @@ async function learnerHeading({
         {' · '}
         <code>{externalId ?? id}</code>
       </p>
-      {shown === 'Grades' || (await isGraded(signedIn, id)) ? (
-        <PageTabs
-          label="Learner"
-          shown={shown}
-          tabs={[
-            [place, 'Courses'],
-            [`${place}/grades`, 'Grades'],
-          ]}
-        />
-      ) : null}
+      <PageTabs
+        label="Person"
+        shown={shown}
+        tabs={[
+          [place, 'Courses'],
+          ...(isShownGraded ? [[`${place}/grades`, 'Grades'] as const] : []),
+          [`${place}/history`, 'History'],
+        ]}
+      />
     </>
   )
 }

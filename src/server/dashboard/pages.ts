@@ -1,13 +1,16 @@
 import type { WebRoute } from '../http/web-route.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './account.tsx'
+import { activityFile, activityPage } from './activity.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
 import { auditFile, auditPage } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
 import { calendarRevocation, calendarsFile, calendarsPage } from './calendars.tsx'
 import { changePage, changesFile, changesPage } from './changes.tsx'
-import { courseFile, coursePage, gradeFile } from './course.tsx'
-import { courseGradesPage } from './course-grades.tsx'
+import { courseFile, coursePage, courseWorkbook, gradeFile } from './course.tsx'
+import { courseGradesPage, gradesWorkbook } from './course-grades.tsx'
+import { courseLessonsPage, lessonsFile } from './course-lessons.tsx'
+import { coursesFile, coursesPage } from './courses.tsx'
 import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
 import { deliveriesFile, deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
@@ -17,21 +20,43 @@ import { gradePage } from './grade.tsx'
 import { integrationPage, integrationRemoval } from './integration.tsx'
 import { integrationsFile, integrationsPage } from './integrations.tsx'
 import { keyRevocation, keysFile, keysPage } from './keys.tsx'
-import { learnerGradesPage, learnerPage } from './learner.tsx'
+import {
+  learnerCoursesFile,
+  learnerGradesFile,
+  learnerGradesPage,
+  learnerHistoryFile,
+  learnerHistoryPage,
+  learnerPage,
+} from './learner.tsx'
 import { messagePage } from './message.tsx'
 import { messagesFile, messagesPage } from './messages.tsx'
 import { overview } from './overview.tsx'
+import { peopleFile, peoplePage } from './people.tsx'
 import { tableFilePages } from './table-file.tsx'
 
 const pages = [
   overview,
+  coursesPage,
+  ...tableFilePages(coursesFile),
   coursePage,
   courseFile,
+  courseWorkbook,
+  courseLessonsPage,
+  ...tableFilePages(lessonsFile),
   courseGradesPage,
   gradeFile,
+  ...tableFilePages(gradesWorkbook),
+  peoplePage,
+  ...tableFilePages(peopleFile),
   learnerPage,
+  ...tableFilePages(learnerCoursesFile),
   learnerGradesPage,
+  ...tableFilePages(learnerGradesFile),
+  learnerHistoryPage,
+  ...tableFilePages(learnerHistoryFile),
   gradePage,
+  activityPage,
+  ...tableFilePages(activityFile),
   keysPage,
   ...tableFilePages(keysFile),
   keyRevocation,

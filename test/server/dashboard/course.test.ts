@@ -292,7 +292,7 @@ test('pages lead on and back to the first, with filter and order, in every order
     }
     const file = fileOf((await browser.open(`${start}/learners.csv?q=l&sort=${sort}`)).html)
     expect(seen, sort).toEqual(file.map(({ email }) => email))
-    expect(links).toEqual(['First page', 'Last page'])
+    expect(links).toEqual(['First page', 'Previous page', 'Last page'])
   }
   expect((await browser.open(`${start}?cursor=x`)).status).toBe(400)
   const { html } = await browser.open(`${start}?q=l0`)
@@ -355,8 +355,10 @@ test('a learner has a page: their courses, with the way to each', async ({
   const course = await browser.open(`/dashboard/courses/${courseId}`)
   const [, link = ''] = /<a href="([^"]+)">Ada<\/a>/.exec(course.html) ?? []
   const { text, html } = await browser.open(link)
-  expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses Grades Courses 1/)
-  expect(text).toMatch(/Logic \S+ In progress 40% 1 Mar 2026 75% Passed$/)
+  expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses Grades History Courses 1/)
+  expect(text).toMatch(
+    /Logic \S+ In progress 40% 1 Mar 2026 75% Passed Download CSV XLSX .* Calendar addresses$/,
+  )
   expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
   expect((await browser.open('/dashboard/learners/usr_none')).status).toBe(404)
 })

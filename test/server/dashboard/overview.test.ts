@@ -64,6 +64,7 @@ test.for(roles.filter((role) => role !== 'learner'))(
       Completed: '1',
       'Average completion': '52.5%',
       'Average grade': '88%',
+      'Pass rate': '100%',
     })
     expect(summary.averageCompletionPercentage).toBeCloseTo(52.495)
     expect(html).toContain(`href="/dashboard/courses/${courses.logic}">Logic</a>`)
@@ -301,7 +302,7 @@ test('many courses come page by page, each of them once', async ({ admin, signIn
   for (let path: string | undefined = '/dashboard'; path; ) {
     const { html }: { html: string } = await browser.open(path)
     seen.push(...[...html.matchAll(/>(Course \d\d)<\/a>/g)].map(([, title = '']) => title))
-    path = /<a rel="next" href="([^"]+)"/.exec(html)?.[1]
+    path = /<a rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
     if (!path) expect(html).toContain('<a href="/dashboard">First page</a>')
   }
   expect(seen).toEqual(titles)

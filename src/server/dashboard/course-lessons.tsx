@@ -1,0 +1,243 @@
+import type { Child } from 'hono/jsx'
+import { type Course, courses } from '../../contract/courses.ts'
+import { type Lesson, lessons } from '../../contract/lessons.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
+import { lessonRoutes } from '../courses/lessons.ts'
+import { isRole } from '../http/handler.ts'
+import { CalendarLink } from './calendars.tsx'
+import { ask, type SignedInRequest } from './call-api.ts'
+import { Commands, courseHeading } from './course.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { framePage } from './frame.tsx'
+import { type List, ListTable } from './list.tsx'
+import { nextPage } from './paging.tsx'
+import { Facts } from './table.tsx'
+import { FileLinks, type TableFile } from './table-file.tsx'
+import { countOf, Day, formatPercent, lineOf, Minute } from './value-text.tsx'
+
+/** A course: its modules, its lessons with their due dates, and its settings. */
+export const courseLessonsPage: DashboardPage = {
+  path: '/dashboard/courses/:courseId/lessons',
+  isLong: () => true,
+  async show(signedIn) {
+    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    return framePage(
+      signedIn,
+      { title: `Lessons of ${course.title}`, section: '/dashboard/courses' },
+      <>
+        {await courseHeading({ signedIn, course, shown: 'Lessons' })}
+        {await lessonsOf(signedIn, course)}
+        <section class="card" aria-labelledby="settings">
+          <h2 id="settings">Settings</h2>
+          <Facts facts={courseFacts(course)} />
+          <CalendarLink signedIn={signedIn} of={{ course: course.id }} />
+        </section>
+      </>,
+    )
+  },
+}
+
+/** The lessons of a course as files, without their content. */
+export const lessonsFile: TableFile = {
+  path: '/dashboard/courses/:courseId/lessons',
+  operation: lessons.list,
+  omit: ['contentBlocks', 'assessments'],
+  async read(signedIn, page) {
+    const { id } = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    return ask(signedIn, lessonRoutes, lessons.list, { query: { ...page, course_id: id } })
+  },
+}
+
+/** Lessons per page: the content of each is read with it. */
+const maxLessons = 50
+
+/** A module with its lessons on this page; no module for lessons outside of all. */
+interface Part {
+  readonly module: Course['modules'][number] | undefined
+  readonly lessons: readonly Lesson[]
+}
+
+async function lessonsOf(signedIn: SignedInRequest, course: Course) {
+  const cursor = signedIn.query.get('cursor') ?? undefined
+  const { data, nextCursor } = await ask(signedIn, lessonRoutes, lessons.list, {
+    query: { course_id: course.id, limit: String(maxLessons), cursor },
+  })
+  const isWhole = nextCursor === null && cursor === undefined
+  const parts = partsOf(course, data).filter(({ lessons }) => isWhole || lessons.length > 0)
+  return (
+    <section class="card lessons" aria-labelledby="lessons">
+      <h2 id="lessons">Lessons</h2>
+      {parts.length === 0 ? <NoLessons signedIn={signedIn} course={course} /> : null}
+      {parts.map((part) => (
+        <PartOfCourse signedIn={signedIn} part={part} hasModules={course.modules.length > 0} />
+      ))}
+      <div class="below">
+        {nextPage(signedIn, nextCursor, '#lessons')}
+        {data.length === 0 ? null : (
+          <FileLinks
+            signedIn={signedIn}
+            path={`/dashboard/courses/${encodeURIComponent(course.id)}/lessons`}
+          />
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** Returns the modules of a course in their order, then the lessons outside of all. */
+function partsOf({ modules }: Course, found: readonly Lesson[]): Part[] {
+  const ofModule = Map.groupBy(found, ({ moduleId }) => moduleId)
+  const isKnown = new Set(modules.map(({ id }) => id))
+  const others = found.filter(({ moduleId }) => moduleId === null || !isKnown.has(moduleId))
+  return [
+    ...modules.map((module) => ({ module, lessons: ofModule.get(module.id ?? null) ?? [] })),
+    ...(others.length === 0 ? [] : [{ module: undefined, lessons: others }]),
+  ]
+}
+
+function PartOfCourse({
+  signedIn,
+  part: { module, lessons: data },
+  hasModules,
+}: {
+  signedIn: SignedInRequest
+  part: Part
+  hasModules: boolean
+}) {
+  const title = module === undefined ? 'Without a module' : lineOf(module.title, 255)
+  return (
+    <>
+      {hasModules ? <h3>{title}</h3> : null}
+      {module?.description ? <p class="text">{module.description}</p> : null}
+      <ListTable
+        signedIn={signedIn}
+        list={{ ...lessonList, caption: hasModules ? `Lessons: ${title}` : 'Lessons' }}
+        listed={{ data }}
+        none={<p class="none">No lessons.</p>}
+      />
+    </>
+  )
+}
+
+const none = <span class="none">–</span>
+
+const lessonList: Pick<List<Lesson>, 'columns'> = {
+  columns: [
+    {
+      name: 'Lesson',
+      cell: ({ order, title, externalId, status }) => (
+        <>
+          {`${order}. ${lineOf(title, 255)}`}
+          <LessonNote words={[externalId, status === 'published' ? null : status]} />
+        </>
+      ),
+    },
+    {
+      name: 'Due',
+      look: 'broad',
+      cell: ({ dueAt, assessments }) => <DueDates dueAt={dueAt} assessments={assessments} />,
+    },
+    {
+      name: 'Content',
+      look: 'broad',
+      cell: ({ contentBlocks, assessments }) => contentOf(contentBlocks.length, assessments),
+    },
+    {
+      name: 'Duration',
+      look: 'figures',
+      cell: ({ durationMinutes }) => (durationMinutes === null ? none : durationText(durationMinutes)),
+    },
+  ],
+}
+
+function LessonNote({ words }: { words: readonly (string | null)[] }) {
+  const given = words.filter((word) => word !== null)
+  return given.length === 0 ? null : <small>{given.map((word) => lineOf(word, 64)).join(' · ')}</small>
+}
+
+/** When a lesson is due, and its assessments that are due at another time. */
+function DueDates({ dueAt, assessments }: Pick<Lesson, 'dueAt' | 'assessments'>) {
+  const others = assessments.filter((one) => one.dueAt !== null && one.dueAt !== dueAt)
+  if (dueAt === null && others.length === 0) return none
+  return (
+    <>
+      {dueAt === null ? null : <Minute time={dueAt} />}
+      {others.map(({ title, dueAt: due }) => (
+        <small>
+          {lineOf(title, 64)}: {due === null ? null : <Minute time={due} />}
+        </small>
+      ))}
+    </>
+  )
+}
+
+function contentOf(blocks: number, assessments: Lesson['assessments']): Child {
+  const kinds = Map.groupBy(assessments, ({ type }) => type)
+  const words = [...kinds].map(([type, { length }]) =>
+    length === 1 ? type : countOf(length, type, type === 'quiz' ? 'quizzes' : `${type}s`),
+  )
+  return [...(blocks === 0 ? [] : [countOf(blocks, 'block')]), ...words].join(', ') || none
+}
+
+/** Returns a duration in words: `45 min`, `2 h 30 min`. */
+function durationText(minutes: number): string {
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  if (hours === 0) return `${rest} min`
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`
+}
+
+function NoLessons({ signedIn, course: { id } }: { signedIn: SignedInRequest; course: Course }) {
+  const steps = [['Add a lesson', `learnctl lessons create --course ${id} --title "First lesson"`]]
+  return (
+    <>
+      <p>No lessons yet.</p>
+      {isRole(signedIn, ...lessons.create.roles) ? <Commands steps={steps} /> : null}
+    </>
+  )
+}
+
+const moveOnWords: Readonly<Record<Course['assessmentCriteria']['moveOn'], string>> = {
+  Completed: 'Completed progress',
+  Passed: 'A passing grade',
+  CompletedAndPassed: 'Completed progress and a passing grade',
+  CompletedOrPassed: 'Completed progress or a passing grade',
+  NotApplicable: 'Neither progress nor grade',
+}
+
+function courseFacts(course: Course): readonly (readonly [string, Child])[] {
+  const { assessmentCriteria, progressTracking, learningObjectives, tags, termName, language } = course
+  return [
+    ...(termName === null ? [] : [['Term', lineOf(termName, 255)] as const]),
+    ['Difficulty', course.difficulty],
+    ...(language === null ? [] : [['Language', <code>{language}</code>] as const]),
+    ...(course.durationMinutes === null ? [] : [['Duration', durationText(course.durationMinutes)] as const]),
+    ['Passing score', formatPercent(assessmentCriteria.passingScore)],
+    ['Completes an enrolment', moveOnWords[assessmentCriteria.moveOn]],
+    ['Completion threshold', formatPercent(progressTracking.completionThreshold)],
+    ...(assessmentCriteria.weights.length === 0
+      ? []
+      : [
+          [
+            'Weights',
+            assessmentCriteria.weights
+              .map(({ name, weight }) => `${lineOf(name, 64)} ${formatPercent(weight)}`)
+              .join(', '),
+          ] as const,
+        ]),
+    ...(tags.length === 0 ? [] : [['Tags', lineOf(tags.join(', '), 500)] as const]),
+    ...(learningObjectives.length === 0
+      ? []
+      : [
+          [
+            'Learning objectives',
+            <ul class="plain">
+              {learningObjectives.map((text) => (
+                <li>{lineOf(text, 500)}</li>
+              ))}
+            </ul>,
+          ] as const,
+        ]),
+    ['Updated', <Day time={course.updatedAt} />],
+    ['ID', <code>{course.id}</code>],
+  ]
+}

@@ -1,0 +1,243 @@
+import { analytics } from '../../contract/analytics.ts'
+import { courseStatuses, difficulties } from '../../contract/constants.ts'
+import { type Course, courses } from '../../contract/courses.ts'
+import { terms } from '../../contract/terms.ts'
+import { readStandings } from '../analytics/standing.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
+import { termRoutes } from '../courses/terms.ts'
+import { isRole } from '../http/handler.ts'
+import { ProblemError } from '../problem-error.ts'
+import { ask, type SignedInRequest } from './call-api.ts'
+import { type EnrollmentCounts, Legend, StandingBar } from './completion-chart.tsx'
+import { type FilterField, FilterForm } from './filter-form.tsx'
+import { capitalized, type List, type ListColumn, listedOrFault, listPage } from './list.tsx'
+import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
+import { readWithExternalId } from './search.ts'
+import type { TableFile } from './table-file.tsx'
+import { Day, formatCount, formatPercent, lineOf } from './value-text.tsx'
+
+const path = '/dashboard/courses'
+
+/** A course with its enrolments by status. */
+interface CourseRow {
+  readonly course: Course
+  /** Undefined for users who do not see other learners. */
+  readonly standing: (EnrollmentCounts & { readonly averageCompletionPercentage: number | null }) | undefined
+  /** False if another course on this page has the same title. */
+  readonly hasUniqueTitle: boolean
+}
+
+const nameColumn: ListColumn<CourseRow> = {
+  name: 'Course',
+  cell: (row, signedIn) => <CourseName signedIn={signedIn} row={row} />,
+}
+
+/** Courses with the progress of their learners, for staff. */
+export const courseList: List<CourseRow> = {
+  id: 'courses',
+  title: 'Courses',
+  caption: 'Courses and the progress of their learners',
+  columns: [
+    nameColumn,
+    {
+      name: 'Learners',
+      look: 'drawn',
+      cell: ({ standing = noEnrollments }) => <StandingBar {...standing} />,
+    },
+    { name: 'Completed', look: 'figures', cell: ({ standing }) => formatCount(standing?.completed ?? 0) },
+    { name: 'In progress', look: 'figures', cell: ({ standing }) => formatCount(standing?.inProgress ?? 0) },
+    { name: 'Not started', look: 'figures', cell: ({ standing }) => formatCount(standing?.notStarted ?? 0) },
+    {
+      name: 'Average',
+      look: 'figures',
+      cell: ({ standing }) => formatPercent(standing?.averageCompletionPercentage ?? null),
+    },
+  ],
+}
+
+const noEnrollments: EnrollmentCounts & { averageCompletionPercentage: null } = {
+  enrollments: 0,
+  notStarted: 0,
+  inProgress: 0,
+  completed: 0,
+  averageCompletionPercentage: null,
+}
+
+const [, ...standingColumns] = courseList.columns
+const sortedName = { ...nameColumn, sort: 'title' }
+const updated: ListColumn<CourseRow> = {
+  name: 'Updated',
+  sort: 'updatedAt',
+  cell: ({ course }) => <Day time={course.updatedAt} />,
+}
+
+const sortedList: List<CourseRow> = {
+  ...courseList,
+  columns: [sortedName, ...standingColumns, updated],
+  sort: 'title',
+}
+
+const catalogue: List<CourseRow> = {
+  ...courseList,
+  caption: 'Courses',
+  columns: [sortedName, updated],
+  sort: 'title',
+}
+
+/** Courses as files, with the filter of their page. */
+export const coursesFile: TableFile = { path, operation: courses.list, read: readCourses }
+
+/** Courses, searched and filtered; learners see those that are published. */
+export const coursesPage = listPage<CourseRow>({
+  path,
+  section: path,
+  title: 'Courses',
+  list: (signedIn) => (seesLearners(signedIn) ? sortedList : catalogue),
+  read: (signedIn) =>
+    listedOrFault(async () => {
+      const { data, nextCursor } = await readCourses(signedIn, pageQueryOf(signedIn))
+      return { data: await courseRowsOf(signedIn, data), nextCursor }
+    }),
+  file: coursesFile,
+  filters: async (signedIn, { fault, data }) => (
+    <>
+      <FilterForm
+        signedIn={signedIn}
+        label="Filter courses"
+        fields={await filterFields(signedIn)}
+        kept={['sort']}
+        anchor="courses"
+        fault={fault}
+      />
+      {data.length > 0 && seesLearners(signedIn) ? <Legend /> : null}
+    </>
+  ),
+  none: (signedIn, { nextCursor = null }) => (
+    <p>
+      {noneText(
+        nextCursor,
+        filterNames.some((name) => signedIn.query.get(name)) ? 'No courses match.' : 'No courses yet.',
+      )}
+    </p>
+  ),
+})
+
+function seesLearners(signedIn: SignedInRequest): boolean {
+  return isRole(signedIn, ...analytics.learners.roles)
+}
+
+const filterNames = ['q', 'status', 'difficulty', 'term'] as const
+
+/** Reads a page of the courses that the filter of a URL leaves. */
+function readCourses(signedIn: SignedInRequest, page: PageQuery) {
+  const { query } = signedIn
+  const [q, status, difficulty, term] = filterNames.map((name) => query.get(name)?.trim() || undefined)
+  const filter = { q, status, difficulty, term_id: term, sort: query.get('sort') ?? 'title' }
+  return readWithExternalId({ ...filter, ...page }, (asked) =>
+    ask(signedIn, courseReadRoutes, courses.list, { query: asked }),
+  )
+}
+
+async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
+  const term = await termFilter(signedIn)
+  const choicesOf = (values: readonly string[]) => values.map((value) => [value, capitalized(value)] as const)
+  return [
+    { name: 'q', label: 'Title, description or external ID', type: 'search' },
+    ...(seesLearners(signedIn)
+      ? [{ name: 'status', label: 'Status', choices: choicesOf(courseStatuses), all: 'Any status' }]
+      : []),
+    { name: 'difficulty', label: 'Difficulty', choices: choicesOf(difficulties), all: 'Any difficulty' },
+    ...(term ? [term] : []),
+  ]
+}
+
+/** Maximum terms to choose from: the latest. */
+const maxTerms = 100
+
+/** Returns the filter by term; undefined in an academy without terms. */
+export async function termFilter(signedIn: SignedInRequest): Promise<FilterField | undefined> {
+  const { data } = await ask(signedIn, termRoutes, terms.list, {
+    query: { sort: '-startDate', limit: String(maxTerms) },
+  })
+  if (data.length === 0 && !signedIn.query.get('term')) return undefined
+  return { name: 'term', label: 'Term', choices: data.map(({ id, name }) => [id, name]), all: 'All terms' }
+}
+
+/** Adds the progress of their learners to courses, for users who see it. */
+export async function courseRowsOf(
+  signedIn: SignedInRequest,
+  listed: readonly Course[],
+): Promise<CourseRow[]> {
+  const ids = listed.map(({ id }) => id)
+  const standings = seesLearners(signedIn) ? await readStandings(signedIn.database, ids) : undefined
+  const titles = Map.groupBy(listed, ({ title }) => title)
+  return listed.map((course) => ({
+    course,
+    standing: standings && (standings.get(course.id) ?? noEnrollments),
+    hasUniqueTitle: titles.get(course.title)?.length === 1,
+  }))
+}
+
+/** Maximum courses to choose from. */
+const maxChoices = 100
+
+/** Returns the filter by course: the first ones by title and in any case the chosen one; its label says if there are more. */
+export async function courseFilter(signedIn: SignedInRequest): Promise<FilterField> {
+  const { data, nextCursor } = await ask(signedIn, courseReadRoutes, courses.list, {
+    query: { sort: 'title', limit: String(maxChoices) },
+  })
+  const chosen = signedIn.query.get('course')
+  const other =
+    chosen && !data.some(({ id }) => id === chosen)
+      ? await ask(signedIn, courseReadRoutes, courses.get, { params: { courseId: chosen } }).catch(
+          noneOfError,
+        )
+      : undefined
+  const shown = other ? [other, ...data] : data
+  const titles = Map.groupBy(shown, ({ title }) => title)
+  return {
+    name: 'course',
+    label: nextCursor === null ? 'Course' : `Course (first ${maxChoices} by title; others from their pages)`,
+    choices: shown.map(({ id, title, externalId }) => [
+      other && id === other.id ? (chosen ?? id) : id,
+      titles.get(title)?.length === 1
+        ? lineOf(title, 80)
+        : `${lineOf(title, 80)} (${lineOf(externalId ?? id, 64)})`,
+    ]),
+    all: 'All courses',
+  }
+}
+
+/** Returns nothing for a refusal: the page names the course that is not found. */
+function noneOfError(error: unknown): undefined {
+  if (error instanceof ProblemError) return undefined
+  throw error
+}
+
+/** Returns the URL of a course's page. */
+export function courseUrlOf({ base }: SignedInRequest, courseId: string): string {
+  return `${base}${path}/${encodeURIComponent(courseId)}`
+}
+
+function CourseName({
+  signedIn,
+  row: { course, standing, hasUniqueTitle },
+}: {
+  signedIn: SignedInRequest
+  row: CourseRow
+}) {
+  const { title, status, difficulty, externalId, termName } = course
+  const name = externalId ?? (hasUniqueTitle ? null : course.id)
+  return (
+    <>
+      <a href={courseUrlOf(signedIn, course.id)}>{title}</a>
+      <small>
+        {name === null ? null : `${lineOf(name, 64)} · `}
+        {difficulty}
+        {standing === undefined ? null : ` · ${formatCount(standing.enrollments)} enrolled`}
+        {termName === null ? null : ` · ${lineOf(termName, 64)}`}
+        {status === 'published' ? null : <span class="state">{status}</span>}
+      </small>
+    </>
+  )
+}
