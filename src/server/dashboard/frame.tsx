@@ -16,6 +16,7 @@ import type { SignedInRequest } from './call-api.ts'
 /** Sections of the dashboard with their names in the navigation. */
 const sections = {
   '/dashboard': 'Overview',
+  '/dashboard/report': 'Report',
   '/dashboard/courses': 'Courses',
   '/dashboard/people': 'People',
   '/dashboard/activity': 'Activity',
@@ -32,6 +33,7 @@ export type Section = keyof typeof sections
 
 /** Roles that see a section in the navigation; all if absent. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
+  '/dashboard/report': analytics.report.roles,
   '/dashboard/people': analytics.learners.roles,
   '/dashboard/activity': analytics.activity.roles,
   '/dashboard/apps': apps.list.roles,
@@ -40,7 +42,7 @@ const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/audit': audit.list.roles,
 }
 
-interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
+interface FrameOptions extends Pick<PageOptions, 'title' | 'fault' | 'style'> {
   /** Absent for a refusal. */
   readonly section?: Section
 }
@@ -48,7 +50,7 @@ interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
 /** Returns a page with its content below the navigation. */
 export function framePage(
   signedIn: SignedInRequest,
-  { title, fault, section }: FrameOptions,
+  { title, fault, section, style }: FrameOptions,
   content: Child,
 ): Reply {
   const note = noteOf(signedIn.query)
@@ -56,6 +58,7 @@ export function framePage(
     {
       title,
       fault,
+      style,
       headers: signedIn.visitor.headers,
       banner: <Banner signedIn={signedIn} section={section} />,
     },

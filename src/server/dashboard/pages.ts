@@ -32,6 +32,7 @@ import { messagePage } from './message.tsx'
 import { messagesFile, messagesPage } from './messages.tsx'
 import { overview } from './overview.tsx'
 import { peopleFile, peoplePage } from './people.tsx'
+import { reportFile, reportPage } from './report.tsx'
 import { tableFilePages } from './table-file.tsx'
 
 const pages = [
@@ -48,6 +49,8 @@ const pages = [
   ...tableFilePages(gradesWorkbook),
   peoplePage,
   ...tableFilePages(peopleFile),
+  reportPage,
+  reportFile,
   learnerPage,
   ...tableFilePages(learnerCoursesFile),
   learnerGradesPage,

@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import type { ProblemError } from '../problem-error.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
-import { style, styleSource } from './style.ts'
+import { sourceOf, style, styleSource } from './style.ts'
 
 /** Options of a page. */
 export interface PageOptions {
@@ -20,13 +20,15 @@ export interface PageOptions {
   readonly formTarget?: string | undefined
   /** Content above the main part, such as the navigation of the dashboard. */
   readonly banner?: Child
+  /** Style of this page alone, after that of all pages. */
+  readonly style?: string | undefined
   /** True for a single narrow column, as for a sign-in form. */
   readonly narrow?: boolean
 }
 
 /** Renders a self-contained HTML page: no scripts, no other files, no framing. */
 export function page(options: PageOptions, content: Child): Reply {
-  const { title, fault, headers, formTarget, banner, narrow } = options
+  const { title, fault, headers, formTarget, banner, narrow, style: ownStyle } = options
   const html = (
     <html lang="en">
       <head>
@@ -34,6 +36,7 @@ export function page(options: PageOptions, content: Child): Reply {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{`${title} · learnctl academy`}</title>
         <style>{raw(style)}</style>
+        {ownStyle === undefined ? null : <style>{raw(ownStyle)}</style>}
       </head>
       <body>
         {banner ?? <Mark />}
@@ -49,7 +52,7 @@ export function page(options: PageOptions, content: Child): Reply {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': [
         "default-src 'none'",
-        `style-src ${styleSource}`,
+        `style-src ${styleSource}${ownStyle === undefined ? '' : ` ${sourceOf(ownStyle)}`}`,
         `form-action 'self'${formTarget ? ` ${formTarget}` : ''}`,
         "base-uri 'none'",
         "frame-ancestors 'none'",
