@@ -15,6 +15,7 @@ export type { CallOptions, Item } from './call.ts'
 export type { Caller, CallerOptions } from './caller.ts'
 export * from './errors.ts'
 export type { StreamedResponse } from './reply.ts'
+export type * from './resources.ts'
 
 type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? [id: string, ...more: PathArguments<Rest>]
@@ -57,9 +58,9 @@ export type Client = {
 } & {
   /** Lower-level calls, which also return status, request id and ETag. */
   readonly caller: Caller
-  /** Closes all open connections. */
+  /** Closes all open connections; `await using` does so at the end of its block. */
   close(): Promise<void>
-}
+} & AsyncDisposable
 
 /** Options of `createClient`: address, credential, timeouts and retries. */
 export interface ClientOptions
@@ -99,7 +100,8 @@ export function createClient(options: ClientOptions): Client {
     return [group, Object.fromEntries(methods)]
   })
   // The type of Object.fromEntries loses the literal keys of the contract.
-  return { ...Object.fromEntries(groups), caller, close: network.close } as Client
+  const { close } = network
+  return { ...Object.fromEntries(groups), caller, close, [Symbol.asyncDispose]: close } as Client
 }
 
 function methodOf(caller: Caller, operation: Operation) {

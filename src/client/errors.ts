@@ -57,11 +57,11 @@ export class ApiError extends Error implements Refusal {
   readonly coded: boolean
   readonly detail: string
   readonly faults: readonly Fault[]
-  readonly problem: Readonly<Record<string, unknown>> | null
+  declare readonly problem: Readonly<Record<string, unknown>> | null
   readonly requestId: string | null
   readonly retryAfterMs: number | null
   readonly neededScopes: readonly string[]
-  readonly answer: RawAnswer
+  declare readonly answer: RawAnswer
 
   constructor(target: Target, refusal: Refusal) {
     super(refusal.detail)
@@ -72,12 +72,17 @@ export class ApiError extends Error implements Refusal {
     this.coded = refusal.coded
     this.detail = refusal.detail
     this.faults = refusal.faults
-    this.problem = refusal.problem
     this.requestId = refusal.requestId
     this.retryAfterMs = refusal.retryAfterMs
     this.neededScopes = refusal.neededScopes
-    this.answer = refusal.answer
+    // Not enumerable: a printed error says nothing twice, and no header or record reaches a log.
+    Object.defineProperties(this, { problem: { value: refusal.problem }, answer: { value: refusal.answer } })
   }
+}
+
+/** Returns the content of an error, for another one of the same response. */
+export function refusalOf(error: ApiError): Refusal {
+  return { ...error, problem: error.problem, answer: error.answer }
 }
 
 /** Why a connection failed; `cut_short`: the response ended early; `not_tls`: the server does not use TLS. */
@@ -165,14 +170,14 @@ export class ProtocolError extends Error {
   readonly url: string
   readonly code: ProtocolCode
   /** The response as received; null if it was not read. */
-  readonly answer: RawAnswer | null
+  declare readonly answer: RawAnswer | null
 
   constructor(target: Target, code: ProtocolCode, message: string, cause?: unknown, answer?: RawAnswer) {
     super(message, { cause })
     this.method = target.method
     this.url = target.url
     this.code = code
-    this.answer = answer ?? null
+    Object.defineProperty(this, 'answer', { value: answer ?? null })
   }
 }
 

@@ -64,8 +64,11 @@ export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The query as a client sends it: before defaults are filled in. */
-export type QueryInput<O extends Operation> = Input<O['query']>
+/** The query as a client sends it: before defaults are filled in, with booleans as themselves or as text. */
+export type QueryInput<O extends Operation> = O['query'] extends z.ZodType
+  ? { [Name in keyof Input<O['query']>]: WithBoolean<Input<O['query']>[Name]> }
+  : undefined
+type WithBoolean<Value> = [Extract<Value, 'true'>] extends [never] ? Value : Value | boolean
 /** The query as a handler receives it: parsed, with defaults. */
 export type Query<O extends Operation> = Output<O['query']>
 /** The body as a client sends it. */

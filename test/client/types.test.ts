@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Page } from '../../src/client/call.ts'
 import { createCaller } from '../../src/client/caller.ts'
+import type * as library from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { StreamedResponse } from '../../src/client/reply.ts'
 import type { analytics } from '../../src/contract/analytics.ts'
@@ -53,4 +54,13 @@ test('methods of the client take the path parameters in order, then body or quer
   expectTypeOf(client.analytics.learners.stream).returns.resolves.toEqualTypeOf<StreamedResponse>()
   // @ts-expect-error a single record has no pages
   expectTypeOf(client.courses.get.all).toBeFunction
+})
+
+test('records and requests have types of their names', () => {
+  const client = createClient(options)
+  expectTypeOf(client.courses.create).parameter(0).toEqualTypeOf<library.CourseInput>()
+  expectTypeOf(client.users.create).parameter(0).toEqualTypeOf<library.UserInput>()
+  expectTypeOf(client.users.get).returns.resolves.toEqualTypeOf<library.User>()
+  const query = { include_total: true, limit: 5 }
+  expectTypeOf(client.users.list).toBeCallableWith(query)
 })

@@ -1,5 +1,13 @@
 import type { Operation } from '../../contract/operation.ts'
-import { ApiError, hostOf, lineOf, NotOfferedError, ProtocolError, type Target } from '../errors.ts'
+import {
+  ApiError,
+  hostOf,
+  lineOf,
+  NotOfferedError,
+  ProtocolError,
+  refusalOf,
+  type Target,
+} from '../errors.ts'
 import { nounOf } from './names.ts'
 import { idOf } from './record.ts'
 
@@ -53,7 +61,7 @@ export async function offeringErrorOf(
   if (said) return notOffered()
   const answered = unclear ? unclear.detail : 'returned 404'
   const message = `${hostOf(target)} has no ${noun} ${id}, or does not support ${operation.id} (${lineOf(target)} ${answered})`
-  return new ApiError(target, { ...error, detail: message })
+  return new ApiError(target, { ...refusalOf(error), detail: message })
 }
 
 /** Returns a response that neither is the record nor gives a reason as a 404 that describes it; null for any other. */
@@ -62,7 +70,8 @@ function unclearAnswer(fault: ApiError | ProtocolError): ApiError | null {
   const missing = { status: 404, code: 'not_found', coded: false, faults: [] } as const
   if (fault instanceof ApiError) {
     if (fault.status > 299) return null
-    return new ApiError(fault, { ...fault, ...missing, detail: `returned ${fault.status}: ${fault.detail}` })
+    const detail = `returned ${fault.status}: ${fault.detail}`
+    return new ApiError(fault, { ...refusalOf(fault), ...missing, detail })
   }
   if (answer === null || fault.code !== 'html') return null
   const rest = { problem: null, requestId: null, retryAfterMs: null, neededScopes: [] } as const
