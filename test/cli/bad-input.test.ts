@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { type TestCli, test, testCli } from '../helpers/cli.ts'
-import { putNewAcademy } from '../helpers/new-academy.ts'
+import { allRows, putNewAcademy } from '../helpers/new-academy.ts'
 import { expectClearError } from '../helpers/result.ts'
 
 /**
@@ -24,20 +23,6 @@ beforeAll(async () => {
 afterAll(() => school.remove())
 
 const progress = 'progress set ext:S-1 --course ext:sea --completion'
-
-/** Returns all rows of an academy's database, except stored responses. */
-function everything({ cwd }: TestCli): unknown {
-  const database = new DatabaseSync(join(cwd, 'academy.db'), { readOnly: true })
-  const tables = database
-    .prepare("select name from sqlite_schema where type = 'table' and rootpage > 0")
-    .all()
-  const rows = tables
-    .map(({ name }) => String(name))
-    .filter((name) => name !== 'idempotency' && !name.startsWith('sqlite_'))
-    .map((name) => [name, database.prepare(`select * from ${name}`).all()])
-  database.close()
-  return rows
-}
 
 describe('wrong input is refused in one line, and nothing is changed:', () => {
   test.for<[line: string, exit: number, error: string | RegExp, stdin?: string]>([
@@ -123,9 +108,9 @@ describe('wrong input is refused in one line, and nothing is changed:', () => {
     ['courses archive ext:sea --if-version 7', 6, 'The current version is 1'],
     ['users update email:admin@academy.local --status suspended', 6, /last.*admin|admin.*last/i],
   ])('%s', async ([line, exit, error, stdin]) => {
-    const before = everything(school)
+    const before = allRows(join(school.cwd, 'academy.db'))
     expectClearError(await school.run(line, stdin === undefined ? {} : { stdin }), exit, error)
-    expect(everything(school)).toEqual(before)
+    expect(allRows(join(school.cwd, 'academy.db'))).toEqual(before)
   })
 })
 
@@ -190,9 +175,9 @@ describe('a file for an export', () => {
     ['academy.db/learners.csv', 1, 'Cannot write academy.db/learners.csv: ENOTDIR'],
     ['academy.db', 2, 'academy.db already exists'],
   ])('cannot be %s', async ([file, exit, error]) => {
-    const before = everything(school)
+    const before = allRows(join(school.cwd, 'academy.db'))
     expectClearError(await school.run(`analytics export --file ${file}`), exit, `error: ${error}\n`)
-    expect(everything(school)).toEqual(before)
+    expect(allRows(join(school.cwd, 'academy.db'))).toEqual(before)
     expect(readdirSync(school.cwd).filter((name) => !name.startsWith('academy.db'))).toEqual([])
   })
 })

@@ -134,7 +134,11 @@ export const needs: readonly NeedOf[] = [
   ],
   [/^server new-encryption-key/, 'needs a key that was lost', lostKey],
   [/^open/, 'opens what a server shows', serve],
-  [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
+  [
+    /^server (snapshot (restore|delete)|exec --from-snapshot seeded)/,
+    'names a snapshot',
+    made('server snapshot save seeded --force'),
+  ],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
   [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db --force')],
   [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere('academy.db')],

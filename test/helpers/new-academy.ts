@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openAcademyFile } from '../../src/server/academy/open-academy.ts'
 import { hmacKeyOf, newHmacKey } from '../../src/server/access/secret.ts'
 import { firstIdAt, type IdMaker } from '../../src/server/database/id.ts'
@@ -42,4 +43,17 @@ function earliestIds(): IdMaker {
     count += 1
     return firstIdAt(prefix, Date.parse(start)) + count.toString(16).padStart(12, '0').padEnd(20, '0')
   }
+}
+
+/** Returns all rows of an academy's database as JSON, except stored responses. */
+export function allRows(path: string): string {
+  using database = new DatabaseSync(path, { readOnly: true })
+  const tables = database
+    .prepare("select name from sqlite_schema where type = 'table' and rootpage > 0")
+    .all()
+  const rows = tables
+    .map(({ name }) => String(name))
+    .filter((name) => name !== 'idempotency' && !name.startsWith('sqlite_'))
+    .map((name) => [name, database.prepare(`select * from "${name}"`).all()])
+  return JSON.stringify(rows, (_, value: unknown) => (value instanceof Uint8Array ? [...value] : value))
 }

@@ -1,13 +1,18 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { Writable } from 'node:stream'
 import { createProfileStore } from '../../config/profile-store.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { findSeeds, type Seed } from '../local-server/seeds.ts'
-import { fixedFlags, readFixedFlags } from '../local-server/serve-options.ts'
+import type { EnvFile, WebhookFile } from '../local-server/exec-files.ts'
+import { findSeeds, type Seed, seedCommandLine } from '../local-server/seeds.ts'
+import { fixedFlags, listenError, readFixedFlags, readPort } from '../local-server/serve-options.ts'
+import { databaseFile } from '../local-server/served-database.ts'
+import { findSnapshot } from '../local-server/snapshots.ts'
+import { databaseErrorOf } from '../session/database-error.ts'
 import { transports } from '../session/session.ts'
+import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/io.ts'
 
@@ -26,9 +31,16 @@ user are not used: inside, learnctl has a configuration of its own.
 The exit code is that of the command, 128 + n if signal n ended it. SIGINT, SIGTERM and SIGHUP are passed on to the
 command; a second signal kills it.
 
+--dotenv-file is for programs that do not inherit the environment, such as docker run --env-file: it gets LEARNCTL_URL and
+LEARNCTL_API_KEY, and is removed at the end. --webhooks-file gets what the academy would send as webhooks, one JSON
+object a line: id, type, timestamp, data, and body, the bytes that an endpoint would get. No endpoint is needed.
+
 --seed takes courses.csv, lessons.csv, users.csv, enrollments.csv, progress.csv or another format that import
 takes, a course file (.yaml), academy.yaml, a folder with such files, or examples for the bundled data. With --clock
-and --seed-id two runs have the same times and ids.`,
+and --seed-id two runs have the same times and ids.
+
+--from-snapshot begins with a copy of a saved snapshot, or of a database file, which stays as it is. The copy reaches
+no other systems: its webhook endpoints are disabled, and its secrets of other systems cannot be used.`,
     arguments: [{ name: 'command', summary: 'Command to run, with its arguments, after --', rest: true }],
     flags: withTimeZone([
       {
@@ -37,6 +49,33 @@ and --seed-id two runs have the same times and ids.`,
         placeholder: 'file',
         file: 'read',
         summary: 'File or folder to import first, or examples',
+      },
+      {
+        name: 'from-snapshot',
+        kind: 'text',
+        placeholder: 'name|file',
+        file: 'read',
+        summary: 'Snapshot or database file to begin with (default an empty academy)',
+      },
+      {
+        name: 'port',
+        kind: 'number',
+        summary: 'Port to serve the academy on (default any free port)',
+      },
+      {
+        // Node itself reads --env-file, also behind the name of a script.
+        name: 'dotenv-file',
+        kind: 'text',
+        placeholder: 'path',
+        file: 'write',
+        summary: 'Write LEARNCTL_URL and LEARNCTL_API_KEY to this file (mode 0600) during the run',
+      },
+      {
+        name: 'webhooks-file',
+        kind: 'text',
+        placeholder: 'path',
+        file: 'write',
+        summary: 'Write the webhooks of the run to this file, one JSON object a line',
       },
       {
         name: 'keep-on-fail',
@@ -49,6 +88,8 @@ and --seed-id two runs have the same times and ids.`,
     examples: [
       'server exec -- node test.mjs',
       'server exec --seed users.csv --seed courses.csv -- node test.mjs',
+      'server exec --dotenv-file .env.academy -- node test.mjs',
+      'server exec --from-snapshot seeded --webhooks-file webhooks.jsonl -- node test.mjs',
       'server exec --seed examples --clock 2026-01-01 --seed-id 1 --keep-on-fail -- node test.mjs',
     ],
     run: (context, given) => exec(context, given, runLine),
@@ -57,29 +98,40 @@ and --seed-id two runs have the same times and ids.`,
 
 async function exec(context: Context, given: Given, runLine: RunLine): Promise<void> {
   const { io, settings, output } = context
-  const named = given.flags['seed']
-  const seeds = await findSeeds(io, Array.isArray(named) ? named.map(String) : [])
+  const { flags } = given
+  const seeds = await findSeeds(io, Array.isArray(flags['seed']) ? flags['seed'].map(String) : [])
   const { fixedTime, seedId } = readFixedFlags(given)
+  const port = readPort(flags['port'], 0)
+  const snapshot = flags['from-snapshot'] === undefined ? undefined : String(flags['from-snapshot'])
+  if (snapshot !== undefined && seedId !== undefined) {
+    throw new UsageError('--from-snapshot and --seed-id cannot be used together', {
+      why: ['Ids that the snapshot already has would be made again'],
+    })
+  }
+  const from = snapshot === undefined ? undefined : await findStart(context, snapshot)
   if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
+  const { openEnvFile, openWebhookFile } = await import('../local-server/exec-files.ts')
+  const envFile =
+    flags['dotenv-file'] === undefined ? undefined : await openEnvFile(io.cwd, String(flags['dotenv-file']))
   if (settings.dryRun.value)
     return output.note(`Would run ${given.rest.join(' ')} against a temporary academy`)
+  const webhooks =
+    flags['webhooks-file'] === undefined ? undefined : openWebhookFile(io.cwd, String(flags['webhooks-file']))
   const { makeRunDirectory, removeDeadRuns } = await import('../local-server/exec-run.ts')
   const directory = await makeRunDirectory()
   const place: Place = {
-    context,
-    runLine,
-    directory: directory.path,
-    fixedTime,
+    ...{ context, runLine, directory: directory.path, port, envFile, webhooks, fixedTime },
     ids: await idsOf(seedId, fixedTime),
   }
   let code: number | undefined
   try {
+    if (from !== undefined) await begin(place, from)
     await plant(place, seeds)
     const swept = removeDeadRuns()
     code = await serveWhile(place, given)
     await swept
   } finally {
-    if (code !== undefined && code !== 0 && given.flags['keep-on-fail']) {
+    if (code !== undefined && code !== 0 && flags['keep-on-fail']) {
       for (const name of ['config', 'state'])
         rmSync(join(directory.path, name), { recursive: true, force: true })
       const kept = join(await directory.keep(), 'academy.db')
@@ -89,11 +141,37 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   if (code !== 0) throw new ChildEnded(code)
 }
 
+/** Returns the database file that a run begins with: a file by its path, or a snapshot by its name. */
+async function findStart(context: Context, named: string): Promise<string> {
+  const path = resolve(context.io.cwd, named)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path
+  if (/[\\/]|\.(db|sqlite3?)$/i.test(named)) {
+    throw new CommandError('not_found', 'notFound', `Cannot read --from-snapshot ${named}: file not found`)
+  }
+  const database = await databaseFile(context, 'Name a database file', { mayMiss: true })
+  return findSnapshot(database, named).path
+}
+
+/** Makes a copy of a database file the academy of the run. */
+async function begin({ context, directory }: Place, from: string): Promise<void> {
+  const { io } = context
+  const { copyForTests } = await import('../../server/academy/copy-for-tests.ts')
+  const to = join(directory, 'academy.db')
+  const now = () => new Date(io.now())
+  await copyForTests({ from, to, now, watch: upgradeNotes(io, from) }).catch((error: unknown) => {
+    if (error instanceof Error && 'path' in error && error.path === to) Object.assign(error, { path: from })
+    throw databaseErrorOf(error)
+  })
+}
+
 /** Shared by all parts of one run. */
 interface Place {
   readonly context: Context
   readonly runLine: RunLine
   readonly directory: string
+  readonly port: number
+  readonly envFile: EnvFile | undefined
+  readonly webhooks: WebhookFile | undefined
   readonly fixedTime: string | undefined
   readonly ids: Parameters<Context['serve']>[0]['ids']
 }
@@ -116,7 +194,11 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
       now,
       stdout: discardingOutput(),
       stderr: discardingOutput(),
-      env: { ...withoutOwnVariables(io.env), LEARNCTL_STATE_DIR: join(directory, 'state') },
+      env: {
+        ...withoutOwnVariables(io.env),
+        LEARNCTL_STATE_DIR: join(directory, 'state'),
+        LEARNCTL_ANNOTATIONS: 'never',
+      },
     },
     { database: join(directory, 'academy.db'), yes: true, noInput: true },
     {
@@ -165,23 +247,17 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
   }
 }
 
-/** Returns the command line that applies a seed. */
-function seedCommandLine(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
-  if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
-  return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
-}
-
 async function serveWhile(place: Place, { rest, flags }: Given): Promise<number> {
-  const { context, directory, fixedTime, ids } = place
-  const { io, settings } = context
+  const { context, directory, port, envFile, webhooks, fixedTime, ids } = place
+  const { io, settings, output } = context
   io.signal.throwIfAborted()
   const keepsLog = flags['keep-on-fail'] === true
   const log = join(directory, 'server.log')
   if (keepsLog) writeFileSync(log, '', { mode: 0o600 })
-  const server = await context.serve({
+  const options = {
     path: join(directory, 'academy.db'),
     host: '127.0.0.1',
-    port: 0,
+    port,
     allowHosts: [],
     publicUrl: undefined,
     corsOrigins: [],
@@ -191,9 +267,13 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     adminKey: true,
     // No user without a password signs in to this dashboard, and generating one takes a tenth of a second.
     firstPassword: false,
-    writeLog: keepsLog ? (line) => appendFileSync(log, line) : () => {},
+    writeLog: keepsLog ? (line: string) => appendFileSync(log, line) : () => {},
+    onEvents: webhooks?.add,
     fixedTime,
     ids,
+  }
+  const server = await context.serve(options).catch((error: unknown) => {
+    throw listenError(error, options)
   })
   try {
     const config = join(directory, 'config')
@@ -205,15 +285,19 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     }
     const { runChild } = await import('../local-server/exec-run.ts')
     const { LEARNCTL_DATABASE, LEARNCTL_ACCESS_TOKEN, ...env } = io.env
+    const own = { LEARNCTL_URL: server.url, LEARNCTL_API_KEY: server.firstKey }
+    envFile?.write(own)
     return await runChild(io, rest, {
       ...env,
-      LEARNCTL_URL: server.url,
-      LEARNCTL_API_KEY: server.firstKey,
+      ...own,
       LEARNCTL_CONFIG_DIR: config,
       LEARNCTL_STATE_DIR: join(directory, 'state'),
     })
   } finally {
+    envFile?.remove()
     await server.stop()
+    const missing = webhooks?.end()
+    if (missing !== undefined) await output.note(missing)
   }
 }
 

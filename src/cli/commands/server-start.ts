@@ -9,6 +9,7 @@ import { runningServers } from '../local-server/running-servers.ts'
 import {
   assertNewAcademy,
   type FixedOptions,
+  listenError,
   readFixedFlags,
   readPostgresOptions,
   readServeOptions,
@@ -17,7 +18,6 @@ import {
 import { type ServedDatabase, servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-error.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
-import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { createLineWriter } from '../terminal/line-writer.ts'
 import { removeDeadParts } from '../terminal/target-file.ts'
@@ -138,7 +138,7 @@ async function serveUntilInterrupted(
       ...(formatLog && { formatLog }),
     })
     .catch((error: unknown) => {
-      throw listenFault(error, options)
+      throw listenError(error, options)
     })
   const servers = runningServers(directories.state)
   try {
@@ -220,20 +220,6 @@ function droppedText(count: number, forPeople: boolean): string {
   return forPeople
     ? `${count} lines dropped: the log is read too slowly\n`
     : `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped: count })}\n`
-}
-
-function listenFault(error: unknown, { host, port }: Options): unknown {
-  const { code, syscall } = error as { code?: string; syscall?: string }
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseErrorOf(error)
-  if (code === 'EADDRINUSE') {
-    return new CommandError('port_in_use', 'failure', `Port ${port} on ${host} is already in use`, {
-      cause: error,
-      hint: 'Use --port to choose another (0 for any free port); `learnctl server status` lists running servers',
-    })
-  }
-  return new CommandError('cannot_listen', 'failure', `Cannot listen on ${host}, port ${port}: ${code}`, {
-    cause: error,
-  })
 }
 
 function waitForAbort({ signal }: Io): Promise<void> {

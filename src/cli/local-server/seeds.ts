@@ -50,6 +50,12 @@ async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> 
   })
 }
 
+/** Returns the command line that applies a seed. */
+export function seedCommandLine(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
+  if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
+  return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
+}
+
 async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
   const names = (await readdir(resolve(cwd, folder))).sort()
   const seeds = names.flatMap((name): Seed[] => {

@@ -5,6 +5,7 @@ import { parseSetting, type Settings } from '../../config/resolve-settings.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
+import { databaseErrorOf } from '../session/database-error.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -234,10 +235,7 @@ export const serveFlags: readonly Flag[] = [
  */
 export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
   checkChoices(serveFlags, flags)
-  const port = Number(flags['port'] ?? 4700)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
-  }
+  const port = readPort(flags['port'], 4700)
   const isClockFixed = flags['clock'] !== undefined
   // A rate limit refills as time passes.
   if (isClockFixed && flags['rate-limit'])
@@ -288,6 +286,28 @@ export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settin
     trustedProxies,
     webhookAllow,
   }
+}
+
+/** Reads `--port`. Throws a UsageError unless it is the number of a port, or 0. */
+export function readPort(given: unknown, usual: number): number {
+  const port = Number(given ?? usual)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
+}
+
+/** Converts the error of a server that cannot listen, or open its database, to a CommandError. */
+export function listenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
+  const { code, syscall } = error as { code?: string; syscall?: string }
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseErrorOf(error)
+  if (code === 'EADDRINUSE') {
+    return new CommandError('port_in_use', 'failure', `Port ${port} on ${host} is already in use`, {
+      cause: error,
+      hint: 'Use --port to choose another (0 for any free port); `learnctl server status` lists running servers',
+    })
+  }
+  return new CommandError('cannot_listen', 'failure', `Cannot listen on ${host}, port ${port}: ${code}`, {
+    cause: error,
+  })
 }
 
 function words(value: unknown): string[] {

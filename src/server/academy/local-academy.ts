@@ -2,6 +2,7 @@ import type { Transport } from '../../contract/http.ts'
 import { localPrincipal } from '../access/identify.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { academySealing } from '../access/sealing.ts'
+import { captureEvents, type OnEvents } from '../changes/event-capture.ts'
 import type { FirstPassword } from '../credentials/first-admin.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
 import { sweep } from '../database/sweep.ts'
@@ -58,6 +59,7 @@ export async function openAcademy({
   temporary,
   env,
   mustExist,
+  onEvents,
 }: {
   path: string
   now?: () => Date
@@ -73,10 +75,17 @@ export async function openAcademy({
   env?: Readonly<Record<string, string | undefined>>
   /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
   mustExist?: boolean
+  /** Receives the events of all changes, whether an endpoint subscribes to them or not. */
+  onEvents?: OnEvents | undefined
 }): Promise<OpenAcademy> {
-  const { database, created, newId } = await openAcademyFile(path, now, {
+  const {
+    database: store,
+    created,
+    newId,
+  } = await openAcademyFile(path, now, {
     ...{ watch, ids, temporary, mustExist },
   })
+  const database = onEvents ? captureEvents(store, onEvents) : store
   const principal = await localPrincipal(database)
   // There is no log: the caller reports the last internal error.
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import { type EventType, isEvent, patternsOf } from '../../contract/actions.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { type IdMaker, timeOfId } from '../database/id.ts'
+import { capturedEventsOf } from './event-capture.ts'
 
 /** Transaction of a change, and its time, ISO 8601 in UTC. */
 interface Enqueuing {
@@ -25,9 +26,16 @@ export const markLength = 4
 /** Queues an event for each subscribed endpoint, in the transaction of the change. Actions that are not events are skipped. */
 export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
-  if (!isEvent(type) || !(await hasSubscribers(call.database, type))) return
-  const body = bodyOf({ type, timestamp: call.now, data: dataOf(type, change) })
-  const stem = stemOf(call)
+  if (!isEvent(type)) return
+  const captured = capturedEventsOf(call.database)
+  const isQueued = await hasSubscribers(call.database, type)
+  if (!captured && !isQueued) return
+  const event = { type, timestamp: call.now, data: dataOf(type, change) }
+  const body = bodyOf(event)
+  const id = call.newId('msg')
+  captured?.push({ id, ...event, body })
+  if (!isQueued) return
+  const stem = stemOf(id)
   // The due time comes from the id, so that both sort alike.
   const at = timeOfId(stem)
   // Subscriptions are read again: the cached answer may be old. PostgreSQL needs the casts.
@@ -45,7 +53,7 @@ export function enqueueFor(
   { id, mark }: { readonly id: string; readonly mark: string },
   message: NewMessage,
 ): string {
-  const messageId = `${stemOf(call)}${mark}`
+  const messageId = `${stemOf(call.newId('msg'))}${mark}`
   const at = timeOfId(messageId)
   const { type, subject } = message
   call.database.queue(sql`
@@ -59,8 +67,8 @@ function bodyOf({ type, timestamp, data }: Omit<NewMessage, 'subject'>): string 
   return JSON.stringify({ type, timestamp, data })
 }
 
-function stemOf({ newId }: Enqueuing): string {
-  return newId('msg').slice(0, -markLength)
+function stemOf(id: string): string {
+  return id.slice(0, -markLength)
 }
 
 /** A change of a record, as the API shows it before and after; null if it did not exist. */

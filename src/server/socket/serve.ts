@@ -2,6 +2,7 @@ import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../aca
 import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { academySealing } from '../access/sealing.ts'
+import { captureEvents, type OnEvents } from '../changes/event-capture.ts'
 import { type FirstSecrets, makeFirstSecrets } from '../credentials/first-secrets.ts'
 import { createDeferredStore, type Store } from '../database/database.ts'
 import { clockAheadMs } from '../database/health.ts'
@@ -50,6 +51,8 @@ export interface ServeOptions extends PortOptions {
   readonly fixedTime?: string | undefined
   /** Generates the ids; default by time and randomness. */
   readonly ids?: IdMaker | undefined
+  /** Receives the events of all changes, whether an endpoint subscribes to them or not. */
+  readonly onEvents?: OnEvents | undefined
   /** Observes a long upgrade, during which only the route `/health` is available. */
   readonly upgrade?: UpgradeWatch
   /** Limits of exports and reports. */
@@ -89,10 +92,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const outgoing = createLazyOutgoing(reach)
   const isClosing = () => port.isClosing
   const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, outgoing, isClosing }
-  const { database, created } = await openOrClose(port, options, now, () => {
+  const { database: store, created } = await openOrClose(port, options, now, () => {
     if (port.isAnswering) return
     port.answerWith(createApp({ ...app, database: createUpgradingStore() }, () => routes, webRoutes))
   })
+  const database = options.onEvents ? captureEvents(store, options.onEvents) : store
   // Makes the store remember its files.
   database.requireFiles?.()
   const longReads = new ThreadPool(

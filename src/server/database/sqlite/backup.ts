@@ -12,11 +12,14 @@ import {
   statSync,
 } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from '../database.ts'
 import { connectionTo, databaseErrorOf, lockWaitMs, resultCodeOf } from './connection.ts'
 import { applicationId } from './schema-version.ts'
 
 const pagesAtOnce = 2048
+/** SQLITE_BUSY, SQLITE_LOCKED (SQLite, Result and Error Codes). */
+const busy = [5, 6]
 
 /** Result of a backup. */
 interface BackupSize {
@@ -45,6 +48,31 @@ export async function backUp(
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(to + suffix, { force: true })
     // Errors of the source are DatabaseErrors by now.
     throw isSqlite(error) || isSystem(error) ? databaseErrorOf(to, error) : error
+  }
+}
+
+/** Time between attempts to lock a database that is being written to. */
+const lockPollMs = 5
+
+/**
+ * Overwrites the academy in a file by a backup of it, in one transaction, while this process has it open. Its other
+ * connections see the earlier state from then on. Waits for a write to end.
+ */
+export async function overwrite(path: string, from: string): Promise<void> {
+  const source = connectionTo(from, true, lockWaitMs)
+  try {
+    for (let leftMs = lockWaitMs; ; leftMs -= lockPollMs) {
+      try {
+        await backup(source, path, { rate: pagesAtOnce })
+        return
+      } catch (error) {
+        // If its first step finds the target locked, Node 24 throws the code of success.
+        if (!isSqlite(error) || ![0, ...busy].includes(error.errcode & 0xff) || leftMs <= 0) throw error
+        await setTimeout(lockPollMs)
+      }
+    }
+  } finally {
+    source.close()
   }
 }
 
@@ -129,8 +157,6 @@ function notOurs(path: string): DatabaseError {
 
 /** Suffixes of the files that SQLite keeps beside a database. */
 const companions = ['-wal', '-shm'] as const
-/** SQLITE_BUSY, SQLITE_LOCKED (SQLite, Result and Error Codes). */
-const busy = [5, 6]
 /** SQLITE_CORRUPT, SQLITE_NOTADB: no process can use the file. */
 const unreadable = [11, 26]
 
