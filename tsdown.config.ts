@@ -37,7 +37,17 @@ const common = {
   define: { 'process.env.NODE_PG_FORCE_NATIVE': 'undefined' },
 } as const
 
-/** The program in dist, and the library learnctl/client in dist/library. */
+/** Replaces the academy of learnctl/testing by that of the program, so that the package has it once. */
+const academyOfProgram: Rolldown.Plugin = {
+  name: 'academy-of-program',
+  load: (id) =>
+    id.endsWith('/src/testing/temporary-academy.ts')
+      ? `import { createRequire } from 'node:module'
+         export const { createTemporaryAcademy } = createRequire(import.meta.url)('../cli/chunks/temporary-academy.cjs')`
+      : null,
+}
+
+/** The program in dist, and the libraries learnctl/client and learnctl/testing in dist/library. */
 export default defineConfig([
   {
     ...common,
@@ -47,6 +57,7 @@ export default defineConfig([
       main: 'src/cli/main.ts',
       'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts',
       'cli/chunks/upgrade-process': 'src/server/academy/upgrade-process.ts',
+      'cli/chunks/temporary-academy': 'src/testing/temporary-academy.ts',
     },
     dts: false,
     plugins: [evaluated],
@@ -62,8 +73,10 @@ export default defineConfig([
     // Node prints the line of an error that is not caught: minified, that is the whole file.
     minify: false,
     fixedExtension: false,
-    entry: { client: 'src/client/client.ts' },
+    entry: { client: 'src/client/client.ts', testing: 'src/testing/testing.ts' },
     dts: true,
+    plugins: [academyOfProgram],
     outDir: 'dist/library',
+    outputOptions: { comments: false },
   },
 ])

@@ -94,9 +94,14 @@ const beginning = new Date(0)
  * Returns a generator whose ids for content are the same in each run: derived from the seed (0 to 2^32 − 1) and a
  * count per kind. For new academies only: in an existing one the ids would collide. All other ids come from
  * `idMaker`.
+ *
+ * @param counts ids made so far, by kind; a copy of it continues from there
  */
-export function seededIdMaker(seed: number, now: () => Date): IdMaker {
-  const counts = new Map<IdPrefix, number>()
+export function seededIdMaker(
+  seed: number,
+  now: () => Date,
+  counts: Map<IdPrefix, number> = new Map(),
+): IdMaker {
   const randomIds = idMaker(now)
   return (prefix) => {
     if (!seededPrefixes.includes(prefix)) return randomIds(prefix)
