@@ -1,4 +1,5 @@
 import { defineConfig, type Rolldown } from 'tsdown'
+import { inventory } from './packaging/inventory.ts'
 
 /**
  * Groups of files that are loaded together: each module named here with all that it imports statically, less what an
@@ -60,7 +61,7 @@ export default defineConfig([
       'cli/chunks/temporary-academy': 'src/testing/temporary-academy.ts',
     },
     dts: false,
-    plugins: [evaluated],
+    plugins: [evaluated, inventory],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       chunkFileNames: 'cli/chunks/[name]-[hash].cjs',

@@ -37,6 +37,11 @@ function endWithLauncher() {
   process.channel.unref()
 }
 
+/** Returns a path as one word of a shell. */
+function quoted(path) {
+  return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `"${path}"`
+}
+
 /** Runs the same words with the Node that `npm ci` installs beside the program: its streams are this process's own. */
 async function startWithOwnNode() {
   const { existsSync, realpathSync } = await import('node:fs')
@@ -46,8 +51,13 @@ async function startWithOwnNode() {
   const own = ['node', 'node.exe'].map((name) => join(modules, 'node', 'bin', name)).find(existsSync)
   // The one that came along says so itself, should it be too old: once is enough.
   if (own === undefined || process.execPath === realpathSync(own)) {
+    const isClone = existsSync(join(modules, '..', 'package-lock.json'))
+    const way = isClone
+      ? 'Install a suitable one in the clone of learnctl: npm ci'
+      : // The npm of an older Node fails with --allow-scripts, without which npm 12 would install no Node.
+        `Install it from https://nodejs.org, or run: npx -p node@24 node ${quoted(launcher)}`
     console.error(
-      `error: Node ${process.version} is not supported: learnctl requires Node 24.15 or newer, except 25\n  hint: Install a suitable one in the clone of learnctl: npm ci`,
+      `error: Node ${process.version} is not supported: learnctl requires Node 24.15 or newer, except 25\n  hint: ${way}`,
     )
     process.exitCode = 1
     return

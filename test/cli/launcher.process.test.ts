@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { isAlive } from '../../src/config/lock.ts'
@@ -65,11 +65,18 @@ describe('the launcher', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(
         new RegExp(
-          `^error: Node v${version} is not supported: .* Node 24\\.15 or newer.*\\n  hint: .*npm ci\\n$`,
+          `^error: Node v${version} is not supported: .* Node 24\\.15 or newer.*\\n  hint: Install it .* or run: npx .*\\n$`,
         ),
       )
+      expect(stderr).toContain(` npx -p node@24 node ${realpathSync(installed('bin/learnctl.js'))}\n`)
     },
   )
+
+  test('tells how a clone gets a Node, in a clone', async ({ installed }) => {
+    writeFileSync(installed('package-lock.json'), '{}')
+    const { stderr } = await run(installed('bin/learnctl.js'), ['--version'], pretending('20.20.2'))
+    expect(stderr).toMatch(/\n {2}hint: .*npm ci\n$/)
+  })
 
   test('runs on the Node that came along where the system has an old one', async ({ installed }) => {
     mkdirSync(installed('node_modules/node/bin'), { recursive: true })

@@ -1,4 +1,5 @@
-import { escapeHidden } from '../../codec/display-text.ts'
+import { escapeHidden, shellWord } from '../../codec/display-text.ts'
+import type { Environment } from '../../config/directories.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
@@ -92,10 +93,17 @@ function createNarrator({ io, settings, output }: Context): Say {
   }
 }
 
+/** Returns the words that start this program again: npx says which package it was told to use. */
+function programOf(env: Environment): string {
+  if (env['npm_command'] !== 'exec') return 'learnctl'
+  const name = env['npm_config_package']
+  return name ? `npx --package ${shellWord(name)} learnctl` : 'npx learnctl'
+}
+
 /** Chooses the database of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
 function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
-  const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
+  const program = programOf(io.env)
   if (settings.database.value !== null) {
     const target = session.target()
     const database = target.kind === 'local' ? target.database : directories.database

@@ -33,6 +33,11 @@ export interface Prompts {
   ): Promise<string | null>
 }
 
+type PromptLibrary = Pick<
+  typeof import('@inquirer/prompts'),
+  'confirm' | 'input' | 'password' | 'search' | 'select'
+>
+
 /** Clears an invalid answer. */
 const clearInvalid = { validationFailureMode: 'clear' } as const
 
@@ -43,14 +48,13 @@ const clearInvalid = { validationFailureMode: 'clear' } as const
 export function createPrompts(io: Io, settings: Settings): Prompts {
   const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
 
-  async function ask<Answer>(
-    question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
-  ): Promise<Answer> {
+  async function ask<Answer>(question: (library: PromptLibrary) => Promise<Answer>): Promise<Answer> {
     const refusal = promptsDisabledReason(io, settings)
     if (refusal) throw new UsageError('Input is required', { code: 'input_needed', why: [refusal] })
-    const library = await import('@inquirer/prompts')
+    // Named, so that the bundle leaves out the others: one of them brings tables of 150 encodings.
+    const { confirm, input, password, search, select } = await import('@inquirer/prompts')
     try {
-      return await question(library)
+      return await question({ confirm, input, password, search, select })
     } catch (error) {
       if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
         throw new CancelledError()
