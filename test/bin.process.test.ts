@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { bin, type Ended, run, runLearnctl } from './helpers/process.ts'
+import { bin, type Ended, isExecutable, launch, root, run, runLearnctl } from './helpers/process.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
 const database = join(home, 'academy.db')
@@ -82,6 +82,15 @@ test('--help, help and no word at all print the same help', async () => {
   }
 })
 
+test('help --notices prints the licences of all that it contains', async () => {
+  const { code, stdout, stderr } = await learnctl(['help', '--notices'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain(readFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8').trimEnd())
+  const ofNode = /^Node\.js \S+\n\nNode\.js is licensed for use as follows:\n[\s\S]*^- V8, located at/m
+  if (isExecutable) expect(stdout).toMatch(ofNode)
+  else expect(stdout).not.toMatch(ofNode)
+})
+
 /** Path of a Node on this machine that is too old; undefined without one. */
 const oldNode = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -114,7 +123,8 @@ test('a list over the wire leaves out what it has no use for', async () => {
   }
 })
 
-test.skipIf(oldNode === undefined).for([[], ['--version'], ['courses', 'list']])(
+// The executable has its Node inside.
+test.skipIf(oldNode === undefined || isExecutable).for([[], ['--version'], ['courses', 'list']])(
   'a Node that is too old starts the one that came along: %j',
   async (words) => {
     const start = { cwd: home, env: { HOME: home } }
@@ -125,7 +135,7 @@ test.skipIf(oldNode === undefined).for([[], ['--version'], ['courses', 'list']])
 
 test('it is a program: a link to it runs by its first line', async () => {
   const link = join(freshDirectory(), 'learnctl')
-  symlinkSync(bin, link)
+  symlinkSync(launch.at(-1) ?? '', link)
   const [version, list] = await Promise.all(
     [['--version'], ['courses', 'list', '-q', '--limit', '1', '--database', database]].map((words) =>
       run(link, words, { cwd: home, env: { HOME: home } }),
@@ -190,7 +200,7 @@ test.for([
 test('an export is written into a pipe that is named as its file', async ({ skip }) => {
   if (!existsSync('/dev/stdout')) return skip('there is no /dev/stdout here')
   const words = ['analytics', 'export', '--columns', 'email', '--file', '/dev/stdout']
-  const line = [process.execPath, bin, ...words].map((word) => `'${word}'`).join(' ')
+  const line = [...launch, ...words].map((word) => `'${word}'`).join(' ')
   const { stdout, stderr } = await run('sh', ['-c', `${line} | cat`], {
     cwd: home,
     env: { HOME: home, LEARNCTL_DATABASE: database },

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { executable } from './executable/build.ts'
 
 /**
  * Length of random tests. `LEARNCTL_TEST_LENGTH=full` runs each at full length with a new seed, as `.ci/run` does; otherwise they
@@ -13,6 +14,8 @@ if (isFull) console.log(`Random tests: LEARNCTL_TEST_SEED=${process.env['LEARNCT
 const processes = '**/*.process.test.ts'
 /** Tests of the server that are about SQLite, or open their own databases. */
 const onlySqlite = '**/*.sqlite.test.ts'
+/** Tests of processes that run through the single-file executable as well. */
+const throughExecutable = ['bin.process.test.ts', 'cli/streams.process.test.ts']
 /** Folders of tests with packages of their own: each has a package.json. */
 const withPackages = ['foreign', 'browser', 'generators']
 /** Tests of bytes, requests and forms before anything is stored: one database shows as much as another. */
@@ -42,8 +45,13 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
 }
 
 /** Tests that start programs, which a busy machine slows down more. */
-function startingPrograms(name: string, include: string[]): TestProjectInlineConfiguration {
-  return project(name, { include, testTimeout: 180_000, hookTimeout: 180_000, sequence: { groupOrder: 1 } })
+function startingPrograms(
+  name: string,
+  include: string[],
+  more: TestProjectInlineConfiguration['test'] = {},
+): TestProjectInlineConfiguration {
+  const patience = { testTimeout: 180_000, hookTimeout: 180_000, sequence: { groupOrder: 1 } }
+  return project(name, { include, ...patience, ...more })
 }
 
 /** The server's tests with each academy on PostgreSQL, where there is one: `.ci/postgres` runs a command beside one. */
@@ -60,9 +68,13 @@ export default defineConfig({
     projects: [
       project('learnctl', {
         include: ['**/*.test.ts'],
-        exclude: [processes, ...withPackages.map((folder) => `${folder}/**`)],
+        exclude: [processes, 'executable/**', ...withPackages.map((folder) => `${folder}/**`)],
       }),
       startingPrograms('processes', [processes]),
+      startingPrograms('executable', ['executable/**/*.test.ts', ...throughExecutable], {
+        globalSetup: 'test/executable/build.ts',
+        env: { LEARNCTL_TEST_EXECUTABLE: executable },
+      }),
       ...withPackages.map((folder) => startingPrograms(folder, [`${folder}/**/*.test.ts`])),
       ...(process.env['LEARNCTL_TEST_POSTGRES'] ? [postgres] : []),
     ],

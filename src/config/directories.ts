@@ -11,11 +11,13 @@ export interface Place {
   readonly platform: NodeJS.Platform
 }
 
-/** Directories of configuration, state (journals, running servers) and data (academies), all absolute. */
+/** Directories of configuration, state (journals, running servers), data (academies) and cache, all absolute. */
 export interface Directories {
   readonly config: string
   readonly state: string
   readonly data: string
+  /** The files of the single-file executable; all of it can be deleted at any time. */
+  readonly cache: string
   /** Database of the profile `local`, and the default of a server. */
   readonly database: string
 }
@@ -32,12 +34,14 @@ export function directoriesOf(place: Place): Directories {
     const base = env[name]
     return base && isAbsolute(base) ? join(base, 'learnctl') : undefined
   }
-  const standard = platformDirectories(place)
+  // HOME can be empty.
+  const standard = platformDirectories({ ...place, home: resolve(cwd, place.home) })
   const data = xdg('XDG_DATA_HOME') ?? standard.data
   return {
     config: own ? resolve(cwd, own) : (xdg('XDG_CONFIG_HOME') ?? standard.config),
     state: ownState ? resolve(cwd, ownState) : (xdg('XDG_STATE_HOME') ?? standard.state),
     data,
+    cache: xdg('XDG_CACHE_HOME') ?? standard.cache,
     database: join(data, 'local.db'),
   }
 }
@@ -49,15 +53,22 @@ function platformDirectories({ env, home, platform }: Place) {
       config: join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'learnctl'),
       state: join(local, 'State'),
       data: join(local, 'Data'),
+      cache: join(local, 'Cache'),
     }
   }
   if (platform === 'darwin') {
     const support = join(home, 'Library', 'Application Support', 'learnctl')
-    return { config: support, state: join(support, 'state'), data: join(support, 'data') }
+    return {
+      config: support,
+      state: join(support, 'state'),
+      data: join(support, 'data'),
+      cache: join(home, 'Library', 'Caches', 'learnctl'),
+    }
   }
   return {
     config: join(home, '.config', 'learnctl'),
     state: join(home, '.local', 'state', 'learnctl'),
     data: join(home, '.local', 'share', 'learnctl'),
+    cache: join(home, '.cache', 'learnctl'),
   }
 }

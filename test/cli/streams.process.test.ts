@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/fresh-directory.ts'
 import { putNewAcademy } from '../helpers/new-academy.ts'
-import { bin, runModule, type Start, startProcess } from '../helpers/process.ts'
+import { launch, runModule, type Start, startProcess } from '../helpers/process.ts'
 
 /** Starts the program as a process in a fresh home with an academy; `before` are words of the shell. */
 const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
@@ -14,7 +14,7 @@ const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
   onCleanup(home.remove)
   await putNewAcademy(join(home.path, 'academy.db'))
   return (words: readonly string[], { env, ...start }: Start = {}, before: readonly string[] = []) => {
-    const [program = '', ...rest] = [...before, process.execPath, bin, ...words]
+    const [program = '', ...rest] = [...before, ...launch, ...words]
     return startProcess(program, rest, {
       cwd: home.path,
       env: { HOME: home.path, LEARNCTL_DATABASE: 'academy.db', ...env },

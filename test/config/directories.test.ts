@@ -15,10 +15,11 @@ describe('the directories', () => {
   })
 
   it('keep state and academies apart', () => {
-    const env = { XDG_STATE_HOME: '/state', XDG_DATA_HOME: '/data' }
+    const env = { XDG_STATE_HOME: '/state', XDG_DATA_HOME: '/data', XDG_CACHE_HOME: '/cache' }
     expect(directoriesOf({ ...linux, env })).toMatchObject({
       state: '/state/learnctl',
       data: '/data/learnctl',
+      cache: '/cache/learnctl',
       database: '/data/learnctl/local.db',
     })
   })
@@ -31,6 +32,12 @@ describe('the directories', () => {
     expect(directoriesOf({ ...linux, env }).state).toBe(state)
   })
 
+  it('are absolute without a home', () => {
+    const places = directoriesOf({ ...linux, home: '' })
+    expect(places).toEqual(directoriesOf({ ...linux, home: linux.cwd }))
+    expect(places.cache).toBe('/home/ada/.cache/learnctl')
+  })
+
   it('are the platform’s own without variables', () => {
     expect(directoriesOf({ ...linux, platform: 'darwin' }).config).toBe(
       '/home/ada/Library/Application Support/learnctl',
@@ -38,6 +45,9 @@ describe('the directories', () => {
     expect(directoriesOf(linux)).toMatchObject({
       state: '/home/ada/.local/state/learnctl',
       data: '/home/ada/.local/share/learnctl',
+      cache: '/home/ada/.cache/learnctl',
     })
+    const windows: Place = { ...linux, platform: 'win32', env: { LOCALAPPDATA: '/local' } }
+    expect(directoriesOf(windows).cache).toBe('/local/learnctl/Cache')
   })
 })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 
@@ -10,6 +10,19 @@ export const root = join(import.meta.dirname, '../..')
 
 /** Script that users start, for the built program. */
 export const bin = join(root, 'bin/learnctl.js')
+
+/** Executable that the tests of processes run instead of the script; the project `executable` builds it. */
+const executable = process.env['LEARNCTL_TEST_EXECUTABLE']
+
+/** Whether tests run the executable. */
+export const isExecutable = executable !== undefined
+
+/** Program and first words of a command line of the built program. */
+export const launch: readonly [string, ...string[]] =
+  executable === undefined ? [process.execPath, bin] : [executable]
+
+/** One cache for all tests: each home would get unpacked files of its own. */
+const sharedCache = executable === undefined ? {} : { XDG_CACHE_HOME: join(dirname(executable), 'cache') }
 
 /** Result of a process. */
 export interface Ended {
@@ -22,7 +35,7 @@ export interface Ended {
 /** Options for starting a process. */
 export interface Start {
   readonly cwd?: string
-  /** Environment, to which only PATH is added. */
+  /** Environment, to which PATH is added, and the cache of the executable. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Text of standard input (default none); null keeps it open. */
   readonly stdin?: string | null
@@ -51,7 +64,7 @@ export function startProcess(
   // Standard input is always a pipe; the type of `spawn` needs all three streams to know that.
   const child = spawn(program, words, {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...sharedCache, ...env },
     stdio: ['pipe', stdout ?? 'pipe', stderr ?? 'pipe'],
   }) as ChildProcess & { readonly stdin: Writable }
   const out = textOf(child.stdout)
@@ -88,9 +101,16 @@ export function run(
   return ended
 }
 
+/** Starts the built program as a process. */
+export function startLearnctl(words: readonly string[], start?: Start): Started {
+  const [program, ...first] = launch
+  return startProcess(program, [...first, ...words], start)
+}
+
 /** Runs the built program until it ends. */
 export function runLearnctl(words: readonly string[], start: Parameters<typeof run>[2]): Promise<Ended> {
-  return run(process.execPath, [bin, ...words], start)
+  const [program, ...first] = launch
+  return run(program, [...first, ...words], start)
 }
 
 /** Runs the text of a module until it ends. */

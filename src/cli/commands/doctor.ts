@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs'
+import { isSea } from 'node:sea'
+import { fileURLToPath } from 'node:url'
 import { remainingMs } from '../../auth/tokens.ts'
 import { escapeHidden, shellWord } from '../../codec/display-text.ts'
 import type { Target } from '../../config/target.ts'
@@ -82,6 +84,7 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   const { io, profiles, directories, session } = context
   const findings: Finding[] = [
     { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
+    ...findUnpacked(),
     ...checkFiles(profiles.path, directories.config),
     ...(await checkProxies(io.env)),
     ...(await listRunning(directories.state)),
@@ -104,6 +107,13 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
       ? await checkLocalAcademy(context, fixes)
       : await checkPlatform(context, target)),
   ]
+}
+
+/** Shows where the single-file executable has unpacked itself. */
+function findUnpacked(): Finding[] {
+  if (!isSea()) return []
+  const folder = fileURLToPath(new URL('../..', import.meta.url))
+  return [{ check: 'Executable', status: 'ok', detail: `${process.execPath}, unpacked to ${folder}` }]
 }
 
 /** Checks that other users cannot read files that may contain a credential. */

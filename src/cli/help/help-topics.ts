@@ -37,6 +37,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   NODE_EXTRA_CA_CERTS: 'PEM file of more certificate authorities to trust',
   'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME':
     'Base directories of profiles, state (running servers, error reports) and academies',
+  XDG_CACHE_HOME: 'Base directory of the files that the single-file executable unpacks',
 }
 
 function flagsText(): string {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { isSea } from 'node:sea'
 import { shellWord } from '../../codec/display-text.ts'
 import { makeDirectory, readRegularFile, unwritableError } from '../../config/files.ts'
 import type { Context } from '../command/context.ts'
@@ -73,9 +74,10 @@ function openLog(path: string): number {
   }
 }
 
-/** Returns the words of this command without --detach and the output format. */
+/** Returns the script and the words of this command without --detach and the output format. */
 function ownWords(): string[] {
-  const words = process.argv.slice(1)
+  // A single-file executable is its own script.
+  const words = process.argv.slice(isSea() ? 2 : 1)
   return words.filter(
     (word, index) =>
       word !== '--detach' && !/^(-o|--output)/.test(word) && !/^(-o|--output)$/.test(words[index - 1] ?? ''),

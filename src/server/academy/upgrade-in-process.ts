@@ -42,10 +42,12 @@ export async function upgradeInProcess(path: string, watch: UpgradeWatch): Promi
   signal.throwIfAborted()
   const beganMs = performance.now()
   const child = fork(entry, [path], {
-    execArgv: [
-      `--max-old-space-size=${memoryMiB}`,
-      ...(isSource ? ['--import', import.meta.resolve('tsx')] : []),
-    ],
+    execArgv: isSource ? ['--import', import.meta.resolve('tsx')] : [],
+    // A single-file executable takes flags of Node by the variable alone.
+    env: {
+      ...process.env,
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --max-old-space-size=${memoryMiB}`.trim(),
+    },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   let last: FromUpgrade | undefined

@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const folder = join(tmpdir(), `learnctl-executable-${process.pid}`)
+const { platform, arch } = process
+
+/** Path of the executable while its tests run. */
+export const executable = join(folder, `learnctl-${platform}-${arch}${platform === 'win32' ? '.exe' : ''}`)
+
+/** Makes the executable of the built program before the tests; returns a function that removes it after them. */
+export default function build(): () => void {
+  mkdirSync(folder)
+  const script = join(import.meta.dirname, '../../packaging/executable.ts')
+  execFileSync(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return () => rmSync(folder, { recursive: true, force: true })
+}
