@@ -1,131 +1,380 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { parse } from 'yaml'
+import manifest from '../package.json' with { type: 'json' }
 import { serve } from '../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost } from './helpers/academy.ts'
 import { shownFiles } from './helpers/examples.ts'
-import { bin, type Ended, root, run } from './helpers/process.ts'
-
-interface Step {
-  readonly name?: string
-  readonly uses?: string
-  readonly run?: string
-  readonly if?: string
-  readonly env?: Record<string, string>
-  readonly with?: Record<string, string>
-}
-
-interface Workflow {
-  readonly jobs: Record<string, { readonly env?: Record<string, string>; readonly steps: readonly Step[] }>
-}
+import { bin, root, run } from './helpers/process.ts'
+import { type FakeAction, type Job, readAction, runSteps, type Step } from './helpers/workflow.ts'
 
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8')
-const { jobs } = parse(/^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '') as Workflow
+const [workflow = '', shared = '', listed = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+  ([, text = '']) => text,
+)
+const { jobs } = parse(workflow) as { jobs: Record<string, Job> }
+const sharedSteps = parse(shared) as Step[]
+const listSteps = parse(listed) as Step[]
+const actions = ['learnctl', 'academy'].map((name) => [name, readAction(name)] as const)
 
-/** A checkout with the files of the recipes, learnctl on the PATH, and a platform. */
-const test = base.extend('place', async ({ task: _ }, { onCleanup }) => {
-  const { path, remove } = freshDirectory()
-  for (const name of ['work', 'temp', 'bin']) mkdirSync(join(path, name))
-  const cwd = join(path, 'work')
-  for (const [name, text] of shownFiles()) writeFileSync(join(cwd, name), text)
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`
-  writeFileSync(join(path, 'bin/learnctl'), program, { mode: 0o755 })
-  const server = await serve({
-    path: join(path, 'platform.db'),
-    host: '127.0.0.1',
-    port: 0,
-    allowHosts: [],
-    publicUrl: undefined,
-    corsOrigins: [],
-    perMinute: 0,
-    writeLog: () => {},
-    passwordCost,
-    temporary: true,
-  })
-  onCleanup(async () => {
-    await server.stop()
-    remove()
-  })
-  /** Replaces the expressions of GitHub, and the example's platform with the one of the test. */
-  const filled = (text: string) =>
-    text
-      .replace(/\$\{\{ (.*?) \}\}/g, (_, name: string) => values[name] ?? `no value for ${name}`)
-      .replace('https://academy.example.org', server.url)
-  const values: Record<string, string> = {
-    'runner.temp': join(path, 'temp'),
-    'secrets.LEARNCTL_API_KEY': server.firstKey ?? '',
+/** The learnctl of this checkout, as an installed program. */
+function putProgram(folder: string, text = `exec '${process.execPath}' '${bin}' "$@"`): void {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'learnctl'), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+}
+
+/** Makes a repository with one commit of all that is in a folder. */
+function commitAll(cwd: string): void {
+  for (const words of [
+    ['init', '--quiet'],
+    ['add', '.'],
+    ['commit', '--quiet', '--allow-empty', '-m', 'all'],
+  ]) {
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a', ...words], {
+      cwd,
+      env: { PATH: process.env['PATH'] },
+    })
   }
-  /** Runs the scripts of a job as GitHub does, until one fails; learnctl is installed already. */
-  async function runJob(name: string): Promise<Ended> {
-    const job = jobs[name]
-    let ended: Ended = { code: null, signal: null, stdout: '', stderr: '' }
-    for (const step of job?.steps ?? []) {
-      if (step.run === undefined || step.name === 'Install learnctl') continue
-      const env = Object.entries({ ...job?.env, ...step.env }).map(([key, text]) => [key, filled(text)])
-      ended = await run('bash', ['-e', '-c', filled(step.run)], {
-        cwd,
-        env: {
-          HOME: path,
-          CI: 'true',
-          ...Object.fromEntries(env),
-          PATH: [join(path, 'bin'), process.env['PATH']].join(delimiter),
-        },
-      })
-      if (ended.code !== 0) break
+}
+
+/** A runner with a checkout that has the files of the recipes, and a cache that has learnctl. */
+const test = base
+  .extend('home', async ({ task: _ }, { onCleanup }) => {
+    const { path, remove } = freshDirectory()
+    onCleanup(remove)
+    mkdirSync(join(path, 'work/learnctl'), { recursive: true })
+    for (const [name, text] of shownFiles()) writeFileSync(join(path, 'work', name), text)
+    return path
+  })
+  .extend('runJob', async ({ home }) => {
+    const cache: FakeAction = ({ path = '' }) => {
+      putProgram(join(path, 'bin'))
+      return { 'cache-hit': 'true' }
     }
-    return ended
-  }
-  return { cwd, temp: join(path, 'temp'), filled, runJob }
-})
+    const fakes = {
+      'actions/checkout': ({ path }: Readonly<Record<string, string>>) => {
+        if (path !== undefined) commitAll(join(home, 'work', path))
+        return {}
+      },
+      'actions/cache': cache,
+      'actions/setup-node': () => ({}),
+      'actions/upload-artifact': () => ({}),
+    }
+    return (
+      job: Job,
+      { actions = {}, ...options }: Partial<Parameters<typeof runSteps>[1]> = {},
+    ): ReturnType<typeof runSteps> => runSteps(job, { home, actions: { ...fakes, ...actions }, ...options })
+  })
+  .extend('seed', async ({ home, runJob }, { onCleanup }) => {
+    const server = await serve({
+      path: join(home, 'platform.db'),
+      host: '127.0.0.1',
+      port: 0,
+      allowHosts: [],
+      publicUrl: undefined,
+      corsOrigins: [],
+      perMinute: 0,
+      writeLog: () => {},
+      passwordCost,
+      temporary: true,
+    })
+    onCleanup(() => server.stop())
+    const values = { 'secrets.LEARNCTL_API_KEY': server.firstKey ?? '' }
+    /** Runs the job that seeds a platform, which is that of the test. */
+    return () =>
+      runJob(jobs['seed'] ?? { steps: [] }, {
+        values,
+        replace: (text) => text.replace('https://academy.example.org', server.url),
+      })
+  })
 
-const kept = (temp: string) => readdirSync(temp).filter((name) => name.startsWith('learnctl-'))
+const temp = (home: string) => join(home, 'temp')
+/** Academies in the temporary folder; Node puts its compile cache there, too. */
+const kept = (home: string) => readdirSync(temp(home)).filter((name) => /^learnctl-(exec|kept)/.test(name))
+const install: Step = { id: 'learnctl', uses: './learnctl/.github/actions/learnctl' }
 
 describe('the workflow for GitHub Actions', () => {
-  test('uses actions by their version, and uploads with a name and a path', () => {
-    const steps = Object.values(jobs).flatMap((job) => job.steps)
+  const steps = [...Object.values(jobs), { steps: sharedSteps }].flatMap((job) => job.steps)
+
+  test('uses actions by their version or from the checkout, and uploads with a name and a path', () => {
     for (const { uses, run: script, with: given } of steps) {
-      expect(uses ?? 'actions/none@v1').toMatch(/^actions\/[a-z-]+@v\d+$/)
+      expect(uses ?? 'actions/none@v1').toMatch(
+        /^(actions\/[a-z-]+@v\d+|\.\/learnctl\/\.github\/actions\/[a-z]+)$/,
+      )
       expect([uses, script].filter((each) => each !== undefined)).toHaveLength(1)
       if (uses?.includes('upload'))
         expect(Object.keys(given ?? {})).toEqual(expect.arrayContaining(['name', 'path']))
     }
   })
 
-  test('tests against a temporary academy, which leaves nothing behind', async ({ place }) => {
-    const ended = await place.runJob('test')
-    expect(ended, ended.stderr).toMatchObject({ code: 0 })
-    expect(kept(place.temp)).toEqual([])
+  test('checks out learnctl at the tag of a version', () => {
+    const refs = steps.flatMap(({ with: given }) =>
+      given?.['repository'] === undefined ? [] : [given['ref']],
+    )
+    expect(refs).toHaveLength(2)
+    for (const ref of refs) expect(ref).toMatch(/^v\d+\.\d+\.\d+$/)
   })
 
-  test('keeps what it uploads where the tests fail', async ({ place }) => {
-    writeFileSync(join(place.cwd, 'test.mjs'), 'process.exit(3)\n')
-    expect(await place.runJob('test')).toMatchObject({ code: 3 })
-    const upload = jobs['test']?.steps.find((step) => step.if === 'failure()')
-    const [folder = ''] = kept(place.temp)
-    const pattern = place.filled(upload?.with?.['path'] ?? '')
-    expect(join(place.temp, folder)).toMatch(new RegExp(`^${pattern.replace('*', '\\w+')}$`))
-    expect(readdirSync(join(place.temp, folder)).sort()).toEqual(['academy.db', 'server.log'])
+  test('tests against a temporary academy, which leaves nothing behind', async ({ home, runJob }) => {
+    const ended = await runJob(jobs['test'] ?? { steps: [] })
+    // The seeds of an academy are no results of the workflow.
+    expect(ended, ended.log).toMatchObject({ code: 0, summary: '' })
+    expect(kept(home)).toEqual([])
   })
 
-  test('seeds the platform, again at any time, and exports what it uploads', async ({ place }) => {
+  test('keeps what it uploads where the tests fail', async ({ home, runJob }) => {
+    writeFileSync(join(home, 'work/test.mjs'), 'process.exit(3)\n')
+    const uploaded: string[] = []
+    const upload: FakeAction = ({ path = '' }) => {
+      uploaded.push(path)
+      return {}
+    }
+    const ended = await runJob(jobs['test'] ?? { steps: [] }, {
+      actions: { 'actions/upload-artifact': upload },
+    })
+    expect(ended, ended.log).toMatchObject({ code: 3 })
+    const [folder = ''] = kept(home)
+    const [pattern = ''] = uploaded
+    expect(join(temp(home), folder)).toMatch(new RegExp(`^${pattern.replace('*', '\\w+')}$`))
+    expect(readdirSync(join(temp(home), folder)).sort()).toEqual(['academy.db', 'server.log'])
+  })
+
+  test('seeds the platform, again at any time, and exports what it uploads', async ({ home, seed }) => {
     const upload = jobs['seed']?.steps.find((step) => step.uses?.includes('upload') && !step.if)
     for (let time = 0; time < 2; time += 1) {
-      const ended = await place.runJob('seed')
-      expect(ended, ended.stderr).toMatchObject({ code: 0 })
-      const file = join(place.cwd, upload?.with?.['path'] ?? '')
+      const ended = await seed()
+      expect(ended, ended.log).toMatchObject({ code: 0 })
+      const file = join(home, 'work', String(upload?.with?.['path']))
       expect(existsSync(file)).toBe(true)
       rmSync(file)
     }
   })
 
   test('fails with 8 where rows are rejected, and leaves them in the file that it uploads', async ({
-    place,
+    home,
+    seed,
   }) => {
-    writeFileSync(join(place.cwd, 'users.csv'), 'email\ngrace@example.org\nnobody\n')
-    expect(await place.runJob('seed')).toMatchObject({ code: 8 })
+    writeFileSync(join(home, 'work/users.csv'), 'email\ngrace@example.org\nnobody\n')
+    expect(await seed()).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('\n::error file=users.csv,line=3,title=learnctl::email: must be'),
+      summary: expect.stringMatching(/^### Imported 2 rows.*\n### Imported 1 row of 2 from users\\.csv\n/s),
+    })
     const path = jobs['seed']?.steps.find((step) => step.if === 'failure()')?.with?.['path']
     expect(path).toBe('*.errors.csv')
-    expect(readFileSync(join(place.cwd, 'users.errors.csv'), 'utf8')).toContain('nobody')
+    expect(readFileSync(join(home, 'work/users.errors.csv'), 'utf8')).toContain('nobody')
+  })
+})
+
+describe('the actions', () => {
+  test.for(actions)('%s passes its inputs to scripts as variables, and names the shell', ([, { runs }]) => {
+    expect(runs.using).toBe('composite')
+    for (const step of runs.steps) {
+      expect(step.run ?? '').not.toContain('${{')
+      if (step.run === undefined) expect(step.uses).toMatch(/^actions\/[a-z-]+@v\d+$/)
+      else expect(step.shell).toBe('bash')
+    }
+  })
+
+  test.for(actions)('%s has all its inputs in the documentation', ([name, { inputs }]) => {
+    const table = page.slice(page.indexOf(`| Input of \`${name}\``)).split('\n\n')[0]
+    for (const input of Object.keys(inputs)) expect(table).toContain(`\`${input}\``)
+  })
+})
+
+describe('the action learnctl', () => {
+  /** A package whose install script shows that it ran, and which a clone builds. */
+  function putPackage(folder: string, version: string): void {
+    mkdirSync(join(folder, 'bin'), { recursive: true })
+    const scripts = {
+      install: 'touch "$RUNNER_TEMP/scripts-ran"',
+      build: `echo 'echo ${version}' >> bin/learnctl.sh`,
+    }
+    const named = { name: 'learnctl', version }
+    const bins = { bin: { learnctl: 'bin/learnctl.sh' } }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...named, ...bins, scripts }))
+    const lock = { ...named, lockfileVersion: 3, packages: { '': { ...named, ...bins } } }
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
+    writeFileSync(join(folder, 'bin/learnctl.sh'), '#!/bin/sh\n', { mode: 0o755 })
+  }
+
+  const keyed: { key: string; path: string }[] = []
+  const miss: FakeAction = ({ key = '', path = '' }) => {
+    keyed.push({ key, path })
+    return { 'cache-hit': '' }
+  }
+  const offline = { npm_config_offline: 'true' }
+
+  test('builds the folder of a clone, installs it without scripts, and caches it by its content', async ({
+    home,
+    runJob,
+  }) => {
+    const clone = join(home, 'work/learnctl')
+    putPackage(clone, '7.8.9')
+    commitAll(clone)
+    const { stdout: tree } = await run('git', ['rev-parse', 'HEAD:./'], { cwd: clone })
+    const steps = [{ ...install, with: { from: 'learnctl' } }, { run: 'learnctl --version' }]
+    const ended = await runJob({ env: offline, steps }, { actions: { 'actions/cache': miss } })
+    expect(ended, ended.log).toMatchObject({
+      code: 0,
+      stdout: '7.8.9\n',
+      outputs: { learnctl: { version: '7.8.9' } },
+    })
+    expect(existsSync(join(temp(home), 'scripts-ran'))).toBe(false)
+    expect(ended.used).toEqual(['actions/cache'])
+    const modules = process.versions.modules
+    expect(keyed.at(-1)).toEqual({
+      key: `learnctl-Linux-X64-node${modules}-folder-${tree.trim()}`,
+      path: join(temp(home), 'learnctl'),
+    })
+  })
+
+  test('installs a packed file', async ({ home, runJob }) => {
+    putPackage(join(home, 'work/learnctl'), '7.8.9')
+    const env = { npm_config_offline: 'true', HOME: home }
+    await run('npm', ['pack', '--ignore-scripts'], { cwd: join(home, 'work/learnctl'), env })
+    writeFileSync(join(home, 'work/learnctl/bin/learnctl.sh'), '')
+    const from = 'learnctl/learnctl-7.8.9.tgz'
+    const ended = await runJob(
+      { env: offline, steps: [{ ...install, with: { from } }] },
+      { actions: { 'actions/cache': miss } },
+    )
+    expect(ended, ended.log).toMatchObject({ code: 0 })
+    expect(keyed.at(-1)?.key).toMatch(/-file-[0-9a-f]{64}$/)
+    expect(existsSync(join(temp(home), 'scripts-ran'))).toBe(false)
+  })
+
+  test('installs its own version from npm unless another is named, and nothing that the cache has', async ({
+    home,
+    runJob,
+  }) => {
+    putProgram(join(home, 'bin'), 'echo 1.2.3')
+    // npm of the test installs what it is asked for by name.
+    writeFileSync(
+      join(home, 'bin/npm'),
+      '#!/bin/sh\necho "$*" >> "$HOME/npm"\nmkdir -p "$RUNNER_TEMP/learnctl/bin"\ncp "$HOME/bin/learnctl" "$RUNNER_TEMP/learnctl/bin/"\n',
+      { mode: 0o755 },
+    )
+    const path = [join(home, 'bin')]
+    const asked = () => readFileSync(join(home, 'npm'), 'utf8').trim().split('\n')
+    await runJob({ steps: [install] }, { path, actions: { 'actions/cache': miss } })
+    await runJob(
+      { steps: [{ ...install, with: { version: '0.0.7-rc.1' } }] },
+      { path, actions: { 'actions/cache': miss } },
+    )
+    expect(asked()).toEqual(
+      [manifest.version, '0.0.7-rc.1'].map(
+        (version) =>
+          `install --global --ignore-scripts --no-audit --no-fund --prefix ${temp(home)}/learnctl learnctl@${version}`,
+      ),
+    )
+    expect(keyed.slice(-2).map(({ key }) => key.replace(/.*npm-/, ''))).toEqual([
+      manifest.version,
+      '0.0.7-rc.1',
+    ])
+    expect(await runJob({ steps: [install] }, { path })).toMatchObject({ code: 0 })
+    expect(asked()).toHaveLength(2)
+  })
+
+  test.for([
+    [{ version: 'latest' }, 'must be exact, such as'],
+    [{ version: '1.0.0; touch injected' }, 'must be exact'],
+    [{ from: '$(touch injected)' }, 'names no file or folder'],
+    [{ from: 'learnctl', version: '0.1.0' }, 'cannot be used together'],
+  ] as const)('refuses %j, which no shell runs', async ([given, text], { home, runJob }) => {
+    const ended = await runJob({ steps: [{ ...install, with: given }] })
+    expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining(text) })
+    expect(existsSync(join(home, 'work/injected'))).toBe(false)
+  })
+
+  test('sets up Node where that of the runner is older', async ({ home, runJob }) => {
+    putProgram(join(home, 'old'), '')
+    writeFileSync(join(home, 'old/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const setUp: FakeAction = (given) => {
+      expect(given).toEqual({ 'node-version': '^24.15.0' })
+      rmSync(join(home, 'old/node'))
+      return {}
+    }
+    const ended = await runJob(
+      { steps: [install] },
+      { path: [join(home, 'old')], actions: { 'actions/setup-node': setUp } },
+    )
+    expect(ended, ended.log).toMatchObject({ code: 0, used: ['actions/setup-node', 'actions/cache'] })
+  })
+})
+
+describe('the action academy', () => {
+  const pid = `\${{ steps.academy.outputs.pid }}`
+  const stop: Step = { if: 'always()', env: { PID: pid }, run: 'kill "$PID"' }
+
+  test('serves one academy to several steps until it is stopped, with a masked key', async ({
+    home,
+    runJob,
+  }) => {
+    const steps = [install, ...sharedSteps, stop]
+    const ended = await runJob({ steps })
+    expect(ended, ended.log).toMatchObject({ code: 0, env: {} })
+    const { url, 'api-key': key = '' } = ended.outputs['academy'] ?? {}
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    // The line that masks the key is the only one with it, and the first.
+    expect(ended.log.split(key)).toHaveLength(2)
+    expect(ended.log).toContain(`\n::add-mask::${key}\nServing ${url}\n`)
+    await expect.poll(() => kept(home)).toEqual([])
+  })
+
+  test('begins with a snapshot, imports seeds, captures webhooks, and sets variables of later steps if asked', async ({
+    home,
+    runJob,
+  }) => {
+    const academy: Step = {
+      id: 'academy',
+      uses: './learnctl/.github/actions/academy',
+      with: {
+        ...{ snapshot: 'begin.db', seed: '\n  terms=terms of 2026.csv\n\nusers=users.csv\n' },
+        ...{ 'webhooks-file': 'webhooks.jsonl', port: 0, 'set-environment': true },
+      },
+    }
+    const terms = 'externalId,name,startDate,endDate\nS,Spring,2026-01-01,2026-06-30\n'
+    writeFileSync(join(home, 'work/terms of 2026.csv'), terms)
+    const steps = [
+      install,
+      { env: { LEARNCTL_URL: '' }, run: 'learnctl courses import courses.csv --database begin.db' },
+      academy,
+      ...listSteps,
+      { run: 'learnctl terms list && learnctl users create --email eve@example.org' },
+      stop,
+    ]
+    const env = { LEARNCTL_URL: 'https://academy.example.org' }
+    const ended = await runJob({ env, steps })
+    expect(ended, ended.log).toMatchObject({ code: 0 })
+    expect(ended.env).toEqual({
+      LEARNCTL_URL: ended.outputs['academy']?.['url'],
+      LEARNCTL_API_KEY: ended.outputs['academy']?.['api-key'],
+    })
+    expect(ended.log).toMatch(/^::stop-commands::([0-9a-f-]{36})\n.*\tcrs_\w+\n::\1::$/ms)
+    expect(ended.log).toContain('Spring')
+    expect(readFileSync(join(home, 'work/webhooks.jsonl'), 'utf8')).toMatch(/^\{.*"user\.created".*\}\n$/)
+    await expect.poll(() => kept(home)).toEqual([])
+  })
+
+  test('fails with the reason where it cannot start, and leaves nothing behind', async ({ home, runJob }) => {
+    const academy = { uses: './learnctl/.github/actions/academy', with: { seed: '$(touch injected).csv' } }
+    const ended = await runJob({ steps: [install, academy] })
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('file not found') })
+    expect(readdirSync(join(home, 'work'))).not.toContain('injected')
+    expect(kept(home)).toEqual([])
+  })
+
+  test('asks for learnctl where it is not installed', async ({ home, runJob }) => {
+    const academy = { uses: './learnctl/.github/actions/academy' }
+    mkdirSync(join(home, 'bin'))
+    symlinkSync('/bin/bash', join(home, 'bin/bash'))
+    const ended = await runJob({ steps: [academy] }, { systemPath: join(home, 'bin') })
+    expect(ended).toMatchObject({
+      code: 1,
+      stdout: '::error::Install learnctl in an earlier step of the job\n',
+    })
   })
 })
