@@ -1,4 +1,4 @@
-import type { Command, Invocation } from './command/command.ts'
+import type { Command, Invocation, RunApart } from './command/command.ts'
 import type { Context } from './command/context.ts'
 import type { ChangeEnd } from './session/bulk-change.ts'
 import type { Transports } from './session/session.ts'
@@ -41,11 +41,17 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     }
   }
 
+  const runApart: RunApart = async (argv, io, onReply) => {
+    const { transports: real, watchReplies } = await import('./session/session.ts')
+    const given = transports ?? real
+    return main(argv, io, onReply ? watchReplies(given, onReply) : given)
+  }
+
   try {
     if (/^(--version|-V)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
       await showVersion(io)
     else if (argv[0] === completing) await completeLine(argv.slice(1), io, transports)
-    else await runOrHelp(argv, io, execute)
+    else await runOrHelp(argv, io, execute, runApart)
     return exitCode('ok')
   } catch (error) {
     // The exit code shows that a signal ended it.
@@ -102,10 +108,11 @@ async function runOrHelp(
   argv: readonly string[],
   io: Io,
   execute: (invocation: Invocation) => Promise<void>,
+  runApart: RunApart,
 ): Promise<void> {
   const { createProgram } = await import('./program/program.ts')
   try {
-    await createProgram(io.stdout.columns ?? 80, execute).parse(argv)
+    await createProgram(io.stdout.columns ?? 80, execute, runApart).parse(argv)
   } catch (error) {
     if (!(error instanceof HelpShown)) throw error
     await write(io.stdout, error.message)

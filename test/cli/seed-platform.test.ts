@@ -337,6 +337,7 @@ const others = [
   'analytics summary',
   'courses get',
   'doctor',
+  'mcp',
   'users set-password',
 ]
 

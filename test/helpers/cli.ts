@@ -45,6 +45,8 @@ export interface RunOptions {
 export interface TestCli {
   /** Runs a command line, given as words or as text with shell quotes. */
   run(line: string | readonly string[], options?: RunOptions): Promise<Ran>
+  /** Runs words with streams of the caller, and returns the exit code. */
+  start(argv: readonly string[], io: Pick<Io, 'stdin' | 'stdout' | 'signal'> & Partial<Io>): Promise<number>
   readonly home: string
   readonly cwd: string
   /** Directory of the profiles. */
@@ -88,27 +90,37 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     }),
   }
 
+  const start: TestCli['start'] = (argv, io) =>
+    main(
+      argv,
+      {
+        stderr: sink(),
+        env: { HOME: home, ...options.env },
+        home,
+        cwd,
+        platform: 'linux',
+        now,
+        sleep: options.sleep ?? (async () => {}),
+        random: () => 0.5,
+        openBrowser: options.openBrowser ?? (async () => {}),
+        ...io,
+      },
+      reach,
+    )
+
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
     const stdout = sink(given.readerLeavesAfter, given.tty, given.onStdout)
     const stderr = sink(undefined, given.tty, (printed) => given.onStderr?.(printed, type))
     const stdin =
       given.tty === undefined ? Readable.from([given.stdin ?? '']) : keyboard(given.typed ?? [], stderr)
     const type = (text: string) => setImmediate(() => stdin instanceof PassThrough && stdin.write(text))
-    const io: Io = {
+    const code = await start(typeof line === 'string' ? splitWords(line) : line, {
       stdin,
       stdout,
       stderr,
       env: { HOME: home, ...options.env, ...given.env },
-      home,
-      cwd,
-      platform: 'linux',
-      now,
-      sleep: options.sleep ?? (async () => {}),
-      random: () => 0.5,
-      openBrowser: options.openBrowser ?? (async () => {}),
       signal: given.signal ?? new AbortController().signal,
-    }
-    const code = await main(typeof line === 'string' ? splitWords(line) : line, io, reach)
+    })
     const printed = given.tty === undefined || given.broken ? stderr.text() : joined(stderr.text())
     assertSentenceCase(joined(printed))
     return { code, stdout: stdout.text(), stderr: printed }
@@ -116,6 +128,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
 
   return {
     run,
+    start,
     home,
     cwd,
     config: join(home, '.config', 'learnctl'),

@@ -8,6 +8,8 @@ export const host: Host = {
   commandsAt: async () => null,
   manual: async () => '',
   runLine: async () => {},
+  parseLine: async () => Promise.reject(new TypeError('this host runs no command')),
+  runApart: async () => 0,
 }
 
 /** Returns the commands in help, with their words. */

@@ -1,6 +1,7 @@
 import type { SettingName } from '../../config/setting.ts'
 import type { Call } from '../../contract/calls.ts'
 import { type ExitName, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
 import type { Context } from './context.ts'
 import type { Effect, FileUse } from './effects.ts'
 import type { BoundFlag, Flag, FlagValues } from './flag.ts'
@@ -164,6 +165,12 @@ export interface NamedCommand {
   readonly aliases: readonly string[]
 }
 
+/**
+ * Runs another command line, without `learnctl`, with its own streams and context, and returns its exit code. `onReply`
+ * receives the responses of the platform that are short texts.
+ */
+export type RunApart = (argv: readonly string[], io: Io, onReply?: (text: string) => void) => Promise<number>
+
 /** Functions of the command line that a command may use. */
 export interface Host {
   readonly helpOf: HelpOf
@@ -175,6 +182,9 @@ export interface Host {
   /** Renders the manual page of the whole program; `date` (ISO 8601) is its date. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
+  /** Parses a command line, without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
+  readonly parseLine: (argv: readonly string[]) => Promise<Invocation>
+  readonly runApart: RunApart
 }
 
 /** The first word after `learnctl`: a group of commands, or a command. */

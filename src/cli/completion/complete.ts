@@ -39,6 +39,8 @@ const inertHost: Host = {
   commandsAt: async () => null,
   manual: async () => '',
   runLine: async () => {},
+  parseLine: async () => Promise.reject(new TypeError('completion runs no command')),
+  runApart: async () => 0,
 }
 
 function parseTypedLine(shell: string | undefined, [line = '', ...more]: readonly string[]): TypedLine {

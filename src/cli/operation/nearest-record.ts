@@ -10,7 +10,7 @@ import { valueAt } from '../output/columns.ts'
 import { type Sources, withSources } from './refused-call.ts'
 
 /** Lists of the records that fields and parameters refer to: `courseId`, `course_id`. */
-const nouns = {
+export const nouns = {
   course: 'courses',
   lesson: 'lessons',
   user: 'users',

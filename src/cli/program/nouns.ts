@@ -173,6 +173,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Send any request to the API',
     load: async () => (await import('../commands/api.ts')).command,
   },
+  mcp: {
+    group: 'Tools',
+    summary: 'Serve the commands to an AI assistant (MCP)',
+    load: async (host) => (await import('../commands/mcp.ts')).mcpCommand(host),
+  },
   completion: {
     group: 'Tools',
     summary: 'Print a shell completion script',

@@ -7,6 +7,7 @@ import {
   type Host,
   type Invocation,
   type Noun,
+  type RunApart,
   schemaFlag,
 } from '../command/command.ts'
 import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
@@ -23,8 +24,8 @@ export interface Program {
 }
 
 /** Creates the program with all nouns; `columns` is the width of its help. */
-export function createProgram(columns: number, execute: Execute): Program {
-  return new CommandLine(columns, execute)
+export function createProgram(columns: number, execute: Execute, runApart: RunApart): Program {
+  return new CommandLine(columns, execute, runApart)
 }
 
 type Execute = (invocation: Invocation) => Promise<void>
@@ -34,15 +35,17 @@ class CommandLine implements Program {
   readonly #columns: number
   readonly #width: number
   readonly #execute: Execute
+  readonly #runApart: RunApart
   /** Values of flags that accept one, by attribute. */
   readonly #givenByAttribute = new Map<string, { flag: string; text: unknown }>()
   readonly #filled = new Set<Parser>()
   readonly #commandByParser = new Map<Parser, Command>()
 
-  constructor(columns: number, execute: Execute) {
+  constructor(columns: number, execute: Execute, runApart: RunApart) {
     this.#columns = columns
     this.#width = Math.max(40, Math.min(columns, 110))
     this.#execute = execute
+    this.#runApart = runApart
   }
 
   async parse(argv: readonly string[]): Promise<void> {
@@ -62,11 +65,24 @@ class CommandLine implements Program {
       helpOf: (path) => this.#helpOf(path),
       commandsAt: (path) => commandsAt(path, this.#host()),
       manual: (date) => manualPage(date, this.#host()),
-      runLine: async (argv, context) => {
-        const inner = createProgram(this.#columns, (invocation) => runCommand(context, invocation))
-        await inner.parse(argv)
-      },
+      runLine: (argv, context) => this.#parseApart(argv, (invocation) => runCommand(context, invocation)),
+      parseLine: (argv) => this.#invocationOf(argv),
+      runApart: this.#runApart,
     }
+  }
+
+  #parseApart(argv: readonly string[], execute: Execute): Promise<void> {
+    return createProgram(this.#columns, execute, this.#runApart).parse(argv)
+  }
+
+  async #invocationOf(argv: readonly string[]): Promise<Invocation> {
+    const parsed: Invocation[] = []
+    await this.#parseApart(argv, async (invocation) => {
+      parsed.push(invocation)
+    })
+    const [invocation] = parsed
+    if (!invocation) throw new UsageError('A command is required', { hint: 'See: learnctl --help' })
+    return invocation
   }
 
   #createRoot(): Parser {

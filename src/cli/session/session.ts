@@ -51,6 +51,27 @@ export const transports: Transports = {
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
 
+/** Returns transports that pass the text of each short JSON response to `onReply`. */
+export function watchReplies(transports: Transports, onReply: (text: string) => void): Transports {
+  const watched = async (opened: OpenAcademy): Promise<OpenAcademy> => {
+    const { watchTransport } = await import('./watch-transport.ts')
+    return { ...opened, transport: watchTransport(opened.transport, onReply) }
+  }
+  return {
+    ...transports,
+    local: async (options) => watched(await transports.local(options)),
+    current: async (...place) => {
+      const opened = await transports.current(...place)
+      return opened && watched(opened)
+    },
+    remote: async (io) => {
+      const { watchTransport } = await import('./watch-transport.ts')
+      const transport = await transports.remote(io)
+      return Object.assign(watchTransport(transport, onReply), { close: () => transport.close() })
+    },
+  }
+}
+
 /** The platform or academy of a run. Opens it and looks for a credential only when needed. */
 export interface Session {
   /**

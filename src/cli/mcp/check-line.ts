@@ -1,0 +1,214 @@
+import type { SettingName } from '../../config/setting.ts'
+import { settings } from '../../config/setting.ts'
+import type { Argument, Host, Invocation } from '../command/command.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { type OfferedCommand, offeredFlagsOf } from './command-table.ts'
+import { offeredSettings, refusalReason } from './offered-commands.ts'
+import { hasPseudonym } from './people-map.ts'
+import type { SharedFolder } from './shared-folder.ts'
+
+/** Arguments and flags of commands that change data in which a pseudonym names a person or a record about one. */
+const placesOfPeople: ReadonlySet<string> = new Set([
+  ...['user', 'learner', 'enrollment', 'entry', 'change', 'message', 'delivery'],
+  ...['email', 'username'],
+])
+
+/** Limits of a command line. */
+const maxWords = 300
+const maxCharacters = 200_000
+
+/** Limits on the command lines of an assistant. */
+export interface LineRules {
+  readonly parseLine: Host['parseLine']
+  readonly offered: ReadonlyMap<string, OfferedCommand>
+  /** Folder whose files may be named; null for none. */
+  readonly folder: SharedFolder | null
+  readonly allowWrites: boolean
+}
+
+/** A command line that may be run. */
+export interface CheckedLine {
+  readonly offered: OfferedCommand
+  readonly invocation: Invocation
+  /** Id of the operation that it calls; undefined if it makes several calls. */
+  readonly operation: string | undefined
+  /** The words to run, with absolute paths. */
+  readonly argv: readonly string[]
+  /** Digests of the content of the files that it names. */
+  readonly fileDigests: readonly string[]
+  readonly isDryRun: boolean
+}
+
+/** Throws a UsageError for words that are no command line. */
+export function assertWords(argv: unknown): asserts argv is string[] {
+  const isList = Array.isArray(argv) && argv.length > 0 && argv.length <= maxWords
+  if (!isList || !argv.every((word) => typeof word === 'string' && !word.includes('\0'))) {
+    throw new UsageError(`argv must be a list of 1 to ${maxWords} texts`, {
+      hint: 'For example: ["courses", "list", "--limit", "5"]',
+    })
+  }
+  if (argv.join('').length > maxCharacters) {
+    throw new UsageError(`argv must have at most ${maxCharacters} characters`)
+  }
+}
+
+/**
+ * Parses a command line and checks that an assistant may run it: the command, each flag, each file. Throws a CommandError;
+ * HelpShown for `--help`.
+ */
+export async function checkLine(argv: readonly string[], rules: LineRules): Promise<CheckedLine> {
+  const parsed = await rules.parseLine(argv)
+  const { invocation, offered } = check(parsed, rules)
+  const { folder } = rules
+  const operation = (await offered.command.calls?.operation())?.id
+  const isDryRun = invocation.globals['dryRun'] === true
+  const named = namedFiles(invocation, offered)
+  if (named.length === 0) return { offered, invocation, operation, argv, fileDigests: [], isDryRun }
+  if (!folder) {
+    throw new CommandError('no_folder', 'usage', `Local files cannot be named: ${named[0]?.path}`, {
+      hint: 'The user can share one folder: learnctl mcp --folder <path>',
+    })
+  }
+  const found = new Map(named.map(({ text, path, prefix }) => [text, prefix + folder.find(path)] as const))
+  // The words of the command may be names of files, too.
+  const count = offered.path.split(' ').length
+  const words = argv.map((word, index) => (index < count ? word : replaceValue(word, found)))
+  // The words that will run are parsed again: they must name the checked files and no others.
+  const second = check(await rules.parseLine(words), rules)
+  const expected = [...found.values()].toSorted()
+  const actual = namedFiles(second.invocation, offered).map(({ text }) => text)
+  if ([...new Set(actual)].toSorted().join('\0') !== [...new Set(expected)].join('\0')) {
+    throw new UsageError('The files of this command line are ambiguous', { hint: 'Write --flag=value' })
+  }
+  const beside = offered.offer.readsBeside === true
+  const paths = new Set(namedFiles(second.invocation, offered).map(({ path }) => path))
+  if (offered.command.flags?.some(({ name }) => name === 'errors')) {
+    for (const path of paths) folder.assertErrorsFiles(path)
+  }
+  const fileDigests = [...paths].map((path) => `${path}\0${folder.digestOf(path, beside)}`)
+  return { offered, invocation: second.invocation, operation, argv: words, fileDigests, isDryRun }
+}
+
+/**
+ * Throws a CommandError for a pseudonym anywhere else in a command line that changes data: the id or address behind it would be
+ * stored where results show it, such as in a title.
+ */
+export function assertPlacesOfPeople(
+  { arguments: given, flags, name }: Invocation,
+  offered: OfferedCommand,
+): void {
+  if (offered.offer.access === 'read') return
+  const isOfUser = name.startsWith('learnctl users ')
+  const positions = offered.command.arguments ?? []
+  const rest = positions.findIndex((position) => position.rest)
+  const values = [
+    ...given.map((text, index) => {
+      return [positions[rest >= 0 && index > rest ? rest : index]?.name ?? '', text] as const
+    }),
+    ...Object.entries(flags).map(([flag, value]) => [flag, JSON.stringify(value) ?? ''] as const),
+  ]
+  const wrong = values.find(([place, text]) => {
+    return hasPseudonym(text) && !placesOfPeople.has(place) && !(isOfUser && place === 'external-id')
+  })
+  if (!wrong) return
+  throw new CommandError('unusable_pseudonym', 'usage', `A pseudonym cannot be used in ${wrong[0]} here`, {
+    why: ['The id or address behind it would be stored where it is shown'],
+  })
+}
+
+function check(
+  invocation: Invocation,
+  { offered: table, allowWrites }: LineRules,
+): { invocation: Invocation; offered: OfferedCommand } {
+  const path = invocation.name.replace(/^learnctl /, '')
+  const offered = table.get(path)
+  if (!offered) {
+    throw new CommandError('not_offered_here', 'usage', `\`${path}\` cannot be run here`, {
+      why: [refusalReason(path)],
+      hint: 'Find commands with the tool search',
+    })
+  }
+  if (offered.offer.access === 'write' && !allowWrites) {
+    throw new CommandError(
+      'read_only',
+      'forbidden',
+      `\`${path}\` changes data, and this server is read-only`,
+      {
+        hint: 'The user can allow changes: learnctl mcp --allow-writes',
+      },
+    )
+  }
+  const allowed = offeredFlagsOf(offered)
+  const flag = Object.entries(invocation.flags).find(
+    ([name, value]) => value !== undefined && !allowed.has(name),
+  )
+  const setting = Object.keys(invocation.globals).find((name) => !offeredSettings.has(name))
+  const name = flag?.[0] ?? (setting === undefined ? undefined : settings[setting as SettingName].flag)
+  if (name !== undefined) {
+    throw new CommandError('flag_not_offered', 'usage', `--${name} of \`${path}\` cannot be used here`, {
+      why: ['Flags for files, credentials and other platforms are left to the user'],
+    })
+  }
+  const format = invocation.globals['output']
+  if (format !== undefined && !['json', 'jsonl'].includes(String(format))) {
+    throw new UsageError(`-o ${String(format)} cannot be used here`, {
+      hint: 'Results are JSON; leave out -o',
+    })
+  }
+  return { invocation, offered }
+}
+
+/** A file as a command line names it. */
+interface NamedFile {
+  /** The value, with its prefix. */
+  readonly text: string
+  /** `@`, for a value that may be a file. */
+  readonly prefix: string
+  readonly path: string
+}
+
+/** Returns the files that a command line names. Throws a UsageError for standard input, and for files that are left to a default. */
+function namedFiles({ arguments: given, flags }: Invocation, { command }: OfferedCommand): NamedFile[] {
+  const positions = command.arguments ?? []
+  const rest = positions.findIndex((position) => position.rest)
+  const positionOf = (index: number): Argument | undefined =>
+    positions[rest >= 0 && index > rest ? rest : index]
+  const fileFlags = (command.flags ?? []).filter(({ file }) => file !== undefined)
+  const isDefaulted = positions.some(({ file, optional }, index) => {
+    return file !== undefined && optional && given[index] === undefined && flags['plan'] === undefined
+  })
+  if (isDefaulted && positions.length > 0) {
+    throw new UsageError('Name the files', { why: ['Files that are found by default are left to the user'] })
+  }
+  const inArguments = given.flatMap((text, index) => fileIn(text, positionOf(index)?.file !== undefined))
+  const inFlags = Object.entries(flags).flatMap(([name, value]) => {
+    const isFile = fileFlags.some((flag) => flag.name === name)
+    const texts = Array.isArray(value) ? value : [value]
+    return texts.flatMap((text) => (typeof text === 'string' ? fileIn(text, isFile) : []))
+  })
+  return [...inArguments, ...inFlags]
+}
+
+/** Returns the file that a value names; none for another value. */
+function fileIn(text: string, isFile: boolean): NamedFile[] {
+  if (text === '-') {
+    throw new UsageError('There is no standard input here', {
+      hint: 'Pass values as flags; the user can share a folder with files: learnctl mcp --folder <path>',
+    })
+  }
+  if (text.startsWith('@')) return [{ text, prefix: '@', path: text.slice(1) }]
+  if (!isFile || text.startsWith('integration:')) return []
+  if (text.startsWith('profile:')) {
+    throw new UsageError(`${text} cannot be used here`, { why: ['The user chooses the platform'] })
+  }
+  return [{ text, prefix: '', path: text }]
+}
+
+/** Replaces a word, or the value of `--flag=value`. */
+function replaceValue(word: string, found: ReadonlyMap<string, string>): string {
+  const whole = found.get(word)
+  if (whole !== undefined) return whole
+  const [, flag, value] = /^(--[\w-]+=)(.*)$/s.exec(word) ?? []
+  const replaced = value === undefined ? undefined : found.get(value)
+  return replaced === undefined ? word : `${flag}${replaced}`
+}

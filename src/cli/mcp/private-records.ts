@@ -1,0 +1,202 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import type { TableColumn } from '../../tables/column.ts'
+import { tables } from '../../tables/dictionary.ts'
+import { ancestorsOf } from '../../tables/paths.ts'
+import { findPrivacy } from '../../tables/privacy.ts'
+import { isOfType, kindOf } from '../pseudonyms/pseudonym-table.ts'
+import type { PeopleMap } from './people-map.ts'
+import type { PrivateText } from './private-text.ts'
+
+type Privacy = TableColumn['privacy']
+
+/** Texts of results that are words of this program, not of a platform. */
+const ownWords: ReadonlySet<string> = new Set([
+  ...[
+    'action',
+    'kind',
+    'status',
+    'role',
+    'method',
+    'code',
+    'phase',
+    'state',
+    'change',
+    'noun',
+    'field',
+    'pointer',
+  ],
+  ...[
+    'format',
+    'part',
+    'unit',
+    'type',
+    'privacy',
+    'table',
+    'column',
+    'result',
+    'dataset',
+    'difficulty',
+    'by',
+  ],
+])
+/** Texts that are messages: sentences in which people may be named. */
+const messages: ReadonlySet<string> = new Set([
+  ...['message', 'detail', 'reason', 'hint', 'summary', 'meaning', 'nullMeans', 'url', 'why', 'note'],
+  ...['place', 'file', 'errorsFile'],
+])
+
+/** A record without identities, and the fields that were left out. */
+export interface PrivateRecord {
+  readonly value: unknown
+  readonly dropped: ReadonlySet<string>
+}
+
+/** A table of the data dictionary; without columns if it has none of this name. */
+export type NamedTable = Pick<(typeof tables)[number], 'name' | 'columns'>
+
+/** Returns the table of a name, or of a noun: `user` is `users`. */
+export function findTable(name: string): NamedTable {
+  const found = tables.find((table) => table.name === name || table.name === `${name}s`)
+  return found ?? { name, columns: [] }
+}
+
+/**
+ * Replaces the ids and addresses of people in records by pseudonyms, and leaves out names, free text, and fields that are in no
+ * table of the data dictionary.
+ */
+export class PrivateRecords {
+  readonly #people: PeopleMap
+  readonly #text: PrivateText
+  readonly #table: NamedTable
+  readonly #typed: ReadonlySet<string>
+  readonly #isForeign: boolean
+  readonly #columns = new Map<string, ReadonlyMap<string, TableColumn>>()
+
+  /**
+   * @param options.typed words of the command line that records may repeat: the values of a request, which is not sent yet
+   * @param options.isForeign true for records as a platform returns them: no field has words of this program
+   */
+  constructor(
+    people: PeopleMap,
+    text: PrivateText,
+    table: NamedTable,
+    {
+      typed = [],
+      isForeign = false,
+    }: { readonly typed?: readonly string[]; readonly isForeign?: boolean } = {},
+  ) {
+    this.#people = people
+    this.#text = text
+    this.#table = table
+    this.#typed = new Set(typed)
+    this.#isForeign = isForeign && table.columns.length > 0
+  }
+
+  of(record: unknown): PrivateRecord {
+    const dropped = new Set<string>()
+    return { value: this.#within(record, '', this.#table, dropped) ?? null, dropped }
+  }
+
+  /** Returns a value without identities; undefined for one that is left out. */
+  #within(value: unknown, path: string, table: NamedTable, dropped: Set<string>): unknown {
+    if (value === null || typeof value === 'boolean') return value
+    if (Array.isArray(value)) {
+      return value.flatMap((each) => {
+        const kept = this.#within(each, path, table, dropped)
+        return kept === undefined ? [] : [kept]
+      })
+    }
+    if (isJsonObject(value)) return this.#members(value, path, table, dropped)
+    const kept = this.#leaf(value, path, table)
+    if (kept === undefined && dropped.size < maxDropped) dropped.add(path === '' ? 'text' : path)
+    return kept
+  }
+
+  #members(value: JsonObject, path: string, table: NamedTable, dropped: Set<string>): unknown {
+    // A change of a record names its table, and that of a field its field.
+    const kind = value['dataset'] ?? value['noun']
+    const own = typeof kind === 'string' ? findTable(kind) : table
+    const { field } = value
+    const entries = Object.entries(value).flatMap(([name, member]) => {
+      // A record by address or name instead of by field.
+      if (!fieldName.test(name)) return []
+      const isOfField = typeof field === 'string' && valuesOfField.has(name)
+      const place = isOfField ? field : path === '' ? name : `${path}.${name}`
+      // An entry of the audit log has a whole record of another table in these members.
+      const isEntry = this.#isForeign && own !== table
+      const kept =
+        isEntry && valuesOfField.has(name)
+          ? this.#within(member, '', own, dropped)
+          : this.#within(member, place, isEntry ? table : own, dropped)
+      return kept === undefined ? [] : [[name, kept] as const]
+    })
+    return entries.length === 0 && Object.keys(value).length > 0 ? undefined : Object.fromEntries(entries)
+  }
+
+  #leaf(value: unknown, path: string, table: NamedTable): unknown {
+    if (this.#typed.has(String(value))) return value
+    const leaf = path.slice(path.lastIndexOf('.') + 1)
+    // With its salt, a digest of the audit log confirms a guess of the value.
+    if (leaf.endsWith('Salt')) return undefined
+    const column = this.#columnOf(path, table)
+    switch (this.#privacyOf(leaf, table, path, column)) {
+      case 'none':
+      case 'time':
+        // Another platform may have anything in a field.
+        return column?.path === path && !isOfType(column.type, value) ? undefined : value
+      case 'id':
+        return this.#people.of(kindOf(table.name, path, leaf), String(value))
+      case 'address':
+        return /email$/i.test(leaf) ? this.#people.of('e-mail address', String(value)) : undefined
+      case 'name':
+      case 'text':
+        return undefined
+      default:
+    }
+    if (this.#isForeign) return undefined
+    // A number may be an id of another platform.
+    if (typeof value !== 'string') return /id$/i.test(leaf) ? undefined : value
+    if (messages.has(leaf)) return this.#text.clean(value)
+    if (academyId.test(value)) return this.#text.clean(value)
+    return ownWords.has(leaf) || dayOrTime.test(value) ? value : undefined
+  }
+
+  /** Returns how a field identifies a person; undefined for one that is not in the dictionary. */
+  #privacyOf(
+    leaf: string,
+    table: NamedTable,
+    path: string,
+    column: TableColumn | undefined,
+  ): Privacy | undefined {
+    if (column?.path === path || column?.name === path) return column.privacy
+    const own = messages.has(leaf) && !column ? undefined : findPrivacy(table.name, leaf)
+    // Another platform may have people inside of a whole value, such as the authors of a module.
+    return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
+  }
+
+  /** Returns the column of a field, or that of a whole value which contains it, such as the modules of a course. */
+  #columnOf(path: string, table: NamedTable): TableColumn | undefined {
+    const columns = this.#columnsOf(table)
+    const above = ancestorsOf(path).map((each) => columns.get(each))
+    return columns.get(path) ?? above.find((each) => each !== undefined)
+  }
+
+  /** Returns the columns of a table by path, and by name: records with chosen columns have these. */
+  #columnsOf({ name, columns }: NamedTable): ReadonlyMap<string, TableColumn> {
+    const known = this.#columns.get(name)
+    if (known) return known
+    const byPath = columns.map((column) => [column.path, column] as const)
+    const made = new Map([...columns.map((column) => [column.name, column] as const), ...byPath])
+    this.#columns.set(name, made)
+    return made
+  }
+}
+
+/** Members with the values of a field that another member names. */
+const valuesOfField: ReadonlySet<string> = new Set(['from', 'to', 'before', 'after', 'value'])
+const fieldName = /^[\w.$-]{1,100}$/
+/** Ids of the academy, with their prefix. */
+const academyId = /^[a-z]{3}_[0-9a-z]{20,40}$/
+const dayOrTime = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/
+/** Maximum names of fields left out. */
+const maxDropped = 40

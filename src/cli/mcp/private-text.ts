@@ -1,0 +1,178 @@
+import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
+import type { PeopleMap } from './people-map.ts'
+
+/** Maximum identities that are removed from the messages of one run. */
+const maxIdentities = 20_000
+/** Least length of an id that is removed: shorter ones are parts of other words. */
+const minLength = 2
+
+/**
+ * Removes the identities of people from the messages of one run: those in the platform's responses and in the arguments, all
+ * e-mail addresses, and values in quotes.
+ */
+export class PrivateText {
+  readonly #people: PeopleMap
+  readonly #replacements = new Map<string, string>()
+  readonly #given = new Map<string, string>()
+  #sorted: readonly Identity[] | null = null
+
+  constructor(people: PeopleMap) {
+    this.#people = people
+  }
+
+  /** Replaces a text in all messages by another one. */
+  add(text: string, replacement: string): void {
+    if (text.length < minLength || this.#replacements.size >= maxIdentities) return
+    if (this.#replacements.has(text)) return
+    this.#replacements.set(text, replacement)
+    this.#sorted = null
+  }
+
+  /** Hides a value of the command line in errors and notes, which repeat it. */
+  hideGiven(text: string): void {
+    if (text.length >= minLength) this.#given.set(text, hiddenValue)
+  }
+
+  /** Adds the names and ids of all people in a JSON response. */
+  learn(reply: string): void {
+    if (!personal.test(reply)) return
+    this.#learnFrom(parseJsonOrNull(reply), 0)
+  }
+
+  #learnFrom(value: unknown, depth: number): void {
+    if (depth > maxDepth) return
+    if (Array.isArray(value)) for (const each of value) this.#learnFrom(each, depth + 1)
+    if (!isJsonObject(value)) return
+    const profile = isJsonObject(value['profile']) ? value['profile'] : value
+    const names = ['displayName', 'firstName', 'lastName'].flatMap((field) => textIn(profile[field]))
+    const [first, last] = [profile['firstName'], profile['lastName']]
+    if (typeof first === 'string' && typeof last === 'string') this.add(`${first} ${last}`, hiddenName)
+    for (const name of names) this.add(name, hiddenName)
+    for (const field of ['userExternalId', 'learnerExternalId']) {
+      for (const id of textIn(value[field])) this.add(id, this.#people.of('user external id', id))
+    }
+    const isUser = textIn(value['email']).length > 0 || value['profile'] !== undefined
+    for (const id of isUser ? textIn(value['externalId']) : []) {
+      this.add(id, this.#people.of('user external id', id))
+    }
+    for (const id of isUser ? textIn(value['id']) : []) this.add(id, this.#people.of('user', id))
+    for (const field of ['userId', 'learnerId']) {
+      for (const id of textIn(value[field])) this.add(id, this.#people.of('user', id))
+    }
+    for (const each of Object.values(value)) {
+      if (typeof each === 'object' && each !== null) this.#learnFrom(each, depth + 1)
+    }
+  }
+
+  /** Returns a message without identities. */
+  clean(message: string): string {
+    const text = message.slice(0, maxMessage)
+    return this.#replaceAll(replaceKnown(text, sortedIdentities(this.#given)))
+      .replaceAll(personReference, (_, noun: string, id: string) => `${noun} ext:${this.#personOf(id)}`)
+      .replaceAll(/"([^"]*)"/g, (quoted, value: string) => (isPlain(value) ? quoted : '"…"'))
+  }
+
+  /**
+   * Returns the URL of a planned request without identities, besides those of the command line: a file may name further
+   * people.
+   */
+  cleanUrl(url: string, typed: ReadonlySet<string>): string {
+    const named = url.replaceAll(personInPath, (_, before: string, prefix = '', id = '') => {
+      const person = decoded(id)
+      const isTyped = typed.has(person) || typed.has(`${prefix}${person}`)
+      return before + prefix + (isTyped || this.#replacements.has(person) ? id : this.#personOf(person))
+    })
+    return this.#replaceAll(decoded(named))
+  }
+
+  #personOf(id: string): string {
+    if (isPlain(id) || id === hiddenValue) return id
+    const kind = id.includes('@') ? 'e-mail address' : id.startsWith('usr_') ? 'user' : 'user external id'
+    return this.#people.of(kind, id)
+  }
+
+  #replaceAll(message: string): string {
+    this.#sorted ??= sortedIdentities(this.#replacements)
+    return replaceKnown(message, this.#sorted)
+      .replaceAll(/\b(usr|enr|grd|mem)_[0-9a-z]{20,40}\b/g, (id, prefix: keyof typeof kindByPrefix) =>
+        this.#people.of(kindByPrefix[prefix], id),
+      )
+      .replaceAll(mailAddress, (address) =>
+        address.endsWith('@pseudonym.invalid')
+          ? address
+          : this.#people.of('e-mail address', address.replace('%40', '@')),
+      )
+  }
+}
+
+/** A text to replace, as it is and as part of a URL. */
+interface Identity {
+  readonly text: string
+  readonly encoded: string
+  readonly replacement: string
+}
+
+/** Returns the longer ones first: a name contains its parts. */
+function sortedIdentities(replacements: ReadonlyMap<string, string>): Identity[] {
+  return [...replacements]
+    .toSorted(([one], [other]) => other.length - one.length)
+    .map(([text, replacement]) => ({ text, encoded: encodeURIComponent(text.toWellFormed()), replacement }))
+}
+
+function replaceKnown(message: string, known: readonly Identity[]): string {
+  let replaced = message
+  for (const { text, encoded, replacement } of known) {
+    if (replaced.includes(text)) replaced = replaceWord(replaced, text, replacement)
+    if (encoded !== text && replaced.includes(encoded)) replaced = replaceWord(replaced, encoded, replacement)
+  }
+  return replaced
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
+
+/** Kinds of the academy's ids by prefix. */
+const kindByPrefix = { usr: 'user', enr: 'enrolment', grd: 'grade', mem: 'membership' } as const
+
+/** E-mail addresses, also of other scripts (RFC 6531). Their first part is bounded, so that the time is linear. */
+const mailAddress =
+  /[\p{L}\p{M}\p{N}_.+'-]{1,64}(?:@|%40)[\p{L}\p{M}\p{N}-]{1,64}(?:\.[\p{L}\p{M}\p{N}-]{1,64})*/gu
+/** Ids of people in messages about a row of a file: `User ext:S-815 not found`. */
+const personReference = /\b(users?|learners?|members?) ext:([^\s"]*[^\s".,;:)])/gi
+
+/** A person in the path of a request. */
+const personInPath = /(\/(?:users|learners|members)\/)((?:ext|email)(?::|%3A))?([^/?#]+)/g
+/** Maximum characters of a message. */
+const maxMessage = 20_000
+
+/** Stands for a value of the command line. */
+const hiddenValue = '[given]'
+/** Stands for the name of a person. */
+const hiddenName = '[name]'
+const maxDepth = 8
+/** Responses with people have one of these fields. */
+const personal =
+  /"(?:email|userEmail|displayName|firstName|lastName|userExternalId|learnerExternalId|userId|learnerId)"/
+
+function textIn(value: unknown): string[] {
+  return typeof value === 'string' && value !== '' ? [value] : []
+}
+
+/** True for a value that names no one: a short number, or a pseudonym. */
+function isPlain(value: string): boolean {
+  return /^[\d.,]{0,4}$|^(?:person|external|record|mail)_[a-z2-7]{12}/.test(value)
+}
+
+/** Replaces a text where it is not part of a longer word. */
+function replaceWord(text: string, word: string, replacement: string): string {
+  const escaped = word.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+  return text.replaceAll(
+    new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'gu'),
+    () => replacement,
+  )
+}

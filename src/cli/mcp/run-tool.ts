@@ -1,0 +1,205 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { systemCode } from '../../config/errors.ts'
+import type { Host } from '../command/command.ts'
+import { failureOf } from '../failures.ts'
+import { nouns } from '../operation/nearest-record.ts'
+import { exitCode, HelpShown } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import {
+  assertPlacesOfPeople,
+  assertWords,
+  type CheckedLine,
+  checkLine,
+  type LineRules,
+} from './check-line.ts'
+import type { OfferedCommand } from './command-table.ts'
+import { loadOffered } from './command-table.ts'
+import { PeopleMap } from './people-map.ts'
+import { PlainView, PrivateView, type View, withoutHeaders } from './result-view.ts'
+import { type RunResult, runLine } from './run-line.ts'
+import type { SharedFolder } from './shared-folder.ts'
+import { errorResult, helpResult, planResult, resultOf } from './tool-result.ts'
+import { previewDigest, refusal, WritePlans } from './write-plans.ts'
+
+/** Options of a server for assistants. */
+export interface RunOptions {
+  readonly allowWrites: boolean
+  /** Shows names and addresses of people instead of pseudonyms. */
+  readonly showNames: boolean
+  readonly folder: SharedFolder | null
+  /** Global flags of each run, such as `--profile school`. */
+  readonly globalFlags: readonly string[]
+  /** Directory of the maps of pseudonyms. */
+  readonly stateDirectory: string
+  /** Returns the name of the platform or database, with the profile. */
+  readonly targetName: () => string
+}
+
+/** Maximum records that a plan looks up by name. */
+const maxLookups = 5
+
+/** Runs command lines of an assistant, one at a time. */
+export class RunTool {
+  readonly #io: Io
+  readonly #host: Host
+  readonly #options: RunOptions
+  readonly #plans = new WritePlans()
+  readonly #people = new Map<string, PeopleMap>()
+  #offered: Promise<ReadonlyMap<string, OfferedCommand>> | null = null
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(io: Io, host: Host, options: RunOptions) {
+    this.#io = io
+    this.#host = host
+    this.#options = options
+  }
+
+  /** Returns the commands that may be run, by path. */
+  offered(): Promise<ReadonlyMap<string, OfferedCommand>> {
+    this.#offered ??= loadOffered(this.#host).then(
+      (all) => new Map(all.map((offered) => [offered.path, offered])),
+    )
+    return this.#offered
+  }
+
+  /** Runs a command line, or plans it; with the digest of its plan, it carries it out. */
+  async call({ argv, confirm }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const before = this.#last
+    const run = before.then(() => this.#checked(argv, confirm, signal))
+    this.#last = run.catch(() => {})
+    return run
+  }
+
+  async #checked(argv: unknown, confirm: unknown, signal: AbortSignal): Promise<JsonObject> {
+    let view: View = new PlainView()
+    try {
+      signal.throwIfAborted()
+      assertWords(argv)
+      const target = this.#options.targetName()
+      view = this.#viewOf(target)
+      const rules = await this.#rules()
+      const line = await checkLine(view.translate(argv), rules)
+      if (!this.#options.showNames) assertPlacesOfPeople(await rules.parseLine(argv), line.offered)
+      view.use(line, argv)
+      return saved(await this.#run(line, { view, target, argv, confirm, signal }), view)
+    } catch (error) {
+      if (error instanceof HelpShown) return helpResult(error.message)
+      const { code, exit, message, why, hint } = failureOf(error, null)
+      const fault = { code, message, hint, details: why.map((message) => ({ message })) }
+      return saved(errorResult(exitCode(exit), view.error(fault)), view)
+    }
+  }
+
+  async #run(line: CheckedLine, call: RunCall): Promise<JsonObject> {
+    const { view, target, argv, confirm, signal } = call
+    if (line.offered.offer.access === 'read' || line.isDryRun) {
+      return resultOf(await this.#execute(line, [], call), view, line)
+    }
+    const write = { argv, target, fileDigests: line.fileDigests }
+    if (confirm === undefined) {
+      const dry = await this.#execute(line, ['--dry-run'], call)
+      if (dry.exitCode !== 0 && dry.exitCode !== exitCode('drift')) return resultOf(dry, view, line)
+      const affected = await this.#affected(line, call)
+      signal.throwIfAborted()
+      const digest = this.#plans.add(write, previewOf(line, dry), this.#io.now())
+      return planResult(dry, view, affected, digest)
+    }
+    const preview = this.#plans.take(String(confirm), write, this.#io.now())
+    if (preview !== null) {
+      const dry = await this.#execute(line, ['--dry-run'], call)
+      if (previewOf(line, dry) !== preview) {
+        throw refusal('The plan no longer fits', 'Records on the platform have changed since')
+      }
+    }
+    signal.throwIfAborted()
+    return resultOf(await this.#execute(line, ['--yes'], call), view, line)
+  }
+
+  #execute(
+    { argv, invocation: { globals } }: Pick<CheckedLine, 'argv' | 'invocation'>,
+    flags: readonly string[],
+    { view, signal }: Pick<RunCall, 'view' | 'signal'>,
+  ): Promise<RunResult> {
+    const format = globals['output'] === undefined ? ['-o', 'jsonl'] : []
+    const words = [...this.#options.globalFlags, ...format, '--no-input', ...flags, ...argv]
+    const { onReply } = view
+    return runLine(words, this.#io, this.#host.runApart, { signal, ...(onReply && { onReply }) })
+  }
+
+  /** Looks up the records that a command line names, so that a plan shows what they are. */
+  async #affected({ invocation, offered }: CheckedLine, call: RunCall): Promise<JsonObject[]> {
+    const found: JsonObject[] = []
+    for (const [noun, reference] of namedRecords(invocation, offered).slice(0, maxLookups)) {
+      const argv = [noun, 'get', '--', reference]
+      const { records } = await this.#execute({ argv, invocation: { ...invocation, globals: {} } }, [], call)
+      const [record] = records ?? []
+      if (isJsonObject(record)) found.push(call.view.identity(noun, record))
+    }
+    return found
+  }
+
+  async #rules(): Promise<LineRules> {
+    const { folder, allowWrites } = this.#options
+    return { parseLine: this.#host.parseLine, offered: await this.offered(), folder, allowWrites }
+  }
+
+  #viewOf(target: string): View {
+    if (this.#options.showNames) return new PlainView()
+    const people = this.#people.get(target) ?? new PeopleMap(this.#options.stateDirectory, target)
+    // Before anything runs: a change must not fail after it was carried out.
+    people.open()
+    this.#people.set(target, people)
+    return new PrivateView(people)
+  }
+}
+
+/** Keeps the pseudonyms of a result; one of a change is returned even if they cannot be kept. */
+function saved(result: JsonObject, view: View): JsonObject {
+  try {
+    view.save()
+    return result
+  } catch (error) {
+    const note = `note: Cannot keep the pseudonyms beyond this process: ${systemCode(error) ?? 'the file cannot be written'}`
+    const content = Array.isArray(result['content']) ? result['content'] : []
+    return { ...result, content: [...content, { type: 'text', text: note }] }
+  }
+}
+
+/** A call in progress. */
+interface RunCall {
+  readonly view: View
+  readonly target: string
+  /** The words as the assistant sent them. */
+  readonly argv: readonly string[]
+  readonly confirm: unknown
+  readonly signal: AbortSignal
+}
+
+/**
+ * Returns a digest of a dry run, to be compared before the plan is carried out; null for one operation, whose dry run may
+ * have the time in it, and which does not depend on other records.
+ */
+function previewOf({ offered }: CheckedLine, { records }: RunResult): string | null {
+  return offered.command.calls ? null : previewDigest((records ?? []).map(withoutHeaders))
+}
+
+/** Nouns of arguments and flags that name records. */
+const nounByName: Readonly<Record<string, string>> = { ...nouns, enrollment: 'enrollments' }
+
+/** Returns the records that a command line names, with their nouns. */
+function namedRecords(
+  { arguments: given, flags }: CheckedLine['invocation'],
+  { command: { arguments: positions = [] } }: OfferedCommand,
+): (readonly [noun: string, reference: string])[] {
+  const rest = positions.findIndex((position) => position.rest)
+  const inArguments = given.map((text, index) => {
+    return [positions[rest >= 0 && index > rest ? rest : index]?.name ?? '', text] as const
+  })
+  const inFlags = Object.entries(flags).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  )
+  return [...inArguments, ...inFlags].flatMap(([name, text]) => {
+    const noun = nounByName[name]
+    return noun === undefined ? [] : [[noun, text] as const]
+  })
+}

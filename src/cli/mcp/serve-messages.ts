@@ -1,0 +1,164 @@
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { ReaderGoneError } from '../terminal/errors.ts'
+import { type Io, write } from '../terminal/io.ts'
+import {
+  errorMessage,
+  type Message,
+  type RequestId,
+  RpcError,
+  readMessage,
+  resultMessage,
+} from './json-rpc.ts'
+import { maxLineBytes, readLines } from './message-streams.ts'
+import { type Revision, Revisions } from './revisions.ts'
+
+/** The tools that a server offers. */
+export interface Toolbox {
+  /** Guidance for the assistant about all tools. */
+  readonly instructions: string
+  readonly tools: readonly JsonObject[]
+  /** Calls a tool. Throws an RpcError for an unknown one. */
+  call(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonObject>
+}
+
+/** Maximum calls at once, also of those that wait for another one. */
+const maxCalls = 16
+/** Time for calls in progress after the end of the input. */
+const drainMs = 10_000
+
+/**
+ * Answers the messages of one client, one in each line of standard input (MCP 2026-07-28, basic/transports/stdio.mdx),
+ * until its end. Throws the reason of an interruption.
+ */
+export async function serveMessages(io: Io, toolbox: Toolbox): Promise<void> {
+  const server = new MessageServer(io, toolbox)
+  try {
+    await server.run()
+  } catch (error) {
+    // A client that is gone reads no answers.
+    if (!(error instanceof ReaderGoneError)) throw error
+  } finally {
+    server.cancelAll()
+  }
+}
+
+interface Call {
+  readonly controller: AbortController
+  readonly done: Promise<void>
+}
+
+class MessageServer {
+  readonly #io: Io
+  readonly #toolbox: Toolbox
+  readonly #revisions: Revisions
+  readonly #calls = new Map<RequestId, Call>()
+
+  constructor(io: Io, toolbox: Toolbox) {
+    this.#io = io
+    this.#toolbox = toolbox
+    this.#revisions = new Revisions(toolbox.instructions)
+  }
+
+  async run(): Promise<void> {
+    const { addAbortSignal } = await import('node:stream')
+    const { signal, stdin } = this.#io
+    try {
+      for await (const line of readLines(addAbortSignal(signal, stdin))) await this.#take(line)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
+    const running = [...this.#calls.values()].map(({ done }) => done)
+    if (running.length === 0) return
+    const timeout = AbortSignal.timeout(drainMs)
+    await Promise.race([Promise.all(running), aborted(AbortSignal.any([timeout, signal]))])
+    signal.throwIfAborted()
+  }
+
+  cancelAll(): void {
+    for (const { controller } of this.#calls.values()) controller.abort()
+  }
+
+  async #take(line: string | null): Promise<void> {
+    if (line === null) {
+      const reason = `A message must be UTF-8 of at most ${maxLineBytes} bytes`
+      return this.#send(errorMessage(undefined, new RpcError('parse', reason)))
+    }
+    if (line.trim() === '') return
+    const message = readMessage(line)
+    if (message.kind === 'invalid') return this.#send(errorMessage(message.id, message.error))
+    if (message.kind === 'request') return this.#answer(message)
+    if (message.kind === 'notification' && message.method === 'notifications/cancelled') this.#cancel(message)
+  }
+
+  /** Cancels a call, which then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
+  #cancel({ params }: { readonly params: JsonObject }): void {
+    const id = params['requestId']
+    if (typeof id !== 'string' && typeof id !== 'number') return
+    this.#calls.get(id)?.controller.abort()
+  }
+
+  async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
+    const { id, method, params } = request
+    try {
+      if (this.#calls.has(id)) throw new RpcError('invalidRequest', 'This id is in use')
+      const revision = this.#revisions.of(method, params)
+      if (method === 'tools/call') return this.#call(id, revision, params)
+      const result = this.#resultOf(method, revision)
+      await this.#send(resultMessage(id, this.#revisions.formed(revision, result)))
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      await this.#send(errorMessage(id, error))
+    }
+  }
+
+  #resultOf(method: string, revision: Revision): JsonObject {
+    switch (method) {
+      case 'initialize':
+        return this.#revisions.initialize()
+      case 'server/discover':
+        return this.#revisions.discover()
+      case 'ping':
+        return {}
+      case 'tools/list':
+        return { tools: this.#toolbox.tools, ...this.#revisions.cacheable(revision) }
+      default:
+        throw new RpcError('methodNotFound', `Unknown method: ${method.slice(0, 100)}`)
+    }
+  }
+
+  /** Begins a call; its response follows when it has ended, so that others can be answered and cancelled meanwhile. */
+  #call(id: RequestId, revision: Revision, { name, arguments: input = {} }: JsonObject): void {
+    if (typeof name !== 'string') throw new RpcError('invalidParams', 'name must be a text')
+    if (!isJsonObject(input)) throw new RpcError('invalidParams', 'arguments must be an object')
+    if (this.#calls.size >= maxCalls) {
+      throw new RpcError('internal', `More than ${maxCalls} calls at once; wait for one of them`)
+    }
+    const controller = new AbortController()
+    const { signal } = controller
+    const ended = this.#toolbox.call(name, input, AbortSignal.any([signal, this.#io.signal])).then(
+      (result) => resultMessage(id, this.#revisions.formed(revision, result)),
+      (error: unknown) => errorMessage(id, error instanceof RpcError ? error : internalError),
+    )
+    const done = ended
+      .then((response) => (signal.aborted ? undefined : this.#send(response)))
+      // The reader has gone: the end of the input follows.
+      .catch(() => {})
+      .finally(() => this.#calls.delete(id))
+    this.#calls.set(id, { controller, done })
+  }
+
+  #send(message: JsonObject): Promise<void> {
+    return write(this.#io.stdout, `${jsonText(message)}\n`)
+  }
+}
+
+/** Hides an unexpected error, whose message may have anything in it. */
+const internalError = new RpcError('internal', 'Internal error')
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

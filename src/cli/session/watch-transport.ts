@@ -1,0 +1,46 @@
+import type { HttpBody, Transport } from '../../contract/http.ts'
+
+/** Maximum bytes of a response that is passed on. */
+const maxWatchedBytes = 256 * 1024
+
+/** Returns a transport that passes the text of each JSON response to `onReply`, unless it is long. */
+export function watchTransport(transport: Transport, onReply: (text: string) => void): Transport {
+  return async (request) => {
+    // A compressed body could not be read here.
+    const reply = await transport({
+      ...request,
+      headers: { ...request.headers, 'accept-encoding': 'identity' },
+    })
+    const { body, headers } = reply
+    if (body === null || !/json/.test(headers['content-type'] ?? '')) return reply
+    return { ...reply, body: watchBody(body, onReply) }
+  }
+}
+
+function watchBody(body: HttpBody, onReply: (text: string) => void): HttpBody {
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    if (body.length <= maxWatchedBytes) onReply(textOf(body))
+    return body
+  }
+  return watchPieces(body, onReply)
+}
+
+async function* watchPieces(
+  pieces: AsyncIterable<string | Uint8Array>,
+  onReply: (text: string) => void,
+): AsyncGenerator<string | Uint8Array> {
+  const kept: (string | Uint8Array)[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.length
+    if (size <= maxWatchedBytes) kept.push(piece)
+    else kept.length = 0
+    yield piece
+  }
+  if (size > maxWatchedBytes) return
+  onReply(Buffer.concat(kept.map((piece) => Buffer.from(piece))).toString('utf8'))
+}
+
+function textOf(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
+}
