@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, Noun } from '../src/cli/command/command.ts'
+import { describeCommand } from '../src/cli/help/describe-command.ts'
 import { flagRow, isListed, usageOf } from '../src/cli/help/help-text.ts'
 import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
@@ -13,9 +14,13 @@ import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 import { code, table, text } from './markdown.ts'
 
+/** The skill for assistants. */
+export const skill = 'packaging/skills/learnctl/SKILL.md'
+
 /** Files of the manual, from the root. */
 export const manual: readonly string[] = [
   'README.md',
+  skill,
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()
@@ -56,6 +61,8 @@ const parts: Readonly<Record<string, Part>> = {
         Object.entries(personalSections).map(([name, has]) => [code(name), text(has)]),
       ),
   },
+  'skill-commands': { file: skill, make: skillText },
+  'skill-exit-codes': { file: skill, make: async () => exitCodeLines() },
   'exit-codes': {
     file: 'README.md',
     make: async () =>
@@ -64,6 +71,32 @@ const parts: Readonly<Record<string, Part>> = {
         Object.entries(exitCodes).map(([name, { code, when }]) => [String(code), spaced(name), text(when)]),
       ),
   },
+}
+
+/** Returns a line for each exit code. */
+function exitCodeLines(): string {
+  return Object.values(exitCodes)
+    .map(({ code, when }) => `- \`${code}\` ${text(when)}`)
+    .join('\n')
+}
+
+/** Returns a line for each noun with its commands, marked by what they change. */
+async function skillText(): Promise<string> {
+  const lines = Object.entries(nouns).map(async ([name, { summary, load }]) => {
+    const loaded = await load(host)
+    const all = 'length' in loaded ? loaded.filter(isListed) : [loaded]
+    const marked = await Promise.all(
+      all.map(async (command) => {
+        const { writes, destructive } = await describeCommand(name, command)
+        return `${command.name}${destructive ? '!' : writes.length > 0 ? '*' : ''}`
+      }),
+    )
+    const [only = ''] = marked
+    return 'length' in loaded
+      ? `- \`${name}\`: ${text(summary)}. ${marked.map(code).join(', ')}`
+      : `- ${code(only)}: ${text(summary)}`
+  })
+  return (await Promise.all(lines)).join('\n')
 }
 
 /** Reads a file of the manual. */

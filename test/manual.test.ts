@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { programHelp } from '../src/cli/help/help-text.ts'
 import { learnerFields } from '../src/contract/learner-row.ts'
-import { manual, textOf, withReference } from './docs.ts'
+import { manual, skill, textOf, withReference } from './docs.ts'
 import { root } from './helpers/process.ts'
 
 // Tests of README.md and docs; manual.process.test.ts runs their commands.
@@ -38,6 +39,19 @@ describe('what stands in it', () => {
       if (anchor !== undefined) expect(anchorsOf(textOf(target)), link).toContain(anchor)
     }
   })
+})
+
+test('the skill has the form and the size that assistants expect', () => {
+  // https://agentskills.io/specification
+  const text = textOf(skill)
+  const [, head = ''] = /^---\n([\s\S]*?)\n---\n/.exec(text) ?? []
+  const { name, description, ...others } = parse(head)
+  expect(name).toBe(basename(dirname(skill)))
+  expect(name).toMatch(/^[a-z0-9-]{1,64}$/)
+  expect(description.length).toBeGreaterThan(100)
+  expect(description.length).toBeLessThanOrEqual(1024)
+  expect(others).toEqual({})
+  expect(text.split('\n').length).toBeLessThanOrEqual(200)
 })
 
 /** Returns the anchors of the headings of a page. */
