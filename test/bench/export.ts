@@ -97,7 +97,8 @@ function memory(what: string, value: number | null, from: string): BenchRow {
   }
 }
 
-async function exported(
+/** Exports all learners of a server by the command line. */
+export async function exported(
   bin: string,
   url: string,
   key: string,

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchAnalytics } from './analytics.ts'
 import { benchApply } from './apply.ts'
 import { benchConnect } from './connect.ts'
 import { benchExec } from './exec.ts'
@@ -8,6 +9,8 @@ import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
 import { benchImport } from './import.ts'
 import { benchInbox } from './inbox.ts'
+import { benchMcp } from './mcp.ts'
+import { benchPackaging } from './packaging.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchRoster } from './roster.ts'
 import { type BenchRow, tableOf } from './row.ts'
@@ -15,12 +18,13 @@ import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// Runs `npm run bench [start|exec|server|export|import|inbox|connect|webhooks|growth|postgres …]`: each figure is the ratio of
-// two measurements made alternately in this run.
+// Runs `npm run bench [start|exec|mcp|server|export|import|inbox|connect|webhooks|packaging|analytics|growth|postgres …]`: each figure is the
+// ratio of two measurements made alternately in this run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
   exec: benchExec,
+  mcp: benchMcp,
   server: benchServer,
   export: benchExport,
   import: benchImport,
@@ -29,12 +33,14 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   inbox: benchInbox,
   connect: benchConnect,
   webhooks: benchWebhooks,
+  packaging: benchPackaging,
+  analytics: benchAnalytics,
   growth: benchGrowth,
   postgres: benchPostgres,
 }
 
-/** Skipped unless named: growth and roster make academies of a hundred thousand users, postgres needs PostgreSQL. */
-const onDemand = ['growth', 'postgres', 'roster']
+/** Skipped unless named: analytics, growth and roster write a hundred thousand records and more, postgres needs PostgreSQL. */
+const onDemand = ['analytics', 'growth', 'postgres', 'roster']
 
 const wanted = process.argv.slice(2)
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'learnctl.js')

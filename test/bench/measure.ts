@@ -14,14 +14,24 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
+interface MeasureOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly stdout?: 'ignore' | number
+}
+
 /** Runs a program to its end with its output discarded or written to a file; returns the wall time in milliseconds. */
 export async function measureMs(
   command: string,
   args: readonly string[],
-  { env = {}, stdout = 'ignore' }: { env?: NodeJS.ProcessEnv; stdout?: 'ignore' | number } = {},
+  { env = {}, cwd, stdout = 'ignore' }: MeasureOptions = {},
 ): Promise<number> {
   const startedMs = performance.now()
-  const child = spawn(command, args, { stdio: ['ignore', stdout, 'pipe'], env: { ...process.env, ...env } })
+  const child = spawn(command, args, {
+    stdio: ['ignore', stdout, 'pipe'],
+    cwd,
+    env: { ...process.env, ...env },
+  })
   let complaint = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint += text

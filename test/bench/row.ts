@@ -3,7 +3,7 @@ export interface BenchRow {
   readonly figure: string
   readonly value: number
   /** Unit; `ratio` compares with the yardstick. */
-  readonly unit: 'ratio' | 'MiB' | 'ms' | 's' | 'rows/s'
+  readonly unit: 'ratio' | 'MiB' | 'MB' | 'ms' | 's' | 'rows/s'
   readonly goal: number
   /** Whether higher or lower is better. */
   readonly better: 'more' | 'less'

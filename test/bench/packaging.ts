@@ -1,0 +1,72 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { benchExecutable } from './executable.ts'
+import { measureMs, median } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const repetitions = 5
+
+/** Measures the packed program as a newcomer gets it: its size, and the time until `quickstart` has ended. */
+export async function benchPackaging(bin: string, directory: string): Promise<BenchRow[]> {
+  const folder = join(directory, 'packed')
+  mkdirSync(folder)
+  const root = join(dirname(bin), '..')
+  await measureMs('npm', ['pack', root, '--ignore-scripts', '--pack-destination', folder])
+  const [name = ''] = readdirSync(folder)
+  const archive = join(folder, name)
+  const install: number[] = []
+  const quickstart: number[] = []
+  for (let round = 0; round <= repetitions; round += 1) {
+    const home = join(directory, 'home')
+    const prefix = join(home, 'prefix')
+    const empty = { XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined, XDG_STATE_HOME: undefined }
+    const env = { ...empty, HOME: home, npm_config_cache: join(home, 'cache'), npm_config_offline: 'true' }
+    mkdirSync(home)
+    const flags = ['--prefix', prefix, '--ignore-scripts', '--no-audit', '--no-fund']
+    const installMs = await measureMs('npm', ['install', '--global', archive, ...flags], { env })
+    const program = join(prefix, 'bin/learnctl')
+    const quickstartMs = await measureMs(program, ['quickstart'], { env, cwd: home })
+    rmSync(home, { recursive: true })
+    if (round === 0) continue // The first round fills the caches.
+    install.push(installMs)
+    quickstart.push(quickstartMs)
+  }
+  const total = median(install.map((ms, round) => ms + (quickstart[round] ?? 0)))
+  const parts = `${median(install).toFixed(0)} ms npm install, ${median(quickstart).toFixed(0)} ms quickstart, ${repetitions} rounds`
+  return [
+    {
+      figure: 'packaging: size of the package',
+      value: statSync(archive).size / 1e6,
+      unit: 'MB',
+      goal: 2,
+      better: 'less',
+      from: name,
+    },
+    {
+      figure: 'packaging: size that the image adds to its base',
+      value: (await unpackedBytes(archive, join(directory, 'unpacked'))) / 1e6,
+      unit: 'MB',
+      goal: 10,
+      better: 'less',
+      from: 'packaging/Dockerfile unpacks the package',
+    },
+    {
+      figure: 'packaging: from nothing to the end of quickstart, without the download',
+      value: total / 1000,
+      unit: 's',
+      goal: 5,
+      better: 'less',
+      from: parts,
+    },
+    ...(await benchExecutable(bin, directory)),
+  ]
+}
+
+async function unpackedBytes(archive: string, folder: string): Promise<number> {
+  mkdirSync(folder)
+  await measureMs('tar', ['-xzf', archive, '-C', folder])
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) =>
+    statSync(join(folder, path)),
+  )
+  return files.reduce((sum, { size }) => sum + size, 0)
+}
