@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest'
 import { test as base } from '../server/socket/served.ts'
-import { clear, isInstalled, run, writeDocument } from './installed.ts'
+import { clear, generated, isInstalled, run, writeDocument } from './installed.ts'
 import type { Story } from './programs/story.ts'
 
 const test = base
@@ -13,7 +13,7 @@ const withoutCsv = ['orval']
 describe.runIf(isInstalled)('a client that others generate from the document', () => {
   beforeAll(() => {
     clear()
-    writeDocument()
+    writeDocument(generated)
   })
 
   test.for([

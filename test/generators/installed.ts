@@ -8,15 +8,18 @@ import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 export const folder = import.meta.dirname
 /** True if the packages are installed; otherwise the tests are skipped. */
 export const isInstalled = existsSync(join(folder, 'node_modules'))
-/** Folder of the generated clients, ignored by git. */
-const generated = join(folder, 'generated')
+/** Folder of the generated clients and of the document they are made from, ignored by git. */
+export const generated = join(folder, 'generated')
 
 const execute = promisify(execFile)
 
-/** Writes the OpenAPI document to a file; returns its path. */
-export function writeDocument(): string {
-  mkdirSync(generated, { recursive: true })
-  const path = join(generated, 'openapi.json')
+/**
+ * Writes the OpenAPI document into a folder; returns its path. Each file of tests uses a folder of its own: they run at the same
+ * time, and Prism starts anew when its document changes.
+ */
+export function writeDocument(directory: string): string {
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, 'openapi.json')
   writeFileSync(path, JSON.stringify(openapiOf()))
   return path
 }

@@ -1,46 +1,38 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { type AddressInfo, createServer } from 'node:net'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { stripVTControlCharacters } from 'node:util'
+import { beforeAll, describe, expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import { operationExamples } from '../../src/contract/openapi/examples.ts'
+import { freshDirectory } from '../helpers/academy.ts'
 import { test } from '../helpers/cli.ts'
 import { folder, isInstalled, writeDocument } from './installed.ts'
 
-let mock: ChildProcess | undefined
 let url = ''
 
-/** Starts Prism with the document on a free loopback port. */
-async function startMock(): Promise<void> {
-  const port = await freePort()
+/** Starts Prism with the document on a free loopback port; returns what ends it. */
+async function startMock(): Promise<() => void> {
+  const { path, remove } = freshDirectory()
   const script = join(folder, 'node_modules/@stoplight/prism-cli/dist/index.js')
-  mock = spawn(
+  const mock = spawn(
     process.execPath,
-    [script, 'mock', writeDocument(), '--port', String(port), '--host', '127.0.0.1'],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    [script, 'mock', writeDocument(path), '--port', '0', '--host', '127.0.0.1'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
-  url = `http://127.0.0.1:${port}`
   let printed = ''
-  await new Promise<void>((resolve, reject) => {
-    mock?.stdout?.on('data', (data) => {
+  url = await new Promise<string>((resolve, reject) => {
+    mock.stdout.on('data', (data) => {
       printed += data
-      if (printed.includes('Prism is listening')) resolve()
+      const [, address] =
+        /Prism is listening on (http:[\d.:/]+)/.exec(stripVTControlCharacters(printed)) ?? []
+      if (address) resolve(address)
     })
-    mock?.once('exit', () => reject(new Error(`Prism ended:\n${printed}`)))
+    mock.once('exit', () => reject(new Error(`Prism ended:\n${printed}`)))
   })
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      // A listening TCP server has an address with a port.
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
+  return () => {
+    mock.kill()
+    remove()
+  }
 }
 
 const commands = [
@@ -84,7 +76,6 @@ const commands = [
 
 describe.runIf(isInstalled)('Prism, a mock that is made from the document alone,', () => {
   beforeAll(startMock)
-  afterAll(() => mock?.kill())
 
   test.for(commands)('answers %s', async (line, { cli }) => {
     const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'lpk_mock' }
