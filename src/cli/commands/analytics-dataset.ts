@@ -3,7 +3,7 @@ import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
-import { kFlag, pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
@@ -13,8 +13,7 @@ const flags = [
     kind: 'switch',
     summary: 'Begin again with all rows, and remove the files of earlier runs',
   },
-  // Small groups are counted in one table, not over several and their history.
-  ...pseudonymFlags.filter(({ name }) => name !== kFlag.name),
+  ...pseudonymFlags,
 ] as const satisfies readonly Flag[]
 
 /** `learnctl analytics dataset` */
@@ -55,7 +54,7 @@ async function runDataset(context: Context, given: Given): Promise<void> {
   const pseudonymising = pseudonymisingOf(context, given)
   const caller = await session.caller()
   const { writeDataset } = await import('../export/dataset-run.ts')
-  const { rows, isFull, manifest } = await writeDataset(context, caller, {
+  const { rows, isFull, manifest, notes } = await writeDataset(context, caller, {
     name: folder,
     format,
     isFull: given.flags['full'] === true,
@@ -70,11 +69,7 @@ async function runDataset(context: Context, given: Given): Promise<void> {
       ? `Nothing has changed since run ${run} of ${folder}`
       : `${isFull ? 'Wrote' : 'Added'} ${pluralise(sum, 'row')} to ${folder} in run ${run}: ${counts.join(', ')}`,
   )
-  if (manifest.pseudonyms) {
-    const { droppedColumns } = await import('../export/pseudonymised-dataset.ts')
-    const names = droppedColumns(manifest.pseudonyms).join(', ')
-    await output.note(`Pseudonymised data is still personal data. Left out: ${names}`)
-  }
+  for (const note of notes) await output.note(note)
 }
 
 /** Returns the format of --output; undefined without one. */

@@ -134,7 +134,7 @@ export const commands: readonly Command[] = [
     },
     flags: [
       ...withTimeZone(statementFlags.map(({ flag }) => flag)),
-      ...pseudonymFlags.filter(({ name }) => name !== 'k'),
+      ...pseudonymFlags,
       ...statementTargetFlags,
     ],
     examples: [

@@ -47,6 +47,8 @@ export interface DatasetResult {
   /** Rows by table; empty if nothing has changed. */
   readonly rows: Readonly<Record<string, number>>
   readonly isFull: boolean
+  /** What a run with pseudonyms leaves out, and what people could still be recognised by. */
+  readonly notes: readonly string[]
 }
 
 const tableNames = datasetTables.map(({ name }) => name)
@@ -102,7 +104,8 @@ async function writeLocked(
     isFull: before === null,
     tables: await tablesOf({ pseudonyms }),
   })
-  const writer = pseudonymising && hidden ? hidden.pseudonymisedWriter(plain, pseudonymising) : plain
+  const pseudonymised = pseudonymising && hidden ? hidden.pseudonymisedWriter(plain, pseudonymising) : null
+  const writer = pseudonymised ?? plain
   try {
     const line = await createProgressLine(context.io, 'rows', null)
     const until = await readRows(context, caller, before, writer, line.update).finally(line.stop)
@@ -116,7 +119,8 @@ async function writeLocked(
     await writeManifest(directory, manifest)
     await writeDescription(directory, manifest)
     removeOtherRuns(directory, manifest, tableNames)
-    return { manifest, rows: counts, isFull: before === null }
+    const notes = pseudonymised?.notes() ?? []
+    return { manifest, rows: counts, isFull: before === null, notes }
   } catch (error) {
     await writer.discard()
     throw goneError(error, name)

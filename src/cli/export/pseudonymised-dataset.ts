@@ -2,8 +2,10 @@ import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
 import { BucketSpool } from '../pseudonyms/bucket-spool.ts'
 import { keptColumnsOf, type Pseudonymising, PseudonymTable } from '../pseudonyms/pseudonym-table.ts'
+import { SmallGroups } from '../pseudonyms/small-groups.ts'
 import type { ChangedRow, RunWriter } from './dataset-files.ts'
 import type { DatasetPseudonyms } from './dataset-folder.ts'
+import { pseudonymNotes } from './pseudonymised-export.ts'
 
 /** Returns what a manifest has to remember of pseudonyms. */
 export function manifestEntryOf({ pseudonyms, times }: Pseudonymising): DatasetPseudonyms {
@@ -16,7 +18,7 @@ export function pseudonymisedTables({ times }: DatasetPseudonyms): readonly Data
 }
 
 /** Returns the names of the columns that are left out. */
-export function droppedColumns({ times }: DatasetPseudonyms): string[] {
+function droppedColumns({ times }: Pseudonymising): string[] {
   return datasetTables.flatMap((table) => {
     const kept = new Set(keptColumnsOf(table, times).map(({ name }) => name))
     return table.columns.flatMap(({ name }) => (kept.has(name) ? [] : [`${table.name}.${name}`]))
@@ -26,12 +28,29 @@ export function droppedColumns({ times }: DatasetPseudonyms): string[] {
 /** Rows that are written at once. */
 const batchRows = 500
 
+/** A writer of rows with pseudonyms. */
+export interface PseudonymisedWriter extends RunWriter {
+  /** What the files leave out, and what people of this run could still be recognised by; complete after `finish`. */
+  notes(): readonly string[]
+}
+
 /**
  * Returns a writer of rows with pseudonyms, also in the keys of rows that are gone. Rows about people are sorted by their pseudonyms:
  * the order of ids would tell who is who. Those of one person keep their order, and so do the changes of a row.
  */
-export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): RunWriter {
-  const tables = new Map(datasetTables.map((table) => [table.name as string, new PseudonymTable(table, how)]))
+export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): PseudonymisedWriter {
+  const tables = new Map(
+    datasetTables.map(({ name, columns }) => {
+      const table = new PseudonymTable({ name, columns }, how)
+      return [name as string, { table, grouped: { name, ...table.recognisable(table.columns) } }]
+    }),
+  )
+  const groups = new SmallGroups(
+    how.k,
+    [...tables.values()].map(({ grouped }) => grouped),
+  )
+  const columns = [...tables.values()].flatMap(({ table }) => table.columns)
+  let groupNotes: readonly string[] = []
   const spool = new BucketSpool()
   let spooled = 0
 
@@ -39,16 +58,25 @@ export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): Run
   function pseudonymised(
     row: ChangedRow,
   ): { readonly person: string | null; readonly row: ChangedRow } | null {
-    const table = tables.get(row.table)
-    if (!table) return null
+    const known = tables.get(row.table)
+    if (!known) return null
+    const { table, grouped } = known
     const keys = table.valuesOf(row.key)
     const fieldsOf = (values: readonly unknown[], isKept: (path: string) => boolean) =>
       Object.fromEntries(
         table.columns.flatMap(({ path }, place) => (isKept(path) ? [[path, values[place] ?? null]] : [])),
       )
     const key = fieldsOf(keys, (path) => Object.hasOwn(row.key, path))
-    const record = row.record && fieldsOf(table.valuesOf(row.record), () => true)
-    const person = table.hasPeople ? table.personIn(table.valuesOf(row.record ?? row.key)) : null
+    const values = row.record && table.valuesOf(row.record)
+    const record = values && fieldsOf(values, () => true)
+    const person = table.hasPeople ? table.personIn(values ?? keys) : null
+    if (values && person !== null) {
+      groups.add(
+        grouped,
+        person,
+        grouped.places.map((place) => values[place] ?? null),
+      )
+    }
     return { person, row: { table: row.table, state: row.state, key, record } }
   }
 
@@ -69,6 +97,7 @@ export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): Run
     rows: () => writer.rows() + spooled,
     async finish() {
       try {
+        groupNotes = groups.notes()
         for (const entries of spool.sorted()) {
           for (let index = 0; index < entries.length; index += batchRows) {
             const batch = entries.slice(index, index + batchRows)
@@ -79,12 +108,15 @@ export function pseudonymisedWriter(writer: RunWriter, how: Pseudonymising): Run
         }
       } finally {
         spool.remove()
+        groups.remove()
       }
       return writer.finish()
     },
     async discard() {
       spool.remove()
+      groups.remove()
       await writer.discard()
     },
+    notes: () => pseudonymNotes(how, droppedColumns(how), columns, groupNotes),
   }
 }

@@ -36,7 +36,7 @@ export async function pseudonymisedSource(
   const places = chosen.map((column) => table.placeOf(column))
   const people = new SortedPeople(table, how, chosen)
   let count = 0
-  let groupNote: string | null = null
+  let groupNotes: readonly string[] = []
 
   async function* bytes() {
     try {
@@ -47,7 +47,7 @@ export async function pseudonymisedSource(
           people.add(values, jsonText(places.map((place) => values[place] ?? null)))
         }
       }
-      groupNote = people.groupNote()
+      groupNotes = people.groupNotes()
       for (const texts of people.batches())
         yield rowBytes(
           encoder,
@@ -64,7 +64,7 @@ export async function pseudonymisedSource(
     rows: () => count,
     guarded: () => encoder.guarded?.() ?? 0,
     notes: () => [
-      ...pseudonymNotes(how, table, chosen, groupNote),
+      ...pseudonymNotes(how, [...table.dropped], chosen, groupNotes),
       ...[hiddenNote(encoder)].filter((note) => note !== null),
     ],
   }
@@ -73,16 +73,16 @@ export async function pseudonymisedSource(
 /** Returns what a pseudonymised file leaves out, and what people could still be recognised by. */
 export function pseudonymNotes(
   how: Pseudonymising,
-  table: PseudonymTable,
-  columns: readonly KeptColumn[],
-  groupNote: string | null,
+  dropped: readonly string[],
+  columns: readonly Pick<KeptColumn, 'privacy'>[],
+  groupNotes: readonly string[],
 ): string[] {
   return [
-    droppedNote([...table.dropped]),
+    droppedNote(dropped),
     ...(how.times === null && columns.some(({ privacy }) => privacy === 'time')
       ? ['Times are exact, and may identify people; --coarsen-times day|week|month reduces them']
       : []),
-    ...(groupNote === null ? [] : [groupNote]),
+    ...groupNotes,
   ]
 }
 

@@ -11,7 +11,7 @@ export class PseudonymisedGradebook {
   readonly #table: PseudonymTable
   /** Columns about the learner, without those of items. */
   readonly #columns: readonly KeptColumn[]
-  #groupNote: string | null = null
+  #groupNotes: readonly string[] = []
 
   constructor(how: Pseudonymising) {
     this.#how = how
@@ -35,7 +35,7 @@ export class PseudonymisedGradebook {
           people.add(values, jsonText(this.#rowOf(values, row)))
         }
       }
-      this.#groupNote = people.groupNote()
+      this.#groupNotes = people.groupNotes()
       // Written by this program a moment ago.
       for (const texts of people.batches()) yield texts.map((text) => parseJson(text) as GradebookRow)
     } finally {
@@ -49,6 +49,6 @@ export class PseudonymisedGradebook {
   }
 
   notes(): readonly string[] {
-    return pseudonymNotes(this.#how, this.#table, this.#columns, this.#groupNote)
+    return pseudonymNotes(this.#how, [...this.#table.dropped], this.#columns, this.#groupNotes)
   }
 }

@@ -2,30 +2,46 @@ import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/
 import { BucketSpool } from '../pseudonyms/bucket-spool.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { coarsened } from '../pseudonyms/pseudonyms.ts'
+import { SmallGroups } from '../pseudonyms/small-groups.ts'
 
 /** Properties of a statement that do not identify a person (xAPI 1.0.3, Data 2.2). */
 const keptProperties = ['verb', 'object', 'result', 'version'] as const
 
+/** Properties of a statement that people could be recognised by. */
+const grouped = { name: null, columns: ['verb', 'object', 'timestamp'] } as const
+
 /**
  * Yields statements whose actors are pseudonyms, sorted by them; those of a learner keep their order. All pages are read before
  * the first is yielded.
+ *
+ * @param noteGroups gets the notes about small groups, after all pages were read
  */
 export async function* pseudonymisedStatements(
   pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
   how: Pseudonymising,
+  noteGroups: (notes: readonly string[]) => void,
 ): AsyncGenerator<{ readonly data: readonly unknown[] }> {
   const spool = new BucketSpool()
+  const groups = new SmallGroups(how.k, [grouped])
   try {
     for await (const { data } of pages) {
       for (const item of data) {
         const { actor, statement } = pseudonymised(item, how)
+        groups.add(grouped, actor, groupOf(statement))
         spool.add(actor, jsonText(statement))
       }
     }
+    noteGroups(groups.notes())
     for (const entries of spool.sorted()) yield { data: entries.map(({ text }) => parseJson(text)) }
   } finally {
+    groups.remove()
     spool.remove()
   }
+}
+
+/** Returns what someone may know of a statement: what happened, in which course or item, and when. */
+function groupOf(statement: JsonObject): unknown[] {
+  return [objectAt(statement['verb'])['id'], objectAt(statement['object'])['id'], statement['timestamp']]
 }
 
 function pseudonymised(item: unknown, { pseudonyms, times }: Pseudonymising) {

@@ -73,9 +73,14 @@ async function sourceOf(
   const columns = { csv: [], table: [], chosen: null, typed: async () => [] }
   const encoder = await listEncoder(context, { format, raw: false, bom: false, delimiter: ',' }, columns)
   let rows = 0
+  let groupNotes: readonly string[] = []
 
   async function* bytes() {
-    const hidden = how && (await import('./pseudonymised-statements.ts')).pseudonymisedStatements(pages, how)
+    const hidden =
+      how &&
+      (await import('./pseudonymised-statements.ts')).pseudonymisedStatements(pages, how, (notes) => {
+        groupNotes = notes
+      })
     for await (const { data } of hidden ?? pages) {
       rows += data.length
       yield rowBytes(encoder, data)
@@ -83,7 +88,12 @@ async function sourceOf(
     yield endBytes(encoder)
   }
 
-  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => (how ? [timesNote(how)] : []) }
+  return {
+    bytes: bytes(),
+    rows: () => rows,
+    guarded: () => 0,
+    notes: () => (how ? [timesNote(how), ...groupNotes] : []),
+  }
 }
 
 function timesNote({ times }: Pseudonymising): string {

@@ -33,8 +33,7 @@ export const timesFlag = {
   hasChoicesInSummary: true,
 } as const satisfies Flag
 
-/** Counts small groups in one table. */
-export const kFlag = {
+const kFlag = {
   name: 'k',
   kind: 'number',
   summary: `Warn of groups of fewer people who share what they could be recognised by (with --pseudonymise; default ${defaultK}, 1 is off)`,

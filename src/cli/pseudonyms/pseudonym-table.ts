@@ -73,6 +73,15 @@ export class PseudonymTable {
     return this.columns.findIndex((column) => column.path === path)
   }
 
+  /** Returns those of the columns that people could be recognised by, and their places in the values. */
+  recognisable(columns: readonly KeptColumn[]) {
+    const found = columns.filter(isRecognisable)
+    return {
+      columns: found.map(({ name }) => name),
+      places: found.map((column) => this.placeOf(column)),
+    }
+  }
+
   /** Returns the person that a row is about: the pseudonym of a user, else of the record. */
   personIn(values: readonly unknown[]): string {
     const place = Math.max(
@@ -131,7 +140,7 @@ export function isOfType(type: ColumnType, value: unknown): boolean {
 }
 
 /** True for a column that people could be recognised by: courses, groups, states and times. */
-export function isRecognisable(column: KeptColumn): boolean {
+function isRecognisable(column: KeptColumn): boolean {
   if (column.kind !== null) return false
   if (column.privacy === 'time') return true
   return column.type === 'string' && !/title|name|label|externalId$/i.test(column.path)

@@ -1,11 +1,6 @@
 import { BucketSpool } from './bucket-spool.ts'
-import {
-  isRecognisable,
-  type KeptColumn,
-  type Pseudonymising,
-  type PseudonymTable,
-} from './pseudonym-table.ts'
-import { SmallGroups } from './small-groups.ts'
+import type { KeptColumn, Pseudonymising, PseudonymTable } from './pseudonym-table.ts'
+import { type GroupedTable, SmallGroups } from './small-groups.ts'
 
 /** Rows that are returned at once. */
 const batchRows = 500
@@ -17,26 +12,23 @@ const batchRows = 500
 export class SortedPeople {
   readonly #table: PseudonymTable
   readonly #groups: SmallGroups
-  readonly #groupPlaces: readonly number[]
+  readonly #grouped: GroupedTable & { readonly places: readonly number[] }
   readonly #spool = new BucketSpool()
 
   /** @param columns columns of the table that are written */
   constructor(table: PseudonymTable, { k }: Pseudonymising, columns: readonly KeptColumn[]) {
-    const recognisable = columns.filter(isRecognisable)
     this.#table = table
-    this.#groups = new SmallGroups(
-      k,
-      recognisable.map(({ name }) => name),
-    )
-    this.#groupPlaces = recognisable.map((column) => table.placeOf(column))
+    this.#grouped = { name: null, ...table.recognisable(columns) }
+    this.#groups = new SmallGroups(k, [this.#grouped])
   }
 
   /** Adds a row by its values in the table; the text has no line breaks. */
   add(values: readonly unknown[], text: string): void {
     const person = this.#table.personIn(values)
     this.#groups.add(
+      this.#grouped,
       person,
-      this.#groupPlaces.map((place) => values[place] ?? null),
+      this.#grouped.places.map((place) => values[place] ?? null),
     )
     this.#spool.add(person, text)
   }
@@ -50,9 +42,9 @@ export class SortedPeople {
     }
   }
 
-  /** Returns a note about small groups; null without any. */
-  groupNote(): string | null {
-    return this.#groups.note()
+  /** Returns the notes about small groups. */
+  groupNotes(): readonly string[] {
+    return this.#groups.notes()
   }
 
   /** Deletes the files. */

@@ -24,18 +24,36 @@ test('more entries than memory holds come out in the order of keys, equal ones i
   expect(foldersOf()).toEqual(before)
 })
 
-test('groups are counted by people, not by rows, however many there are', () => {
-  const groups = new SmallGroups(3, ['courseId', 'status'])
-  for (let index = 0; index < 30_000; index += 1) {
-    groups.add(`person ${index % 10_000}`, [`course ${index % 5_000}`, 'active'])
+test('groups are counted by people, not by rows, however many there are, for each table', () => {
+  const enrollments = { name: 'enrollments', columns: ['courseId', 'status'] }
+  const progress = { name: 'progress', columns: ['courseId'] }
+  const groups = new SmallGroups(3, [enrollments, progress])
+  for (let index = 0; index < 90_000; index += 1) {
+    // 25,000 groups of two people, whose rows are far apart.
+    groups.add(enrollments, `person ${index % 50_000}`, [`course ${index % 25_000}`, 'active'])
+    // The same values in another table are another group: 30,000 people.
+    groups.add(progress, `person ${index % 30_000}`, ['course 1'])
   }
-  expect(groups.note()).toMatch(
-    /^5,000 groups of fewer than 3 people with the same courseId, status \(the smallest has 2\)/,
-  )
+  groups.add(progress, 'person 1', ['course 2'])
+  expect(groups.notes()).toEqual([
+    'enrollments: 25,000 groups of fewer than 3 people with the same courseId, status (the smallest has 2): they may be recognised by these',
+    'progress: 1 group of fewer than 3 people with the same courseId (the smallest has 1): they may be recognised by these',
+  ])
   groups.remove()
-  const alone = new SmallGroups(3, ['courseId'])
-  for (let index = 0; index < 100; index += 1) alone.add('the same', ['course'])
-  expect(alone.note()).toMatch(/^1 group .*smallest has 1/)
+  const only = { name: null, columns: ['courseId'] }
+  const alone = new SmallGroups(3, [only])
+  for (let index = 0; index < 100; index += 1) alone.add(only, 'the same', ['course'])
+  expect(alone.notes()).toEqual([expect.stringMatching(/^1 group .*smallest has 1/)])
+})
+
+test('groups with people enough take no space, however many rows they have', () => {
+  const only = { name: null, columns: ['courseId'] }
+  const groups = new SmallGroups(5, [only])
+  const before = foldersOf()
+  for (let index = 0; index < 100_000; index += 1) groups.add(only, `person ${index}`, [index % 100])
+  expect(foldersOf()).toEqual(before)
+  expect(groups.notes()).toEqual([])
+  groups.remove()
 })
 
 test('a pseudonym is the HMAC of kind and id that other programs calculate', () => {

@@ -227,6 +227,18 @@ test('groups of fewer people than k are counted, without naming them', async ({ 
   expectClearError(await run(school, 'analytics export --k 0'), 2, '--k must be an integer')
 })
 
+test('so are those of statements', async ({ school }) => {
+  const of = async (more: string) =>
+    (await run(school, `analytics statements ${more}`)).stderr.match(/note: .*fewer.*/)?.[0]
+  // Progress in two courses on two days: of 24, 4 and 2 people. Grades of a course have exact times.
+  expect(await of('--course ext:land --coarsen-times day')).toBe(
+    'note: 1 group of fewer than 5 people with the same verb, object, timestamp (the smallest has 2): they may be recognised by these',
+  )
+  expect(await of('--course ext:land --coarsen-times day --k 2')).toBeUndefined()
+  expect(await of('--course ext:land')).toMatch(/2 groups .*smallest has 1/)
+  expect(await of('--course ext:land --k 1')).toBeUndefined()
+})
+
 test('flags that need each other, and columns that are left out, are named', async ({ school }) => {
   expectClearError(await school.run('users export --pseudonymise'), 2, '--pseudonym-key')
   expectClearError(await school.run('users export --pseudonym-key study.key'), 2, '--pseudonymise')
@@ -339,6 +351,32 @@ describe('a data set', () => {
     expect(linesOf(school, 2, 'progress').some((row) => row['completionPercentage'] === 80)).toBe(true)
     const texts = filesIn(school, 'set').map((file) => readFileSync(file, 'utf8'))
     expect(texts.filter((found) => found.includes(id) || found.includes('miller'))).toEqual([])
+  })
+
+  test('counts the groups of fewer people than k in each table of a run', async ({ school }) => {
+    const notesOf = async (more: string) =>
+      (await run(school, `analytics dataset set -o jsonl --coarsen-times month ${more}`)).stderr
+        .split('\n')
+        .filter((line) => line.includes('fewer'))
+    // 28 people are in one course, and two in the other; there are two administrators.
+    expect(await notesOf('')).toEqual([
+      'note: users: 1 group of fewer than 5 people with the same role, status, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
+      'note: enrollments: 1 group of fewer than 5 people with the same courseId, role, status, enrolledAt, completedAt, source, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
+      'note: progress: 1 group of fewer than 5 people with the same courseId, status, lastAccessed, recordedAt (the smallest has 2): they may be recognised by these',
+    ])
+    expect(await notesOf('--full --k 1')).toEqual([])
+    expect(await notesOf('--full --k 29')).toHaveLength(4)
+    expect(await notesOf('')).toEqual([])
+    // Another run has two people: its rows tell who did something since the last one.
+    await school.run('progress set ext:MATR-4711 --course ext:sea --completion 80')
+    await school.run('progress set ext:MATR-4712 --course ext:sea --completion 80')
+    expect(await notesOf('')).toEqual([expect.stringMatching(/^note: progress: 1 group .*smallest has 2/)])
+  })
+
+  test('says that exact times may identify people', async ({ school }) => {
+    const { stderr } = await run(school, 'analytics dataset set')
+    expect(stderr).toContain('note: Times are exact, and may identify people; --coarsen-times')
+    expect(stderr).toMatch(/note: progress: 30 groups .*smallest has 1/)
   })
 
   test('never mixes keys, precisions of times, or rows with names', async ({ school }) => {
