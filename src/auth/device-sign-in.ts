@@ -31,7 +31,7 @@ export interface DevicePrompt {
 }
 
 /** Options for signing in with a browser on any machine. */
-export interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
+interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
   /** Called before each wait with the remaining lifetime of the code. */
   readonly onWait: (leftMs: number) => Promise<void>

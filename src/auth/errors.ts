@@ -28,7 +28,7 @@ export type SignInCode =
   | 'signed_out'
 
 /** Details of a SignInError beside its message. */
-export interface SignInErrorOptions extends ErrorOptions {
+interface SignInErrorOptions extends ErrorOptions {
   /** Lines that explain why. */
   readonly why?: readonly string[]
   /** Hint, with the exact command if there is one. */

@@ -68,7 +68,7 @@ export async function openLoopback(
 }
 
 /** True if the parameters contain this state, and each OAuth parameter at most once (RFC 6749 §3.1). */
-export function hasState(parameters: URLSearchParams, state: string): boolean {
+function hasState(parameters: URLSearchParams, state: string): boolean {
   const names = ['state', 'code', 'error', 'iss']
   if (names.some((name) => parameters.getAll(name).length > 1)) return false
   const digest = (text: string) => createHash('sha256').update(text).digest()

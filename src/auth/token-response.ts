@@ -23,7 +23,7 @@ export interface TokenPurpose {
 }
 
 /** Response of the token endpoint to a request for new tokens. */
-export type TokenAnswer =
+type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
@@ -55,7 +55,7 @@ export async function requestTokens(
 }
 
 /** A token endpoint and its client. */
-export interface GrantRecipient {
+interface GrantRecipient {
   readonly issuer: string
   readonly tokenEndpoint: string
   readonly clientId: string
@@ -64,7 +64,7 @@ export interface GrantRecipient {
 }
 
 /** Tokens that a token endpoint granted (RFC 6749 §5.1), or its error (§5.2). */
-export type GrantAnswer =
+type GrantAnswer =
   | { readonly granted: GrantedTokens; readonly refusal: null }
   | { readonly granted: null; readonly refusal: Refusal }
 

@@ -15,7 +15,7 @@ export interface TokenSource {
 }
 
 /** Dependencies of a token source. */
-export interface TokenSourceOptions {
+interface TokenSourceOptions {
   readonly tokens: StoredTokens
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -15,7 +15,7 @@ export interface TokenResponse {
  * When a token request was sent and answered, in milliseconds by this machine's clock, and the `Date` of the
  * response.
  */
-export interface TokenTiming {
+interface TokenTiming {
   readonly sentMs: number
   readonly receivedMs: number
   readonly date: string | null

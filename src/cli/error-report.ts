@@ -11,7 +11,7 @@ const maxReports = 10
 const maxLength = 64 * 1024
 
 /** Content of an error report. */
-export interface ReportedFault {
+interface ReportedFault {
   readonly argv: readonly string[]
   readonly error: unknown
   readonly requestId: string | null

@@ -12,7 +12,7 @@ import { maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
 /** A failed run; its context is null if the error came before it. */
-export interface FailedRun {
+interface FailedRun {
   readonly argv: readonly string[]
   readonly io: Io
   readonly context: Context | null

@@ -8,7 +8,7 @@ import type { References } from './foreign/references.ts'
 import { bareResult } from './reply.ts'
 
 /** A platform to write to. */
-export interface WrittenPlatform extends Pick<Readers, 'pages'> {
+interface WrittenPlatform extends Pick<Readers, 'pages'> {
   readonly call: (operation: Operation, input: AnyInput) => Promise<Result<unknown>>
   readonly host: string
   /** True if the platform has shown that it is a server of this API. */

@@ -1,5 +1,5 @@
 /** The place where a text stops being JSON. */
-export interface JsonFault {
+interface JsonFault {
   /** From 0, in UTF-16 code units; the length of the text if that ends too early. */
   readonly offset: number
   /** From 1. */

@@ -23,7 +23,7 @@ interface Holder {
 }
 
 /** A lock file that this process holds. */
-export interface HeldLock {
+interface HeldLock {
   /** Extends the lock by 30 s; false if another process has taken it over. */
   readonly renew: () => boolean
   readonly release: () => void

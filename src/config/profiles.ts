@@ -6,7 +6,7 @@ interface Stored {
 }
 
 /** A stored API key. */
-export interface StoredKey extends Stored {
+interface StoredKey extends Stored {
   readonly kind: 'api_key'
   readonly value: string
 }
@@ -47,7 +47,7 @@ export interface RemoteProfile {
 }
 
 /** A local academy: a SQLite file, served in this process. */
-export interface LocalProfile {
+interface LocalProfile {
   readonly database: string
 }
 

@@ -150,7 +150,7 @@ function quote(text: string): string {
 }
 
 /** The settings of a working directory as text, by name, and the path of their file. */
-export interface ProjectFile {
+interface ProjectFile {
   readonly path: string
   readonly values: Readonly<Record<string, string>>
 }

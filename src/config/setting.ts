@@ -1,6 +1,5 @@
 /** Output formats that are text: any command has them. */
 export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
-export type TextFormat = (typeof textFormats)[number]
 /** Output formats of lists and exports that no terminal shows. */
 export const binaryFormats = ['parquet', 'xlsx'] as const
 export type BinaryFormat = (typeof binaryFormats)[number]

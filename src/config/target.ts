@@ -66,7 +66,7 @@ export function mayDiffer({ kind }: Target): boolean {
 }
 
 /** The sources of a target. */
-export interface TargetSources {
+interface TargetSources {
   readonly settings: Settings
   readonly env: Environment
   readonly profiles: Profiles

@@ -89,11 +89,6 @@ const functions: Readonly<Record<RecordQuestion['part'], string>> = {
   grades: 'gradereport_user_get_grade_items',
 }
 
-/** Functions of the web service that a roster needs. */
-export const moodleFunctions = [...new Set([...Object.values(functions), 'core_cohort_get_cohorts'])].filter(
-  (name) => name !== '',
-)
-
 function functionOf({ part, of }: RecordQuestion): string {
   return part === 'groups' && of === null ? 'core_cohort_get_cohorts' : functions[part]
 }

@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx'
 // they show is also in their texts: patterns and numbers tell their parts apart, not colours alone.
 
 /** A column of a chart. */
-export interface ChartColumn {
+interface ChartColumn {
   readonly count: number
   /** The count as text, above the column. */
   readonly value: string

@@ -6,7 +6,7 @@ export interface Bucket {
 }
 
 /** Enrolments by status. */
-export interface StatusCounts {
+interface StatusCounts {
   readonly enrollments: number
   readonly notStarted: number
   readonly inProgress: number

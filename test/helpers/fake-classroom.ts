@@ -8,7 +8,7 @@ import { type FakeResponse, type FakeSystem, json, serveFake } from './fake-syst
  */
 
 /** A person with a Google account. */
-export interface GoogleUser {
+interface GoogleUser {
   readonly id: string
   readonly email: string
   readonly given: string
@@ -36,7 +36,7 @@ interface Submission {
 }
 
 /** A course of Classroom. */
-export interface FakeCourse {
+interface FakeCourse {
   readonly id: string
   readonly fields: Record<string, unknown>
   readonly aliases: string[]
@@ -67,7 +67,7 @@ interface Fault {
  * What goes wrong: a status before anything is done, `lost` after it was done (500), a login page with 200, half a
  * response, or a broken connection after it was done.
  */
-export type FaultAnswer = number | 'lost' | 'page' | 'half' | 'broken'
+type FaultAnswer = number | 'lost' | 'page' | 'half' | 'broken'
 
 /** The state of a stand-in, and what happens in it. */
 export interface FakeClassroom {
@@ -114,7 +114,7 @@ const domain = 'school.example'
 const scopePrefix = 'https://www.googleapis.com/auth/'
 
 /** The scopes of Classroom that a sign-in asks for, in short. */
-export const classroomScopes = [
+const classroomScopes = [
   'classroom.courses',
   'classroom.rosters',
   'classroom.profile.emails',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /** A statement as the record store keeps it. */
-export interface StoredStatement {
+interface StoredStatement {
   readonly id: string
   readonly actor: object
   readonly verb: { readonly id: string; readonly display: Readonly<Record<string, string>> }

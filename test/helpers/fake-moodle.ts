@@ -45,7 +45,7 @@ interface MoodleGrade {
 }
 
 /** How a Moodle answers. */
-export interface MoodleOptions {
+interface MoodleOptions {
   /** Functions that the service of the token lacks. */
   readonly lacks?: readonly string[]
   /** Capabilities that the token lacks. */

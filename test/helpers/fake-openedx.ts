@@ -16,7 +16,7 @@ export interface OpenedxSchool {
 }
 
 /** How an Open edX answers. */
-export interface OpenedxOptions {
+interface OpenedxOptions {
   readonly pageSize?: number
   /** True for a user who is not global staff. */
   readonly isNoStaff?: boolean

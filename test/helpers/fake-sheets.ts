@@ -11,7 +11,7 @@ import { type FakeRequest, type FakeResponse, json } from './fake-system.ts'
 type Cell = string | number | boolean
 
 /** A tab: only its cells that are not empty, by row and column. */
-export interface FakeTab {
+interface FakeTab {
   id: number
   title: string
   type: string

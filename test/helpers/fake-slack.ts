@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
  * reference; Rate limits) and api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks: `ok` as
  * text, errors as a word, one message a second.
  */
-export interface FakeSlack {
+interface FakeSlack {
   readonly url: string
   /** Messages in the channel. */
   readonly messages: SlackMessage[]
@@ -18,7 +18,7 @@ export interface FakeSlack {
   fault: SlackFault | undefined
 }
 
-export interface SlackMessage {
+interface SlackMessage {
   readonly text: string
   readonly blocks: readonly {
     readonly type: string
@@ -54,7 +54,7 @@ const wrong: Readonly<Record<SlackFault, readonly [number, string, Record<string
 }
 
 /** The path of its webhook. */
-export const slackPath = '/services/T0001/B0002/XyZ0123456789abcdefghijk'
+const slackPath = '/services/T0001/B0002/XyZ0123456789abcdefghijk'
 
 /** Starts a Slack; with a clock it allows one message a second. */
 export async function startSlack(now?: () => Date): Promise<FakeSlack> {

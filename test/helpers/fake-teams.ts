@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
  * section on limits). It accepts a request with 202 and an empty body before the flow runs, and so also if the flow
  * then fails (louislam/uptime-kuma#4922).
  */
-export interface FakeTeams {
+interface FakeTeams {
   readonly url: string
   /** Cards in the channel. */
   readonly cards: TeamsCard[]
@@ -20,7 +20,7 @@ export interface FakeTeams {
   fault: TeamsFault | undefined
 }
 
-export interface TeamsCard {
+interface TeamsCard {
   readonly type: string
   readonly version: string
   readonly body: readonly { readonly type: string; readonly inlines: readonly { readonly text: string }[] }[]

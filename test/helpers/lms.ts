@@ -11,7 +11,7 @@ const account = 'VicYj3cu5BIFpoZhDVU4DZumnlBrWi1grgJEzADs'
 let pair: ReturnType<typeof keyPair> | undefined
 
 /** Another system that is connected to an academy. */
-export interface Lms {
+interface Lms {
   readonly kind: LmsKind
   /** Signs a payload as this system does, with this id if its scheme has one. */
   signed(payload: JsonObject, id?: string): Promise<SignedDelivery>

@@ -117,7 +117,7 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}) {
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /** A proxy in front of a PostgreSQL server. */
-export interface PostgresFront extends AsyncDisposable {
+interface PostgresFront extends AsyncDisposable {
   /** URL of the same database through the proxy. */
   readonly url: string
   /** Called with each message of the client and the server; `cut` closes both connections. */

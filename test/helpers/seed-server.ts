@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** A request as the server received it. */
-export interface SeedRequest {
+interface SeedRequest {
   readonly method: string
   /** Path with query. */
   readonly url: string

@@ -13,7 +13,7 @@ import { findClient } from '../../src/server/oauth/oauth-client.ts'
 import { day, hour, type TestAcademy } from './test-academy.ts'
 
 /** User and academy of a session. */
-export interface SessionOptions {
+interface SessionOptions {
   readonly userId: string
   /** Base address of the academy. */
   readonly url: string
@@ -91,7 +91,7 @@ export function tokensIn(config: string, name = 'school'): StoredTokens | undefi
 }
 
 /** User, application and scopes of a grant. */
-export interface NewGrant {
+interface NewGrant {
   readonly userId: string
   readonly clientId?: string
   readonly scopes?: readonly string[]

@@ -288,7 +288,7 @@ export async function openTestAcademy({
  * Returns a store that throws when it is used inside one of its own transactions instead of the store that the
  * transaction provides: otherwise the test would wait for itself.
  */
-export function guardTransactions<Guarded extends Store>(store: Guarded): Guarded {
+function guardTransactions<Guarded extends Store>(store: Guarded): Guarded {
   const inside = new AsyncLocalStorage<true>()
   const outsideOnly = <Given extends readonly unknown[], Result>(use: (...given: Given) => Result) => {
     return (...given: Given): Result => {
@@ -336,7 +336,7 @@ function declarations() {
  * Throws if an operation responded with a status or an error code that the OpenAPI document does not declare: clients
  * may meet everything that a test provokes.
  */
-export function requireDeclared(method: string, path: string, status: number, code: unknown): void {
+function requireDeclared(method: string, path: string, status: number, code: unknown): void {
   // These are no responses of an operation.
   if (status === 405 || method === 'OPTIONS') return
   const places = declarations().filter(({ pattern }) => pattern.test(path.split('?', 1)[0] ?? ''))

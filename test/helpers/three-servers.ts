@@ -8,14 +8,14 @@ import { type Caller, openTestAcademy, type TestAcademy } from './academy.ts'
 import { makeAcademyDatabase, makeDatabase, type OwnDatabase, withoutPostgres } from './postgres.ts'
 
 /** A database that several servers share. */
-export interface SharedDatabase {
+interface SharedDatabase {
   /** Opens the database for one of the servers. */
   readonly open: (path: string, now: () => Date) => Promise<AcademyFile>
   readonly remove: () => Promise<void>
 }
 
 /** A kind of database that several servers can share. */
-export interface SharedEngine {
+interface SharedEngine {
   readonly name: string
   /** True if this machine has none. */
   readonly isMissing: boolean
@@ -44,7 +44,7 @@ export const sharedEngines: readonly SharedEngine[] = [
 ]
 
 /** Three servers on one database, with one clock. */
-export type ThreeServers = readonly [TestAcademy, TestAcademy, TestAcademy]
+type ThreeServers = readonly [TestAcademy, TestAcademy, TestAcademy]
 
 /** Opens three servers; `close` also removes their database. */
 export async function openThreeServers({

@@ -57,7 +57,7 @@ function streamOf(body: Exclude<HttpBody, string>): ReadableStream<Uint8Array> |
 }
 
 /** A body whose last part arrives only when `end` is called. */
-export interface SlowBody {
+interface SlowBody {
   readonly stream: ReadableStream<Uint8Array>
   readonly end: () => void
 }

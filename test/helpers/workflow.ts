@@ -38,7 +38,7 @@ export function readAction(name: string): Action {
 export type FakeAction = (given: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
 
 /** Options of a runner. */
-export interface RunnerOptions {
+interface RunnerOptions {
   /** Home of the runner, with its folders `work` (the workspace) and `temp`. */
   readonly home: string
   /** Values of contexts, such as `secrets.KEY`. */

@@ -39,7 +39,7 @@ export interface ChainReport {
 const maxBreaks = 10
 
 /** Checks entries in the order of their places. */
-export interface ChainCheck {
+interface ChainCheck {
   add(entry: AuditEntry): void
   report(): ChainReport
 }

@@ -104,7 +104,7 @@ export interface Command {
 }
 
 /** True for a command that prints JSON with `-o json`, whose schema `--schema` shows. */
-export function printsJson({ prints, alsoPrints, calls, destructive }: Command): boolean {
+function printsJson({ prints, alsoPrints, calls, destructive }: Command): boolean {
   if (prints) return prints.length > 0
   return alsoPrints !== undefined || (calls !== undefined && destructive !== true)
 }
@@ -152,7 +152,7 @@ export interface Invocation {
 }
 
 /** Returns the help of the command at a path, `['courses', 'create']`; null if there is none. */
-export type HelpOf = (path: readonly string[]) => Promise<string | null>
+type HelpOf = (path: readonly string[]) => Promise<string | null>
 
 /** Runs another command line, without `learnctl`, in a context; its errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>

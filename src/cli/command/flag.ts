@@ -21,7 +21,7 @@ export interface Kinds {
  * Meaning of a duration given as a time: `past` is that long ago, `future` that far ahead, `start` and `end` bound a
  * period (`end` includes its day), and `ago` accepts only a duration.
  */
-export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
+type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
 /** A flag of a command. */
 export interface Flag {

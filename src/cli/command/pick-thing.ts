@@ -6,7 +6,7 @@ import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
 /** Nouns whose records can be picked by title, name or address. */
-export type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
+type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
 
 /** Arguments and fields that refer to such a record. */
 export const pickedNouns: Readonly<Record<string, PickedNoun>> = {

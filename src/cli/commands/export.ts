@@ -8,7 +8,7 @@ import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
 /** Definition of an export of records. */
-export interface ExportSpec {
+interface ExportSpec {
   readonly dataset: DatasetName
   /** Plural noun for help: `enrolments`. */
   readonly noun: string

@@ -3,7 +3,7 @@ import { bare } from '../../contract/fields.ts'
 import { labelColumns } from '../output/columns.ts'
 
 /** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */
-export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'
+type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'
 
 /** Column of a file: a field of a record, or a field of a nested object. */
 export interface Column {

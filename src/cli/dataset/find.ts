@@ -117,7 +117,7 @@ async function checkOf(list: Call, query: Search['query']): Promise<(item: JsonO
 }
 
 /** Records without an external id on a list of a remote platform. */
-export interface SeenRecords {
+interface SeenRecords {
   add(items: readonly unknown[]): void
   /**
    * Returns the user with the record's address; null for a new record. Throws a CommandError for another record with

@@ -16,7 +16,7 @@ export interface ChangedRow {
 }
 
 /** Columns of each table besides its own. */
-export const changeColumns = [
+const changeColumns = [
   {
     name: 'changeNumber',
     path: 'changeNumber',

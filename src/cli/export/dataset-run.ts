@@ -28,7 +28,7 @@ import {
 } from './dataset-folder.ts'
 
 /** Folder, format and platform of a data set. */
-export interface DatasetOptions {
+interface DatasetOptions {
   /** The folder as it was given. */
   readonly name: string
   /** Undefined for the format that the folder has, or Parquet. */
@@ -42,7 +42,7 @@ export interface DatasetOptions {
 }
 
 /** Rows that a run added, and the manifest after it. */
-export interface DatasetResult {
+interface DatasetResult {
   readonly manifest: Manifest
   /** Rows by table; empty if nothing has changed. */
   readonly rows: Readonly<Record<string, number>>

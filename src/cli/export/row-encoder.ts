@@ -84,7 +84,7 @@ function shownColumns(sample: readonly unknown[]): string[] {
 }
 
 /** Columns of a list by format. */
-export interface ListColumns {
+interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
   /** Chosen columns, which then also apply to csv and table; null for all. */

@@ -15,10 +15,10 @@ import { positionsOf } from './help-text.ts'
 import { type Schema, schemaOfPrinted } from './printed.ts'
 
 /** Type of a value on the command line. A `time` is a day, a time with zone or a duration; `json` may be `@file`. */
-export type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration' | 'json'
+type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration' | 'json'
 
 /** An argument of a command, as data. */
-export interface ArgumentDescription {
+interface ArgumentDescription {
   readonly name: string
   readonly meaning: string
   readonly type: ValueType
@@ -31,7 +31,7 @@ export interface ArgumentDescription {
 }
 
 /** A flag, as data. */
-export interface FlagDescription {
+interface FlagDescription {
   /** With its dashes: `--title`. */
   readonly name: string
   readonly short?: string
@@ -64,7 +64,7 @@ export interface FlagDescription {
 }
 
 /** A command, as data. */
-export interface CommandDescription {
+interface CommandDescription {
   /** Words after `learnctl`: `courses list`. */
   readonly command: string
   /** Other words for the same command. */

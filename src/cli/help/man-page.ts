@@ -4,7 +4,7 @@ import { flagRow, globalFlagRows, isListed, usageOf } from './help-text.ts'
 import { aliasRows, environmentRows, fileRows } from './help-topics.ts'
 
 /** A noun with its commands, or a noun that is a command. */
-export interface ManualPart {
+interface ManualPart {
   readonly name: string
   readonly noun: Noun
   readonly loaded: readonly Command[] | Command

@@ -6,7 +6,7 @@ import type { ExampleData } from './example-data.ts'
 const batchSize = 500
 
 /** Number of example records of each kind. */
-export interface ExampleCounts {
+interface ExampleCounts {
   readonly courses: number
   readonly learners: number
   readonly enrollments: number

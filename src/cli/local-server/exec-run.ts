@@ -16,7 +16,7 @@ const lead = 'learnctl-exec-'
 const deadForm = /^learnctl-exec-([0-9a-f]{12})_(\d{1,10})_\w{6}$/
 
 /** The temporary directory of one run, mode 0700. */
-export interface RunDirectory {
+interface RunDirectory {
   readonly path: string
   /** Renames it, so that no later run deletes it; returns its new path. */
   keep(): Promise<string>

@@ -23,7 +23,7 @@ export interface RunningServer {
 }
 
 /** The registry of this user's servers on this machine: a file for each while it runs. */
-export interface RunningServers {
+interface RunningServers {
   add(server: RunningServer): Promise<void>
   remove(pid: number): Promise<void>
   /** True until the server of this process removes its entry. */

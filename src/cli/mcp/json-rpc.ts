@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../codec/json-text.
 export type RequestId = string | number
 
 /** Error codes of JSON-RPC 2.0 and of MCP (schema/2026-07-28/schema.ts of modelcontextprotocol@b0f60ba). */
-export const rpcErrors = {
+const rpcErrors = {
   parse: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,

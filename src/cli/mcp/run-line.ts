@@ -6,7 +6,7 @@ import { InterruptedError } from '../terminal/errors.ts'
 import type { Io, Output } from '../terminal/io.ts'
 
 /** Time limit of a run. */
-export const maxRunMs = 120_000
+const maxRunMs = 120_000
 /** Maximum characters of a run's output that are kept; the run ends when it exceeds them. */
 const maxOutput = 4 * 1024 * 1024
 /** Maximum characters of its messages that are kept. */

@@ -7,7 +7,7 @@ const maxFound = 10
 const maxWords = 12
 
 /** A command that was found. */
-export interface FoundCommand {
+interface FoundCommand {
   readonly command: string
   readonly summary: string
   readonly writes: boolean

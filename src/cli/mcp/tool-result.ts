@@ -7,7 +7,7 @@ import type { RunResult } from './run-line.ts'
 import { planMs } from './write-plans.ts'
 
 /** Maximum characters of the data in a result. */
-export const maxResult = 20_000
+const maxResult = 20_000
 /** Maximum characters between the marks. */
 const maxText = 24_000
 /** Maximum names of fields left out. */

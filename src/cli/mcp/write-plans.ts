@@ -8,7 +8,7 @@ export const planMs = 10 * 60 * 1000
 const maxPlans = 100
 
 /** Everything that must be the same when a plan is confirmed. */
-export interface PlannedWrite {
+interface PlannedWrite {
   readonly argv: readonly string[]
   /** Platform or database, with the profile. */
   readonly target: string

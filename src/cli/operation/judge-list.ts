@@ -14,7 +14,7 @@ import { ignoreFiltersFlag } from './operation-flags.ts'
 import type { Finding } from './operation-spec.ts'
 
 /** A requested list, with the flags and columns of the command line. */
-export interface AskedList extends Filtering {
+interface AskedList extends Filtering {
   /** Returns the flag that a parameter was given by, such as `--status`. */
   readonly flagOf: (parameter: string) => string
   readonly flags: Given['flags']
@@ -26,7 +26,7 @@ export interface AskedList extends Filtering {
  * Applies the requested filters to a list and reports what the platform ignored. Pages of a platform that confirms
  * strict mode are passed on, without loading this module's code.
  */
-export interface JudgedList {
+interface JudgedList {
   pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
   /** Notes the filters that were ignored, and the columns that no row had. */
   note(): Promise<void>

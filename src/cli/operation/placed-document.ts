@@ -37,7 +37,7 @@ export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDo
 }
 
 /** Problem of a document; its message continues the path. */
-export interface DocumentProblem {
+interface DocumentProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }

@@ -6,7 +6,7 @@ import type { Finding, Findings } from '../terminal/errors.ts'
 import { type Io, note, writeStderr } from '../terminal/io.ts'
 
 /** Result of a command for the page of a workflow run: all who can read the repository see it. */
-export interface WorkflowReport extends Findings {
+interface WorkflowReport extends Findings {
   /** Heading of the summary, without values of people. */
   readonly title: string
   /** Numbers by what they count, such as `created`. */
@@ -28,7 +28,7 @@ const maxSummaryBytes = 900_000
 export const maxFindings = maxListed
 
 /** True in a step of a workflow (`GITHUB_ACTIONS`), unless LEARNCTL_ANNOTATIONS says never. */
-export function isInWorkflow({ env }: Pick<Io, 'env'>): boolean {
+function isInWorkflow({ env }: Pick<Io, 'env'>): boolean {
   return env['GITHUB_ACTIONS'] === 'true' && env['LEARNCTL_ANNOTATIONS'] !== 'never'
 }
 

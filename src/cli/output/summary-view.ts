@@ -5,7 +5,7 @@ import type { Bucket, Summary } from '../../contract/analytics.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 
 /** A figure of a summary as a row. */
-export interface Figure {
+interface Figure {
   readonly section: 'all' | 'distribution' | 'gradeDistribution' | 'course'
   readonly name: string
   readonly measure: string

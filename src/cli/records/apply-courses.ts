@@ -39,7 +39,7 @@ import { readLessons, type ShownCourse, withTermKey } from './sources/shown-cour
 const maxRequests = 8
 
 /** Options for applying course files. */
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly prune: boolean
   /** Time to wait for another apply. */
   readonly waitLock: unknown

@@ -269,7 +269,7 @@ export function shownCode(code: string): string {
 }
 
 /** Options of a check. */
-export interface CheckOptions {
+interface CheckOptions {
   /** True if a row may lack fields that a new record requires, because it may update an existing one. */
   readonly partial: boolean
   /** False for a remote platform, which may accept values that the contract does not list. */

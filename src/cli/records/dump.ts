@@ -16,7 +16,7 @@ import { documentOf } from './sources/course.ts'
 import type { Writer } from './write.ts'
 
 /** Some records of one part, in the form of files. */
-export interface Chunk {
+interface Chunk {
   readonly part: PartName
   readonly records: readonly JsonObject[]
 }

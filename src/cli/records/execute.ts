@@ -70,7 +70,7 @@ export function sourceOf(files: readonly string[]): string {
 }
 
 /** Options of an executor. */
-export interface Executing<From> extends Writing {
+interface Executing<From> extends Writing {
   /** Receives the outcomes of a unit, one for each step that was sent, in order. */
   readonly finish: (unit: Unit<From>, outcomes: readonly Outcome[]) => Promise<void> | void
   /** Returns how to send a unit; null if an earlier run has sent it. By default each is sent for the first time. */
@@ -84,7 +84,7 @@ export interface Executing<From> extends Writing {
 }
 
 /** Sends steps and reports their outcomes. */
-export interface Executor<From> {
+interface Executor<From> {
   /**
    * Sends the steps of a phase and waits for all answers. Refusals of single records are outcomes; any other fault
    * ends the phase and is thrown when the requests under way have ended.

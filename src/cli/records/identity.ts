@@ -118,7 +118,7 @@ interface Keyed {
 }
 
 /** Finds the entry that declares a record. */
-export interface EntryIndex<Entry> {
+interface EntryIndex<Entry> {
   /** Returns the entry of a record; undefined if it is not declared. */
   of(shown: JsonObject): Entry | undefined
   /** Returns the user entry with the record's e-mail address but another external id. */

@@ -29,7 +29,7 @@ import { type OnExists, versionOf } from './write.ts'
 
 /** Actions that an import would take for a row. */
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
-export type PlannedAction = (typeof plannedActions)[number]
+type PlannedAction = (typeof plannedActions)[number]
 
 /** Planned action of one row. */
 export interface Planned {
@@ -237,7 +237,7 @@ function requireNoSecret({ columns }: Dataset, record: JsonObject, place: string
 }
 
 /** A plan file that is opened for import. */
-export interface OpenedPlan {
+interface OpenedPlan {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly presumed: JsonObject | undefined

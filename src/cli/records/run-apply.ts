@@ -173,7 +173,7 @@ export async function reportApplied(
 }
 
 /** Returns the counts of an applied plan in words. */
-export function appliedText(plan: Plan, done: Plan): string {
+function appliedText(plan: Plan, done: Plan): string {
   if (plan.actions.length === 0) return countsText(plan)
   const { create, update, delete: deleted, unchanged } = summaryOf(done)
   return `Applied: ${create} created, ${update} changed, ${deleted} deleted; ${unchanged} as declared`

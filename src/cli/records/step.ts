@@ -69,7 +69,7 @@ export interface Unit<From> {
 }
 
 /** Purpose of the request of a single step: to create a record, or to update a version of it. */
-export interface Intent {
+interface Intent {
   readonly kind?: 'created' | 'updated'
   /** Version of the record to update. */
   readonly version?: number

@@ -122,7 +122,7 @@ export function versionOf(shown: unknown): number | undefined {
 }
 
 /** Modes for records that exist already. */
-export const existsModes = ['update', 'skip', 'fail'] as const
+const existsModes = ['update', 'skip', 'fail'] as const
 export type OnExists = (typeof existsModes)[number]
 
 /**
@@ -183,7 +183,7 @@ export interface BatchSize {
 export const batchSize: BatchSize = { records: 500, characters: 700_000 }
 
 /** Groups items into batches. */
-export interface Batcher<Item> {
+interface Batcher<Item> {
   /** Adds an item; returns the previous batch if it was full. */
   add(item: Item): readonly Item[] | null
   /** Returns the remaining items and resets the batch. */

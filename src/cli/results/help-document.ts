@@ -7,7 +7,7 @@ import { type ExitName, exitCodes } from '../terminal/errors.ts'
 import { neededBy, resultSchemas } from './output-schemas.ts'
 
 /** Version of the form of the document: a new one if something is removed or changes its meaning. */
-export const helpForm = 1
+const helpForm = 1
 
 /** Returns commands as data, with what all of them share and the schemas of what they print. */
 export async function helpDocument(commands: readonly NamedCommand[]) {

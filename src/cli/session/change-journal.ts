@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const maxActions = 100_000
 
 /** A change of many records on a platform that keeps no changes itself. */
-export interface JournalHeader extends BulkChange {
+interface JournalHeader extends BulkChange {
   readonly id: string
   /** Name of the platform. */
   readonly target: string

@@ -24,14 +24,14 @@ export interface CompletionCache {
 }
 
 /** Identifies a cache: the state directory, the platform or database, and the noun. */
-export interface CompletionCacheKey {
+interface CompletionCacheKey {
   readonly state: string
   readonly target: string
   readonly noun: string
 }
 
 /** Maximum age of an entry. */
-export const maxCacheAgeMs = 600_000
+const maxCacheAgeMs = 600_000
 /** Maximum entries of each noun. */
 export const maxThings = 500
 const maxBytes = 1024 * 1024
@@ -56,11 +56,7 @@ export function readCompletionCache(place: CompletionCacheKey, now: number): Com
 }
 
 /** Adds listed records to a cache. */
-export function addToCompletionCache(
-  place: CompletionCacheKey,
-  shown: readonly CachedThing[],
-  now: number,
-): void {
+function addToCompletionCache(place: CompletionCacheKey, shown: readonly CachedThing[], now: number): void {
   const known = readCompletionCache(place, now)
   const ids = new Set(shown.map(({ id }) => id))
   const things = [...shown, ...known.things.filter(({ id }) => !ids.has(id))]
@@ -157,7 +153,7 @@ export function thingOf(item: unknown, identifier = 'id'): CachedThing | null {
 }
 
 /** Collects the printed items of a list for completion. */
-export interface ShownThings {
+interface ShownThings {
   /** Yields the pages unchanged. */
   collect(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]>
   /** Adds the collected items to the cache. */

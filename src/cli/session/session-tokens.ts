@@ -17,7 +17,7 @@ import { signInCommand } from './sign-in-command.ts'
 const timeoutMs = 10_000
 
 /** The tokens, and the parts of the run that refresh them. */
-export interface SessionTokensOptions {
+interface SessionTokensOptions {
   readonly io: Io
   readonly settings: Settings
   readonly store: ProfileStore

@@ -24,7 +24,7 @@ import { databaseErrorOf, databaseMissing, missingDatabaseError } from './databa
 import type { CallerParts } from './open-caller.ts'
 
 /** Options for opening a local academy. */
-export interface LocalOptions {
+interface LocalOptions {
   readonly path: string
   readonly now: () => Date
   readonly watch: UpgradeWatch

@@ -4,7 +4,7 @@ import type { RemoteTarget, Target } from '../../config/target.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'
 
 /** Options of the suggested command. */
-export interface SignInWay {
+interface SignInWay {
   /** Scopes to request. */
   readonly scopes?: readonly string[]
   /** Sign in with an API key. */

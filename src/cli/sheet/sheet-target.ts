@@ -21,7 +21,7 @@ const maxResponseBytes = 4 * 1024 * 1024
 const maxWaitMs = 60_000
 
 /** A tab that is replaced completely or not at all. */
-export interface SheetTarget extends TargetFile {
+interface SheetTarget extends TargetFile {
   /** Name of the tab and its spreadsheet, for messages. */
   readonly name: string
 }

@@ -145,7 +145,7 @@ export interface OAuthClient {
 }
 
 /** Reads the flags of an OAuth sign-in, and the client secret. Throws a UsageError or a SettingError. */
-export async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
+async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
   const id = textOf(flags, 'client-id') ?? ownClientId
   if (!/^[\x20-\x7e]{1,255}$/.test(id))
     throw new UsageError('Invalid --client-id: must be 1 to 255 printable ASCII characters')

@@ -4,7 +4,7 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import type { ColourMode } from '../../config/setting.ts'
 
 /** Colours of a terminal: 0 none, 1 sixteen, 2 256, 3 all. */
-export type ColourLevel = 0 | 1 | 2 | 3
+type ColourLevel = 0 | 1 | 2 | 3
 
 /**
  * Returns the colours for a stream: by `--color`, then NO_COLOR (no-color.org), then FORCE_COLOR or

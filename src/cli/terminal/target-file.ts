@@ -20,7 +20,7 @@ export interface TargetFile {
 }
 
 /** Options for creating a file. */
-export interface TargetOptions {
+interface TargetOptions {
   /** Replace an existing file. */
   readonly force?: boolean
   /** Permissions; default those of the replaced file, else 0600. */

@@ -12,7 +12,7 @@ import { UserInput } from '../../contract/users.ts'
 import type { Dataset, DatasetOperations } from '../dataset/dataset.ts'
 
 /** Nouns of records whose changes can be undone, as actions of the audit log name them, in the order of their restoring. */
-export const kindNames = [
+const kindNames = [
   ...(['term', 'user', 'course', 'group', 'membership', 'lesson', 'enrollment', 'grade', 'mapping'] as const),
 ] as const
 export type KindName = (typeof kindNames)[number]

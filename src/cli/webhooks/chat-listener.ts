@@ -14,7 +14,7 @@ export interface ReadableMessage {
 }
 
 /** A stand-in for a chat on this machine. */
-export interface ChatListener {
+interface ChatListener {
   /** Has a secret path, as that of a chat. */
   readonly url: string
   close(): Promise<void>

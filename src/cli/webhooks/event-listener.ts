@@ -21,10 +21,10 @@ export interface ArrivedEvent {
 }
 
 /** Handles an event; returns the status of the response. */
-export type OnEvent = (event: ArrivedEvent) => Promise<number>
+type OnEvent = (event: ArrivedEvent) => Promise<number>
 
 /** A listener for events on this machine. */
-export interface EventListener {
+interface EventListener {
   readonly url: string
   close(): Promise<void>
 }
@@ -122,7 +122,7 @@ export interface Forwarded {
 }
 
 /** Forwards events to another URL. */
-export interface Forwarder {
+interface Forwarder {
   forward(event: ArrivedEvent): Promise<Forwarded>
   close(): Promise<void>
 }

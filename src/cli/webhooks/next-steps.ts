@@ -33,7 +33,7 @@ export async function addressOf({ session, directories }: Context): Promise<stri
 }
 
 /** An external record without a mapping: its noun and its key in the other system. */
-export type Unmapped = readonly [noun: string, key: string]
+type Unmapped = readonly [noun: string, key: string]
 
 /** Returns the commands that map external records, with placeholders for the local ones. */
 export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): string {

@@ -97,7 +97,7 @@ export function sendingOrder(
 /**
  * Returns the parts of a delivery that its signature protects; a change of any other part is not detected.
  */
-export function protectedParts(kind: LmsKind, standard: boolean): readonly Tampering[] {
+function protectedParts(kind: LmsKind, standard: boolean): readonly Tampering[] {
   const { proof } = kinds[kind]
   if (standard || proof.by === 'standard') return tamperings
   switch (proof.by) {
@@ -112,7 +112,7 @@ export function protectedParts(kind: LmsKind, standard: boolean): readonly Tampe
 }
 
 /** Returns a delivery with one part changed. */
-export function tamperWith(delivery: SignedDelivery, part: Tampering): SignedDelivery {
+function tamperWith(delivery: SignedDelivery, part: Tampering): SignedDelivery {
   const { headers } = delivery
   if (headers['webhook-signature'] === undefined) return withoutStandard(delivery, part)
   switch (part) {

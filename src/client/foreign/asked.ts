@@ -8,7 +8,7 @@ import { idOf, memberOf } from './record.ts'
 import { createTimeColumn, type Instants, type TimeColumn } from './times.ts'
 
 /** A filter that could not be checked on an item. */
-export interface Unjudged {
+interface Unjudged {
   readonly parameter: string
   /** `without status`, or `with status "live"`. */
   readonly why: string

@@ -53,7 +53,7 @@ export interface ListBody {
 }
 
 /** A list found in a body. */
-export interface FoundList {
+interface FoundList {
   readonly items: readonly unknown[]
   /** Objects that enclose the list, the outermost first; empty for a bare array. */
   readonly around: readonly JsonObject[]

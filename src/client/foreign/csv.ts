@@ -14,7 +14,7 @@ const maxHeaderBytes = 64 * 1024
 const lineFeed = 0x0a
 
 /** A CSV, and the properties that its first line shows. */
-export interface OpenedCsv {
+interface OpenedCsv {
   /** In UTF-8. */
   readonly bytes: AsyncIterable<Uint8Array>
   /** The character between cells. */

@@ -36,7 +36,7 @@ export interface BatchForm<Batch> {
 }
 
 /** How a platform treated the filters that it was sent. */
-export interface FilterFacts {
+interface FilterFacts {
   /** Parameters that it ignored: it sent rows that do not match them. */
   readonly ignored: readonly string[]
   /** Parameters that rows could not be checked by, with the reason: `without status`. */
@@ -201,7 +201,7 @@ export async function unlessRefused<Answer>(read: () => Promise<Answer>): Promis
 }
 
 /** A list parameter that a platform may not take several references by. */
-export interface UndeclaredList {
+interface UndeclaredList {
   readonly parameter: string
   /** True if the platform publishes an OpenAPI document, which does not declare the parameter as a list. */
   readonly isDocumented: boolean

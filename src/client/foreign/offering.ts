@@ -12,7 +12,7 @@ import { nounOf } from './names.ts'
 import { idOf } from './record.ts'
 
 /** Reads the items of the list at a path, page by page. */
-export type ReadList = (path: string) => AsyncIterable<readonly unknown[]>
+type ReadList = (path: string) => AsyncIterable<readonly unknown[]>
 
 /**
  * Decides whether an error means that the platform lacks the operation: returns NotOfferedError, or else the error.

@@ -69,7 +69,7 @@ export function watchOrder(
 }
 
 /** Checks the order of a list's items against the `sort` of its query. */
-export interface OrderCheck {
+interface OrderCheck {
   /** The field to sort by. */
   readonly field: string
   see(item: unknown): void
@@ -103,7 +103,7 @@ const texts: readonly Compare[] = [
  *
  * @param choices values with an order of their own, the lowest first
  */
-export function createOrderCheck(operation: Operation, sort: string, choices: readonly string[]): OrderCheck {
+function createOrderCheck(operation: Operation, sort: string, choices: readonly string[]): OrderCheck {
   const [, descending, field = ''] = /^(-?)(.*)$/s.exec(sort) ?? []
   const direction = descending === '-' ? -1 : 1
   const noun = nounOf(operation)
@@ -159,7 +159,7 @@ export function createOrderCheck(operation: Operation, sort: string, choices: re
  * True if the platform ignores the order: its first page, in its own size, is the same in the opposite order although its
  * items have different values. Null if the platform refuses the request.
  */
-export async function isSortIgnored(
+async function isSortIgnored(
   operation: Operation,
   query: Readonly<Record<string, unknown>>,
   readFirst: ReadFirst,

@@ -173,7 +173,7 @@ const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
 const parameterPattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
 /** Returns the target of the first `next` link in a Link header (RFC 8288), as written there. */
-export function nextLinkOf(header: string | null): string | null {
+function nextLinkOf(header: string | null): string | null {
   for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(linkPattern)) {
     const relation = [...parameters.matchAll(parameterPattern)].find(
       ([, name]) => name?.toLowerCase() === 'rel',

@@ -18,7 +18,7 @@ export interface Readers {
 }
 
 /** A record that shows that a write was done. */
-export interface ReadBack {
+interface ReadBack {
   readonly record: JsonObject
   readonly written: Written
 }

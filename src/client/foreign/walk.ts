@@ -80,7 +80,7 @@ function assertNewPage(request: OutgoingRequest, { url }: NextPage, seen: Readon
 }
 
 /** Progress of reading a list. */
-export interface Walked {
+interface Walked {
   /** Address of the last page read. */
   readonly url: string
   /** Number of items on that page. */
@@ -92,14 +92,14 @@ export interface Walked {
 }
 
 /** Address of the next page. */
-export interface NextPage {
+interface NextPage {
   readonly url: string
   /** True if the address was calculated from page numbers: the platform may not support the parameter. */
   readonly counted: boolean
 }
 
 /** Returns the next page; null if none is known. */
-export function nextPageOf(hints: PagingHints, walked: Walked): NextPage | null {
+function nextPageOf(hints: PagingHints, walked: Walked): NextPage | null {
   const { cursor, address, more } = hints
   if (cursor && more !== false)
     return { url: withParameter(walked.url, cursor.name, cursor.value), counted: false }
@@ -111,7 +111,7 @@ export function nextPageOf(hints: PagingHints, walked: Walked): NextPage | null 
 }
 
 /** True if the list has items that were not received. */
-export function isIncomplete({ total, more }: PagingHints, { received }: Walked): boolean {
+function isIncomplete({ total, more }: PagingHints, { received }: Walked): boolean {
   return more === true || (total !== null && received !== null && total > received)
 }
 
@@ -147,7 +147,7 @@ function sameScheme(next: URL, from: URL): URL {
 }
 
 /** Returns the error for a platform that sent part of a list and no next page; `total` is null if unknown. */
-export function incompleteError(target: Target, received: number, total: number | null): ProtocolError {
+function incompleteError(target: Target, received: number, total: number | null): ProtocolError {
   const part =
     total !== null && total > received
       ? `${received} of ${total} items`

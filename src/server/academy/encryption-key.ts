@@ -7,7 +7,7 @@ import { openAcademyFile, openAcademyOnPostgres } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
 /** The encryption key of an academy, for replacing it. */
-export interface EncryptionKey {
+interface EncryptionKey {
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly trouble: () => Promise<string | undefined>
   /** Allows a new key to replace this one; secrets sealed with it are lost. */

@@ -37,7 +37,7 @@ export interface Sealing {
 }
 
 /** The academy whose secrets are sealed. */
-export interface SealedAcademy {
+interface SealedAcademy {
   readonly path: string
   /** Set for an academy on PostgreSQL. */
   readonly postgres?: object | undefined

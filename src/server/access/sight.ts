@@ -8,7 +8,7 @@ import type { Sight } from './principal.ts'
 // What a caller may see of courses, users and their records, for the handlers of all resources.
 
 /** A caller: a user, or another system, which has no id and sees everything. */
-export interface Seer {
+interface Seer {
   readonly principal: { readonly sees: Sight; readonly userId: string | null }
 }
 

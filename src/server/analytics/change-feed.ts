@@ -22,7 +22,7 @@ export interface FeedRow extends Row {
 }
 
 /** A part of the feed. */
-export interface FeedPart {
+interface FeedPart {
   readonly rows: readonly FeedRow[]
   /** Cursor after these rows. */
   readonly until: string

@@ -17,7 +17,7 @@ import { page } from '../database/page.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 
 /** A caller's request for learning records. */
-export interface AskingForHistory extends Asking {
+interface AskingForHistory extends Asking {
   readonly query: {
     readonly limit: number
     readonly cursor?: string | undefined

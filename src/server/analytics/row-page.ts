@@ -21,7 +21,7 @@ import {
 } from './rows.ts'
 
 /** Maximum work for one page or one total. */
-export interface PageBounds {
+interface PageBounds {
   /** Rows to sort. */
   readonly sorted: number
   /** Courses whose learners are merged, and rows to read in all of them. */

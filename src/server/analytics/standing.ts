@@ -203,7 +203,7 @@ function average(amount: number, count: number): number | null {
 }
 
 /** Limits from which a learner needs attention. */
-export interface AttentionLimits {
+interface AttentionLimits {
   /** Calendar days (UTC) without access. */
   readonly inactiveDays: number
   /** Calendar days (UTC) without progress. */

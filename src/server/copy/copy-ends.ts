@@ -21,7 +21,7 @@ export interface CopyPlace {
 }
 
 /** The opened databases of a copy. */
-export interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
+interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
   readonly close: () => Promise<void>
 }
 

@@ -12,7 +12,7 @@ import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 
 /** Row of an application. */
-export interface AppRow extends Row {
+interface AppRow extends Row {
   readonly id: string
   readonly name: string
   /** A JSON array. */

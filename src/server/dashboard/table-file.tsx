@@ -13,7 +13,7 @@ import { type PageQuery, pathWith, withoutPageOf } from './paging.tsx'
 import { formatCount } from './value-text.tsx'
 
 /** A page of the rows of a file. */
-export interface FilePage {
+interface FilePage {
   readonly data: readonly unknown[]
   readonly nextCursor: string | null
 }

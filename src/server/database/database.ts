@@ -42,7 +42,7 @@ export interface Dialect {
 }
 
 /** Numbers of transactions: a later number is never committed before an earlier one that `finished` lets through. */
-export interface CommitOrder {
+interface CommitOrder {
   /** Number of the transaction that writes to `row_changes`. */
   readonly own: Sql
   /** Number that is greater than those of finished transactions only; undefined if they finish one by one. */

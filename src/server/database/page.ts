@@ -46,7 +46,7 @@ export interface Found extends SearchHits {
 }
 
 /** Maximum numbers of rows read in one round of a page. */
-export interface Round {
+interface Round {
   /** Rows to sort, if an index holds what they are sorted by. */
   readonly maxSorted: number
   /** Rows to sort if each must be fetched by id. */

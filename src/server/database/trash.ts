@@ -3,7 +3,7 @@ import type { Database, Row, Store } from './database.ts'
 import { tables } from './schema/schema.ts'
 
 /** Days for which deleted records can be restored. */
-export const trashDays = 30
+const trashDays = 30
 const retentionMs = trashDays * 24 * 60 * 60 * 1000
 /** Rows per transaction of a sweep: a few milliseconds of work. */
 const batchRows = 500

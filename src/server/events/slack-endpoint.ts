@@ -57,7 +57,7 @@ const similar: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '�
  * Escapes the control characters of Slack (docs.slack.dev/messaging/formatting-message-text), and replaces those that
  * format, for which there is no escape.
  */
-export function escapeMrkdwn(text: string): string {
+function escapeMrkdwn(text: string): string {
   return text
     .replace(/(?<![\p{L}\p{N}])[*_~`]|[*_~`](?![\p{L}\p{N}])/gu, (character) => similar[character] ?? '')
     .replaceAll('&', '&amp;')

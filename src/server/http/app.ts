@@ -26,7 +26,7 @@ const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 /**
  * Returns the routes of the resource of a path; for a plain request, possibly only those for plain requests.
  */
-export type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
+type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
 /** A route of the API, or a web route. */
 type Place =

@@ -51,7 +51,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
  * application with a secret; `anonymous` those of a network without a credential; `signIn` those of a network
  * to get one. So no client can use up what another one needs to sign in.
  */
-export type BucketKind = 'known' | 'anonymous' | 'signIn'
+type BucketKind = 'known' | 'anonymous' | 'signIn'
 
 /** The bucket that a request is counted in. */
 export interface Bucket {
@@ -88,7 +88,7 @@ export function addRateLimitHeaders(
 }
 
 /** Limits how many refusals the audit log records, and counts the others. */
-export interface RefusalBounds {
+interface RefusalBounds {
   /** By user, or by network. */
   readonly each: RateLimit
   /** By group. */
@@ -100,7 +100,7 @@ export interface RefusalBounds {
  * Groups that are limited together, so that neither anonymous clients nor programs that refresh tokens
  * prevent recording what a known credential tried.
  */
-export type RefusalGroup = 'anonymous' | 'known' | 'refresh'
+type RefusalGroup = 'anonymous' | 'known' | 'refresh'
 
 /**
  * Maximum entries a minute, by user or network and by group: repeated attempts are recorded without filling

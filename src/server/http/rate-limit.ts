@@ -1,5 +1,5 @@
 /** Result of a request to a bucket. */
-export interface Allowance {
+interface Allowance {
   readonly allowed: boolean
   /** Whole requests left. */
   readonly remaining: number

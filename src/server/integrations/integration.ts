@@ -87,14 +87,6 @@ export async function integrationOf(database: Database, kind: string): Promise<I
   return row && toIntegration(row)
 }
 
-/** Returns all integrations, ordered by kind; at most one per kind. */
-export async function listIntegrations(database: Database): Promise<Integration[]> {
-  const rows = await database.all<IntegrationRow>(
-    sql`select ${integrationColumns} from integrations order by lms_kind`,
-  )
-  return rows.map(toIntegration)
-}
-
 /** Secrets of an integration that are replaced at once. */
 export const singleSecrets = ['accessToken', 'clientSecret', 'refreshToken'] as const
 export type SingleSecret = (typeof singleSecrets)[number]

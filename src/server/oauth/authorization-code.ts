@@ -12,7 +12,7 @@ import { requireVerifier } from './pkce.ts'
 const lifetimeMs = 60_000
 
 /** The user's consent, which a client exchanges. */
-export interface Consent {
+interface Consent {
   readonly clientId: string
   readonly userId: string
   readonly redirectUri: string
@@ -21,7 +21,7 @@ export interface Consent {
 }
 
 /** Parameters of an exchange. */
-export interface CodeExchange {
+interface CodeExchange {
   readonly code: string
   readonly redirectUri: string
   readonly verifier: string | undefined

@@ -76,7 +76,7 @@ interface ClientTokenRow extends Row {
 }
 
 /** Live token of an application. */
-export interface LiveClientToken {
+interface LiveClientToken {
   readonly clientId: string
   readonly scopes: readonly MachineScope[]
   /** ISO 8601 in UTC. */

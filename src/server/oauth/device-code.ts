@@ -18,7 +18,7 @@ const userCodeLength = 8
 const maxTypedLength = 40
 
 /** Lifetime of device codes and the polling interval, in seconds. */
-export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
+const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
 
 /** A device that waits for the user. */
 export interface WaitingDevice {
@@ -39,7 +39,7 @@ interface DeviceRow extends Row {
 }
 
 /** Creates the codes of a device for these scopes (RFC 8628 §3.2). */
-export async function newDevice(
+async function newDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   { id }: OAuthClient,
   scopes: readonly Scope[],

@@ -90,7 +90,7 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
  * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
  * after too many failures from the address.
  */
-export async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
+async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
   const { database, limits, request } = visit
   const authorization = request.raw.headers['authorization'] ?? null
   const given = authorization === null ? clientInForm(form) : clientInHeader(authorization, form)

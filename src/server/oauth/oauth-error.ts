@@ -2,7 +2,7 @@ import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem-error.ts'
 
 /** Error codes: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6. */
-export type OAuthErrorCode =
+type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'

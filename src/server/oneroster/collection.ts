@@ -61,7 +61,7 @@ export interface TablePart {
 }
 
 /** Records that are in no table. */
-export interface FixedPart {
+interface FixedPart {
   readonly records: readonly object[]
 }
 
@@ -114,7 +114,7 @@ function isSince({ field, predicate, value }: FilterCondition): boolean {
 export type Place = readonly Cell[]
 
 /** Reference to a record (`GUIDRefDType`). */
-export interface Ref {
+interface Ref {
   readonly href: string
   readonly sourcedId: string
   readonly type: string

@@ -6,7 +6,7 @@ const maxLength = 2_000
 const maxConditions = 20
 
 const predicates = ['!=', '>=', '<=', '=', '>', '<', '~'] as const
-export type Predicate = (typeof predicates)[number]
+type Predicate = (typeof predicates)[number]
 
 /** Condition of a filter: `status='active'`. */
 export interface FilterCondition {
@@ -88,7 +88,7 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 const day = /^\d{4}-\d\d-\d\d$/
 
 /** Compares a value with the text of a filter: numbers and times by value, other texts without case. */
-export function compareValues(one: string | number, text: string): number {
+function compareValues(one: string | number, text: string): number {
   if (typeof one === 'number') return one - Number(text)
   const [first, second] = [timeIn(one), timeIn(text)]
   return first !== undefined && second !== undefined

@@ -92,7 +92,7 @@ function showItem(asking: Asking, { key, session }: GradedCourse, item: CourseIt
 }
 
 /** Place of a line item in the academy. */
-export interface ItemPlace {
+interface ItemPlace {
   readonly courseId: string
   readonly itemId: string
 }

@@ -238,7 +238,7 @@ async function readOne(visit: Visit, asking: Asking, collection: Collection): Pr
 }
 
 /** Returns the record with an id; throws 404. */
-export async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
+async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
   const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
   const parts = await collection.parts(asking, {}, narrowingOf(filter), undefined)
   for (const part of parts ?? []) {

@@ -3,7 +3,7 @@ import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** Error codes of OneRoster 1.2 (`imsx_CodeMinorFieldDType`). */
-export type CodeMinor =
+type CodeMinor =
   | 'invalid_filter_field'
   | 'invalid_selection_field'
   | 'invaliddata'

@@ -63,7 +63,7 @@ export interface SignInReason {
 }
 
 /** Content of a sign-in page besides its two fields. */
-export interface SignInOptions extends SignInReason {
+interface SignInOptions extends SignInReason {
   readonly fault?: ProblemError
   readonly account?: string
 }

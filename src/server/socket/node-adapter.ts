@@ -5,7 +5,7 @@ import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../co
 import type { ClientAddress } from './client-address.ts'
 
 /** Called for a response that could not be completed; its head may already have been sent as a success. */
-export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
+type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
 
 /** How long a refused body is drained: until the client is silent, and never longer than the second limit. */
 const silenceMs = 5_000

@@ -52,7 +52,7 @@ export interface PortOptions {
 }
 
 /** Parts of a server that its port uses. */
-export interface PortParts {
+interface PortParts {
   readonly now: () => Date
   readonly newId: IdMaker
   readonly log: (entry: LogEntry) => void

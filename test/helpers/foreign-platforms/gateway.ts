@@ -12,7 +12,7 @@ import {
 import type { Noun, Thing } from './store.ts'
 
 /** Faults of the gateway. Lines are method and path, such as `GET /v1/courses`. */
-export interface GatewayOptions extends PlatformOptions {
+interface GatewayOptions extends PlatformOptions {
   /** Sends numbers as text, `"40.00"` (default true). */
   readonly numbersAsText?: boolean
   /** Compresses every response, also unasked (default true). */

@@ -38,7 +38,7 @@ export interface PlatformOptions {
 }
 
 /** Responds instead of the platform; undefined passes the request on. */
-export type Intercept = (request: ForeignRequest, usual: () => HttpResponse) => HttpResponse | undefined
+type Intercept = (request: ForeignRequest, usual: () => HttpResponse) => HttpResponse | undefined
 
 /** A platform with exactly the eight published operations, in memory. */
 export interface ForeignPlatform {

@@ -2,7 +2,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Database } from '../../../src/server/database/database.ts'
 
 /** Callbacks for each statement. */
-export interface Watch {
+interface Watch {
   /** Called with each statement. */
   readonly seen: (statement: Sql) => void
   /** Replaces the answer of a statement (default: returns it unchanged). */

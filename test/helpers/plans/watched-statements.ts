@@ -6,7 +6,7 @@ import { sqlitePlans } from './plan-faults.ts'
 const checkedStatements = new Set<string>()
 
 /** Statements of one academy. */
-export interface WatchedStatements {
+interface WatchedStatements {
   readonly seen: (statement: Sql) => void
   /** Returns those that read or sort a table from end to end; the academy must still be open. */
   readonly faults: () => Promise<string[]>

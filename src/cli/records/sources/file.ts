@@ -39,7 +39,7 @@ export interface ImportFile {
 }
 
 /** Properties of a file that are given instead of detected. */
-export interface ImportFileOptions {
+interface ImportFileOptions {
   /** The standard name of its encoding. */
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined

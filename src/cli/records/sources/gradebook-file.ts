@@ -8,7 +8,7 @@ import { type ImportFile, inspectFile, openImportFile, type Place, sentence } fr
 import type { Mapping } from './mapping.ts'
 
 /** Opens the file that a mapping describes. */
-export type OpenGiven = Pick<Mapping, 'charset' | 'delimiter'>
+type OpenGiven = Pick<Mapping, 'charset' | 'delimiter'>
 
 /**
  * Opens a gradebook, with a row per learner and a column per item, as a file of grades to import in a course. Reads the

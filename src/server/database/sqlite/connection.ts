@@ -6,7 +6,7 @@ import { DatabaseError } from '../database.ts'
 export const lockWaitMs = 10_000
 
 /** Size to which SQLite may truncate the write-ahead log. */
-export const logLimitBytes = 16 * 1024 * 1024
+const logLimitBytes = 16 * 1024 * 1024
 
 /**
  * Pages in the log after which SQLite runs a checkpoint, which syncs the disk and writes each page once. Fits in the
