@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { DatabaseError } from '../database/database.ts'
 
 /** Progress of an upgrade. */
@@ -12,7 +13,7 @@ export interface UpgradeProgress {
 
 /** Observes and aborts the upgrade of a large academy. */
 export interface UpgradeWatch {
-  /** Called at the start of each step, and every ten seconds. */
+  /** Called at the start of each step, and every ten seconds; never before the last call has ended. */
   readonly onProgress: (progress: UpgradeProgress) => Promise<void>
   /** Aborts the upgrade; completed steps are kept. */
   readonly signal: AbortSignal
@@ -52,29 +53,37 @@ export async function upgradeInProcess(path: string, watch: UpgradeWatch): Promi
   })
   let last: FromUpgrade | undefined
   let at: { readonly step: number; readonly steps: number } | undefined
-  const ended = Promise.withResolvers<string>()
+  // Messages may wait in the channel when the process has exited.
+  const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+  let told = Promise.resolve()
   // The upgrade continues if progress cannot be reported.
-  const tell = () => at && void onProgress({ ...at, elapsedMs: performance.now() - beganMs }).catch(() => {})
+  const tell = () => {
+    if (!at) return
+    const progress = { ...at, elapsedMs: performance.now() - beganMs }
+    told = told.then(() => onProgress(progress)).catch(() => {})
+  }
   child.on('message', (message: FromUpgrade) => {
     last = message
     if (message.kind !== 'step') return
     at = message
     tell()
   })
-  child.once('error', ended.reject)
-  child.once('exit', (code, killedBy) => ended.resolve(killedBy ?? `exit code ${code}`))
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   const timer = setInterval(tell, everyMs)
   try {
-    const how = await ended.promise
+    const [[code, killedBy]] = await ended
     signal.throwIfAborted()
-    if (last?.kind === 'done') return
+    if (last?.kind === 'done') return await told
     if (last?.kind === 'failed')
       throw new DatabaseError(path, last.message, { ...(last.hint && { hint: last.hint }) })
-    throw new DatabaseError(path, `cannot be upgraded: the process that does it ended early (${how})`, {
-      hint: 'Run the same command again: what was upgraded is kept',
-    })
+    throw new DatabaseError(
+      path,
+      `cannot be upgraded: the process that does it ended early (${killedBy ?? `exit code ${code}`})`,
+      {
+        hint: 'Run the same command again: what was upgraded is kept',
+      },
+    )
   } finally {
     clearInterval(timer)
     signal.removeEventListener('abort', kill)

@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { isCurrent } from '../../../src/server/academy/open-academy.ts'
+import { upgradeInProcess } from '../../../src/server/academy/upgrade-in-process.ts'
+import { makeOldAcademy } from '../../helpers/old-academy.ts'
+import { test } from '../socket/served.ts'
+
+test('a terminal that is slower than the upgrade gets the steps in order, and all of them', async ({
+  directory,
+}) => {
+  const path = join(directory, 'academy.db')
+  makeOldAcademy(path)
+  const told: string[] = []
+  await upgradeInProcess(path, {
+    signal: new AbortController().signal,
+    everyMs: 10,
+    async onProgress({ step, steps }) {
+      await expect.poll(() => isCurrent(path)).toBe(true)
+      told.push(`${step} of ${steps}`)
+    },
+  })
+  expect([...new Set(told)]).toEqual(['1 of 2', '2 of 2'])
+  expect(told).toEqual(told.toSorted())
+})
