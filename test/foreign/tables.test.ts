@@ -1,5 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { readParquet, writeParquet } from 'parquet-wasm/node'
@@ -8,7 +7,7 @@ import type { EncodedColumn, TableEncoder } from '../../src/tables/column.ts'
 import { parquetEncoder } from '../../src/tables/parquet.ts'
 import { xlsxEncoder } from '../../src/tables/xlsx.ts'
 import { putQuickstart, test } from '../helpers/cli.ts'
-import { programOnPath } from '../helpers/process.ts'
+import { hasPackage, runPython } from './python.ts'
 
 /** Texts that often break spreadsheets, XML and query engines. */
 const hostile = [
@@ -154,27 +153,6 @@ import json, sys, warnings, pandas
 warnings.simplefilter('ignore')
 data = pandas.read_excel(sys.argv[1], sheet_name='Data', dtype={'id': str, 'text': str}, keep_default_na=False, na_values={'percent': ['']})
 print(json.dumps({'types': {name: str(type) for name, type in data.dtypes.items()}, 'ids': data['id'].tolist(), 'percent': [None if pandas.isna(x) else x for x in data['percent']]}))`,
-}
-
-/** Debian's Python, for which its packages are installed, or the one on the PATH. */
-const python = ['/usr/bin/python3', programOnPath('python3')].find((path) => path && existsSync(path))
-
-function runPython(program: string, path: string) {
-  const printed = execFileSync(python ?? 'python3', ['-c', program, path], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  })
-  return JSON.parse(printed)
-}
-
-/** True if Python has a package. Where the readers are required, a missing one is a failure. */
-function hasPackage(name: string): boolean {
-  const program = `import importlib.util; raise SystemExit(importlib.util.find_spec('${name}') is None)`
-  const isFound = python !== undefined && spawnSync(python, ['-c', program]).status === 0
-  if (!isFound && process.env['LEARNCTL_TABLE_READERS'] === 'required') {
-    throw new Error(`the readers of tables are required, and Python has no ${name}`)
-  }
-  return isFound
 }
 
 interface Sheet {

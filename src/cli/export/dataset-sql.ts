@@ -196,7 +196,8 @@ commit;
 export function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const options = {
     parquet: "format = 'PARQUET'",
-    csv: "format = 'CSV', skip_leading_rows = 1, allow_quoted_newlines = true",
+    // BigQuery refuses control characters in CSV otherwise.
+    csv: "format = 'CSV', skip_leading_rows = 1, allow_quoted_newlines = true, preserve_ascii_control_characters = true",
     jsonl: "format = 'JSON'",
   }
   const load = tables.map(

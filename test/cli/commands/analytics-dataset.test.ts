@@ -115,6 +115,16 @@ test('a run adds files with the changed rows, and none where nothing has changed
   expect(filesIn(school, 'set')).toEqual(before)
 })
 
+test('the script for BigQuery loads quoted line breaks and control characters', async ({ school, admin }) => {
+  await admin.post('/v1/courses', { title: 'bell \u0007, line\nbreak' })
+  await school.run('analytics dataset set -o csv')
+  const read = (name: string) => readFileSync(join(school.cwd, 'set', name), 'utf8')
+  expect(read('tables/courses/run-000001.csv')).toContain('"bell \u0007, line\nbreak"')
+  expect(read('load.bigquery.sql')).toContain(
+    'allow_quoted_newlines = true, preserve_ascii_control_characters = true, uris = [',
+  )
+})
+
 test('null and empty text differ in CSV', async ({ school, admin, academy }) => {
   await academy.database.run(sql`update users set profile = '{"firstName":""}' where id = ${admin.id}`)
   await school.run('analytics dataset set -o csv')
