@@ -1,4 +1,4 @@
-import type { Command, Given, Host } from '../command/command.ts'
+import { type Command, type Given, type Host, noTarget, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { topics } from '../help/help-topics.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -13,7 +13,7 @@ export function helpCommand(host: Host): Command {
     description: `Topics: ${Object.keys(topics).join(', ')}
 
 --json describes commands as data, for programs and assistants: their arguments and flags with types, choices and
-defaults, the JSON Schema of their output, their exit codes, and what they change.`,
+defaults, the JSON Schema of their output, their exit codes, and what they change; so does -o json or yaml.`,
     arguments: [
       { name: 'topic', summary: 'Topic, command or the beginning of commands', optional: true, rest: true },
     ],
@@ -26,6 +26,7 @@ defaults, the JSON Schema of their output, their exit codes, and what they chang
         summary: 'Print the licences of the software that learnctl contains',
       },
     ],
+    refuses: { ...noTarget, ...plainText },
     examples: [
       'help exit-codes',
       'help courses create',
@@ -37,23 +38,40 @@ defaults, the JSON Schema of their output, their exit codes, and what they chang
 }
 
 async function showHelp(
-  { output, io }: Context,
+  { output, io, settings }: Context,
   { rest, flags }: Given,
   { helpOf, commandsAt, manual }: Host,
 ): Promise<void> {
-  if (flags['man'] === true) return output.text(await manual(new Date(io.now()).toISOString().slice(0, 10)))
-  if (flags['notices'] === true) return output.text(await readNotices())
-  if (flags['json'] === true) {
-    const commands = await commandsAt(rest)
-    if (commands === null) throw noHelp(rest, 'command')
-    const { helpDocument } = await import('../results/help-document.ts')
-    return output.document(await helpDocument(commands))
+  const { value: format, origin } = settings.output
+  // A variable chooses the format of results, and help on a terminal is none.
+  const isChosen = origin.source === 'flag' && format !== 'table'
+  const asData = flags['json'] === true || isChosen
+  const text = ['man', 'notices'].find((name) => flags[name] === true)
+  if (text !== undefined && asData) {
+    throw new UsageError(`--${text} and ${isChosen ? `-o ${format}` : '--json'} cannot be used together`)
   }
+  if (text === 'man') return output.text(await manual(new Date(io.now()).toISOString().slice(0, 10)))
+  if (text === 'notices') return output.text(await readNotices())
+  if (asData) return output.document(await describe(rest, commandsAt))
   const [first, ...more] = rest
   const topic = first !== undefined && more.length === 0 ? topics[first] : undefined
-  const text = topic ? topic.text() : await helpOf(rest)
-  if (text === null) throw noHelp(rest, 'help topic')
-  return output.text(text)
+  const help = topic ? topic.text() : await helpOf(rest)
+  if (help === null) throw noHelp(rest, 'help topic')
+  return output.text(help)
+}
+
+/** Returns the commands at these words as data. Throws a UsageError for a topic, which is text alone. */
+async function describe(words: readonly string[], commandsAt: Host['commandsAt']): Promise<unknown> {
+  const commands = await commandsAt(words)
+  const [first = ''] = words
+  if (commands === null && words.length === 1 && Object.hasOwn(topics, first)) {
+    throw new UsageError(`The topic ${first} is text, not data`, {
+      hint: '`learnctl help --json` has exit codes, global flags, variables and aliases with all commands',
+    })
+  }
+  if (commands === null) throw noHelp(words, 'command')
+  const { helpDocument } = await import('../results/help-document.ts')
+  return helpDocument(commands)
 }
 
 /** Reads the licences that the build collects; those of Node too in the single-file executable. */

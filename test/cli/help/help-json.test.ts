@@ -106,6 +106,24 @@ describe('commands as data', () => {
     })
   })
 
+  test('-o json asks for the same, a variable does not', async ({ cli }) => {
+    const { stdout } = await cli.run('help --json courses list')
+    expect(await cli.run('help courses list -o json')).toEqual({ code: 0, stdout, stderr: '' })
+    const text = await cli.run('help courses list')
+    expect(await cli.run('help courses list', { env: { LEARNCTL_OUTPUT: 'json' } })).toEqual(text)
+  })
+
+  test.for([
+    ['help exit-codes -o json', 'The topic exit-codes is text, not data'],
+    ['help --json flags', 'The topic flags is text, not data'],
+    ['help --man -o yaml', '--man and -o yaml cannot be used together'],
+    ['help --notices --json', '--notices and --json cannot be used together'],
+  ])('%s is refused, since it is text', async ([line = '', message = ''], { cli }) => {
+    const { code, stdout, stderr } = await cli.run(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+
   test('the manual explains each effect', () => {
     const manual = textOf('docs/assistants.md').toLowerCase()
     for (const [name, meaning] of Object.entries(effects)) {
