@@ -39,6 +39,12 @@ const ownWords: ReadonlySet<string> = new Set([
     'by',
   ],
 ])
+/** Choices of fields that are in no list of the API, and so in no table of the data dictionary. */
+const choicesByField: Readonly<Record<string, readonly string[]>> = {
+  instructorAccess: ['taught', 'all'],
+  authMethod: ['api_key', 'oauth', 'local'],
+  scopes: ['read', 'write', 'admin'],
+}
 /** Texts that are messages: sentences in which people may be named. */
 const messages: ReadonlySet<string> = new Set([
   ...['message', 'detail', 'reason', 'hint', 'summary', 'meaning', 'nullMeans', 'url', 'why', 'note'],
@@ -70,6 +76,8 @@ export class PrivateRecords {
   readonly #table: NamedTable
   readonly #typed: ReadonlySet<string>
   readonly #isForeign: boolean
+  /** False for a report or settings, whose numbers are in no table. */
+  readonly #isKnown: boolean
   readonly #columns = new Map<string, ReadonlyMap<string, TableColumn>>()
 
   /**
@@ -89,7 +97,8 @@ export class PrivateRecords {
     this.#text = text
     this.#table = table
     this.#typed = new Set(typed)
-    this.#isForeign = isForeign && table.columns.length > 0
+    this.#isForeign = isForeign
+    this.#isKnown = table.columns.length > 0
   }
 
   of(record: unknown): PrivateRecord {
@@ -123,7 +132,7 @@ export class PrivateRecords {
       const isOfField = typeof field === 'string' && valuesOfField.has(name)
       const place = isOfField ? field : path === '' ? name : `${path}.${name}`
       // An entry of the audit log has a whole record of another table in these members.
-      const isEntry = this.#isForeign && own !== table
+      const isEntry = this.#isForeign && this.#isKnown && own !== table
       const kept =
         isEntry && valuesOfField.has(name)
           ? this.#within(member, '', own, dropped)
@@ -139,9 +148,12 @@ export class PrivateRecords {
     // With its salt, a digest of the audit log confirms a guess of the value.
     if (leaf.endsWith('Salt')) return undefined
     const column = this.#columnOf(path, table)
+    if (!column && choicesByField[leaf]?.some((choice) => choice === value)) return value
     switch (this.#privacyOf(leaf, table, path, column)) {
       case 'none':
       case 'time':
+        // A title in a record about a person may be that of the person.
+        if (!column && this.#isForeign && isAboutPerson(table)) return undefined
         // Another platform may have anything in a field.
         return column?.path === path && !isOfType(column.type, value) ? undefined : value
       case 'id':
@@ -153,7 +165,7 @@ export class PrivateRecords {
         return undefined
       default:
     }
-    if (this.#isForeign) return undefined
+    if (this.#isForeign && (this.#isKnown || typeof value === 'string')) return undefined
     // A number may be an id of another platform.
     if (typeof value !== 'string') return /id$/i.test(leaf) ? undefined : value
     if (messages.has(leaf)) return this.#text.clean(value)
@@ -190,6 +202,11 @@ export class PrivateRecords {
     this.#columns.set(name, made)
     return made
   }
+}
+
+/** True for a table whose records are about people. */
+function isAboutPerson({ columns }: NamedTable): boolean {
+  return columns.some(({ privacy }) => privacy === 'name' || privacy === 'address')
 }
 
 /** Members with the values of a field that another member names. */

@@ -24,6 +24,8 @@ test('fields that the data dictionary does not know are left out, whatever they 
     'Ada Lovelace': 5,
     by: 'Ada Lovelace',
     summary: 'Ada Lovelace',
+    title: 'Professor Lovelace',
+    source: 'Ada',
     createdAt: 'Ada Lovelace',
     version: 'Ada Lovelace',
     profile: { displayName: '\ud800 Lovelace' },
@@ -34,6 +36,19 @@ test('fields that the data dictionary does not know are left out, whatever they 
     expect(text).toContain('"role":"learner"')
     expect(text).not.toMatch(/Ada|Lovelace|81512345|ller@|schüle/)
   }
+})
+
+test('texts in a single record that no table has are left out, unless they are choices', async ({
+  mcp,
+  platform,
+}) => {
+  const settings = { instructorAccess: 'all', status: 'Ada', summary: 'Lovelace', kind: 'S-815', version: 3 }
+  platform.answer(json(200, JSON.stringify(settings)))
+  const { text } = await mcp.run(['settings', 'get'])
+  expect(text).toContain('"instructorAccess":"all"')
+  expect(text).not.toMatch(/"Ada|"Lovelace|"S-815/)
+  platform.answer(json(200, JSON.stringify({ instructorAccess: 'Lovelace', version: 3 })))
+  expect((await mcp.run(['settings', 'get'])).text).not.toMatch(/"Lovelace/)
 })
 
 test('people inside of a whole value are hidden', async ({ mcp, platform }) => {

@@ -231,6 +231,11 @@ test('a result is returned even if its pseudonyms cannot be kept', async ({ mcp,
   expect(text).toContain('person_')
 })
 
+test('choices of single records are shown, though they are in no table', async ({ mcp }) => {
+  expect((await mcp.run(['settings', 'get'])).text).toContain('"instructorAccess":"taught"')
+  expect((await mcp.run(['users', 'me'])).text).toContain('"authMethod":"local"')
+})
+
 test('an unknown pseudonym is refused', async ({ mcp }) => {
   const { text, data } = await mcp.run(['users', 'get', 'person_aaaaaaaaaaaa'])
   expect(data).toMatchObject({ errorCode: 'unknown_pseudonym' })
