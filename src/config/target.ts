@@ -91,7 +91,11 @@ export function chooseTarget(from: TargetSources): Target | null {
     place.value !== null && place.origin.source === decisive
 
   if (decides(url) && decides(database)) {
-    throw new SettingError(`${url.origin.name} and ${database.origin.name} cannot be used together`)
+    const hint =
+      decisive === 'environment'
+        ? { hint: `Unset one of them, or set it empty: ${database.origin.name}=` }
+        : {}
+    throw new SettingError(`${url.origin.name} and ${database.origin.name} cannot be used together`, hint)
   }
   if (database.value !== null && decides(database)) {
     return localTarget(from, database.value, null, database.origin, shadowed(database.origin))

@@ -62,6 +62,10 @@ describe('the academy', () => {
 
   it.each<[string, Given]>([
     ['cannot be used together', { flags: { url: 'https://a.example', database: 'b.db' } }],
+    [
+      'LEARNCTL_URL and LEARNCTL_DATABASE cannot be used together',
+      { env: { LEARNCTL_URL: 'https://a.example', LEARNCTL_DATABASE: 'b.db' } },
+    ],
     ['Profile "prdo" not found', { flags: { profile: 'prdo' } }],
     ['Profile "__proto__" not found', { flags: { profile: '__proto__' } }],
     ['must be a URL', { flags: { url: 'prod.example' } }],
@@ -70,6 +74,13 @@ describe('the academy', () => {
     ['the path of a file', { flags: { database: '' } }],
   ])('is refused: %s', (reason, given) => {
     expect(() => choose(given)).toThrow(reason)
+  })
+
+  it('is the platform of a variable where that of a database is empty', () => {
+    expect(choose({ env: { LEARNCTL_URL: 'https://a.example', LEARNCTL_DATABASE: '' } })).toMatchObject({
+      kind: 'remote',
+      url: 'https://a.example',
+    })
   })
 })
 
