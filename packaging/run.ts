@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 
 /** A reason not to go on, and what to do about it. */
 export class Refusal extends Error {
@@ -51,8 +52,12 @@ export function run(
       cwd,
       env: env ? { PATH: process.env['PATH'], ...env } : process.env,
       stdio: ['ignore', output, output],
-      ...(isShort ? {} : { signal }),
+      // A group of its own: npm passes a signal to the shell that it starts, and not to what runs in that.
+      detached: true,
     })
+    const end = () => void signalGroup(child.pid, 'SIGTERM')
+    if (!isShort) signal.addEventListener('abort', end, { once: true })
+    if (!isShort && signal.aborted) end()
     const out: Buffer[] = []
     const all: Buffer[] = []
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -61,15 +66,16 @@ export function run(
     })
     child.stderr?.on('data', (chunk: Buffer) => all.push(chunk))
     child.on('error', (error) => {
-      // A program that is ended by the signal is waited for.
-      if (!signal.aborted || child.pid === undefined) {
-        reject(new Refusal(`Cannot run ${shown}: ${error.message}`, `Install ${program}`))
-      }
+      reject(new Refusal(`Cannot run ${shown}: ${error.message}`, `Install ${program}`))
     })
-    child.on('close', (code) => {
-      if (code === 0) return resolve(Buffer.concat(out).toString())
-      if (signal.aborted && !isShort)
+    child.on('close', async (code) => {
+      signal.removeEventListener('abort', end)
+      if (signal.aborted && !isShort) {
+        // It may end before what it has started, which still writes.
+        await untilGroupEnded(child.pid)
         return reject(new Refusal(`Interrupted: ${shown}`, 'Run the release again'))
+      }
+      if (code === 0) return resolve(Buffer.concat(out).toString())
       const said = Buffer.concat(all).toString().trimEnd().split('\n').slice(-maxLines).join('\n')
       reject(
         new Refusal(
@@ -79,4 +85,24 @@ export function run(
       )
     })
   })
+}
+
+/** Time that interrupted programs get to end by themselves. */
+const patienceMs = 5_000
+
+/** Waits until no process of a group is left; kills those that do not end in time. */
+async function untilGroupEnded(group: number | undefined): Promise<void> {
+  const limit = Date.now() + patienceMs
+  while (signalGroup(group, 0) && Date.now() < limit) await setTimeout(50)
+  signalGroup(group, 'SIGKILL')
+}
+
+/** Signals a program and all that it has started; returns whether any of them was there. */
+function signalGroup(group: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (group === undefined) return false
+  try {
+    return process.kill(-group, signal)
+  } catch {
+    return false
+  }
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from './helpers/academy.ts'
-import { type Ended, root, run } from './helpers/process.ts'
+import { type Ended, root, run, type Started, startProcess } from './helpers/process.ts'
 
 const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
 const script = join(root, 'packaging/release.ts')
@@ -86,8 +86,9 @@ const test = base.extend('project', async ({ task: _ }, { onCleanup }) => {
   write('program.cjs', files['program.cjs'] ?? '')
   chmodSync(join(cwd, 'program.cjs'), 0o755)
   await commit(files)
-  const release = (...words: readonly string[]): Promise<Ended> =>
-    run(process.execPath, [tsx, script, ...words], { cwd, env })
+  const start = (...words: readonly string[]): Started =>
+    startProcess(process.execPath, [tsx, script, ...words], { cwd, env })
+  const release = (...words: readonly string[]): Promise<Ended> => start(...words).ended
   const read = (name: string) => readFileSync(join(cwd, name), 'utf8')
   /** Returns what a release may change: commits, tags, files that git knows, others, and those of the release. */
   const state = async () => ({
@@ -96,7 +97,7 @@ const test = base.extend('project', async ({ task: _ }, { onCleanup }) => {
     changes: await git('status', '--porcelain', '--untracked-files=all'),
     hasFiles: existsSync(join(cwd, 'release')),
   })
-  return { cwd, git, write, commit, release, read, state }
+  return { cwd, git, write, commit, start, release, read, state }
 })
 
 describe('a release', () => {
@@ -242,6 +243,30 @@ describe('a release that fails leaves the files as they were', () => {
     expect(ended.stderr).toContain(message)
     expect(ended.stderr).toMatch(/^ {2}hint: \S/m)
     await project.git('clean', '-fdq')
+    expect(await project.state()).toEqual(before)
+  })
+
+  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends what it runs before', async (signal, { project }) => {
+    const manifest = JSON.parse(project.read('package.json'))
+    // A shell that waits for a program, as npm test does; the program writes where the release does.
+    manifest.scripts.check = 'node slow.cjs && echo checked'
+    await project.commit({
+      'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+      'slow.cjs': `const { writeFileSync } = require('fs')
+process.on('SIGTERM', () => setImmediate(() => { writeFileSync('README.md', 'half'); writeFileSync('../ended', ''); process.exit() }))
+setInterval(() => {}, 1000)
+process.stdout.write('running\\n')`,
+    })
+    const before = await project.state()
+    const { printed, ended, kill } = project.start('minor')
+    await printed(/^running$/m, 'stderr')
+    kill(signal)
+    expect(await ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('Interrupted: npm run check'),
+    })
+    expect(existsSync(join(project.cwd, '../ended'))).toBe(true)
     expect(await project.state()).toEqual(before)
   })
 

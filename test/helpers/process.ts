@@ -48,8 +48,8 @@ export interface Start {
 export interface Started {
   readonly child: ChildProcess
   readonly stdin: Writable
-  /** Waits until standard output contains a text. Throws if the process ends before. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Waits until standard output, or standard error, contains a text. Throws if the process ends before. */
+  printed(pattern: RegExp, where?: 'stdout' | 'stderr'): Promise<RegExpExecArray>
   /** Sends a signal (default SIGTERM). */
   kill(signal?: NodeJS.Signals): void
   readonly ended: Promise<Ended>
@@ -78,12 +78,13 @@ export function startProcess(
   // A test may wait only for the output.
   ended.catch(() => {})
 
-  async function printed(pattern: RegExp): Promise<RegExpExecArray> {
+  async function printed(pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
+    const text = where === 'stdout' ? out : err
     for (;;) {
-      const found = pattern.exec(out())
+      const found = pattern.exec(text())
       if (found) return found
-      const isOver = await Promise.race([ended, once(child.stdout ?? child, 'data').then(() => undefined)])
-      if (isOver && !pattern.test(out())) throw new Error(`${program} has ended: ${JSON.stringify(isOver)}`)
+      const isOver = await Promise.race([ended, once(child[where] ?? child, 'data').then(() => undefined)])
+      if (isOver && !pattern.test(text())) throw new Error(`${program} has ended: ${JSON.stringify(isOver)}`)
     }
   }
 
