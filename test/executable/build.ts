@@ -13,6 +13,12 @@ export const executable = join(folder, `learnctl-${platform}-${arch}${platform =
 export default function build(): () => void {
   mkdirSync(folder)
   const script = join(import.meta.dirname, '../../packaging/executable.ts')
-  execFileSync(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'inherit'] })
-  return () => rmSync(folder, { recursive: true, force: true })
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    execFileSync(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'inherit'] })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  return remove
 }
