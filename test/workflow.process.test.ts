@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../package.json' with { type: 'json' }
-import { serve } from '../src/server/socket/serve.ts'
-import { freshDirectory, passwordCost } from './helpers/academy.ts'
+import { freshDirectory } from './helpers/academy.ts'
 import { shownFiles } from './helpers/examples.ts'
+import { servePlatform } from './helpers/platform-server.ts'
 import { bin, root, run } from './helpers/process.ts'
 import { type FakeAction, type Job, readAction, runSteps, type Step } from './helpers/workflow.ts'
 
@@ -68,18 +68,7 @@ const test = base
     ): ReturnType<typeof runSteps> => runSteps(job, { home, actions: { ...fakes, ...actions }, ...options })
   })
   .extend('seed', async ({ home, runJob }, { onCleanup }) => {
-    const server = await serve({
-      path: join(home, 'platform.db'),
-      host: '127.0.0.1',
-      port: 0,
-      allowHosts: [],
-      publicUrl: undefined,
-      corsOrigins: [],
-      perMinute: 0,
-      writeLog: () => {},
-      passwordCost,
-      temporary: true,
-    })
+    const server = await servePlatform(home)
     onCleanup(() => server.stop())
     const values = { 'secrets.LEARNCTL_API_KEY': server.firstKey ?? '' }
     /** Runs the job that seeds a platform, which is that of the test. */

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { serve } from '../../src/server/socket/serve.ts'
-import { freshDirectory, passwordCost } from '../helpers/academy.ts'
+import { freshDirectory } from '../helpers/academy.ts'
+import { servePlatform } from '../helpers/platform-server.ts'
 import { bin, run } from '../helpers/process.ts'
 
 /** Module that writes the loaded files of ours and modules of Node to a file when a process ends. */
@@ -67,18 +67,7 @@ test.for(['', 'courses li', 'courses create --difficulty '])(
 
 test('code for other platforms is not loaded for a server of this API', async ({ loadedBy }) => {
   const { path, remove } = freshDirectory()
-  const server = await serve({
-    path: join(path, 'platform.db'),
-    host: '127.0.0.1',
-    port: 0,
-    allowHosts: [],
-    publicUrl: undefined,
-    corsOrigins: [],
-    perMinute: 0,
-    writeLog: () => {},
-    passwordCost,
-    temporary: true,
-  })
+  const server = await servePlatform(path)
   const env = { LEARNCTL_URL: server.url, LEARNCTL_API_KEY: server.firstKey ?? '' }
   const lines = [
     'courses create --title Biology --external-id bio',
