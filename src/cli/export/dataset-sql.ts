@@ -76,13 +76,12 @@ function viewOf(table: LoadedTable, names: Names): string {
   const references = Object.entries(table.references).map(
     ([field, to]) => `\n  and ${column(field)} in (select ${column('id')} from ${names.table(to)})`,
   )
+  const changes = names.table(rowsOf(table.name))
   return `create or replace view ${names.table(table.name)} as
 select ${own.map(column).join(', ')}
-from (
-  select *, row_number() over (partition by ${table.key.map(column).join(', ')} order by ${column('changeNumber')} desc) as newest
-  from ${names.table(rowsOf(table.name))}
-) as numbered
-where newest = 1 and ${column('changeState')} = 'current'${references.join('')};
+from ${changes}
+where ${column('changeState')} = 'current'
+  and ${column('changeNumber')} in (select max(${column('changeNumber')}) from ${changes} group by ${table.key.map(column).join(', ')})${references.join('')};
 `
 }
 
@@ -188,6 +187,8 @@ truncate ${[...tables.map(({ name }) => postgres.table(rowsOf(name))), 'learnctl
 ${format === 'jsonl' ? 'create temporary table lines (line text) on commit drop;\n' : ''}${load.join('')}
 ${erasureOf(tables, postgres)}
 ${tables.map((table) => viewOf(table, postgres)).join('\n')}
+-- Without statistics, PostgreSQL joins the views row by row.
+analyze ${tables.map(({ name }) => postgres.table(rowsOf(name))).join(', ')};
 commit;
 `
 }
