@@ -72,6 +72,7 @@ async function run(context: Context, given: Given): Promise<void> {
   const { flags } = given
   const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
   if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
+  requireHtml(file)
   const language = languageOf(String(flags[languageFlag.name] ?? 'en'))
   const title = titleOf(flags[titleFlag.name])
   const query = queryIn(context, given)
@@ -105,6 +106,16 @@ async function run(context: Context, given: Given): Promise<void> {
       `The words of the report are in English: those of ${language} are not available, only dates and numbers`,
     )
   }
+}
+
+/** Throws a UsageError for a name that promises another format. */
+function requireHtml(file: string | undefined): void {
+  if (!/\.(pdf|docx?|odt|csv|json|jsonl|xlsx|parquet|gz)$/i.test(file ?? '')) return
+  throw new UsageError(`Cannot write ${file}: the report is HTML`, {
+    hint: /\.pdf$/i.test(file ?? '')
+      ? 'Use a name that ends in .html, and print the page as PDF from any browser'
+      : 'Use a name that ends in .html; its figures as JSON: learnctl api analytics.report',
+  })
 }
 
 /** Returns a language tag in its canonical form (BCP 47). Throws a UsageError for one that is malformed or unknown. */

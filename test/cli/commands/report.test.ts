@@ -141,6 +141,18 @@ describe('report', () => {
     expectClearError(await school.run(`report ${flags}`), 2, message)
   })
 
+  test('is never written to a file whose name promises another format', async ({ school }) => {
+    for (const [name, hint] of [
+      ['term.pdf', 'print the page as PDF from any browser'],
+      ['term.XLSX', 'learnctl api analytics.report'],
+      ['term.html.gz', 'Use a name that ends in .html'],
+    ]) {
+      expectClearError(await school.run(`report --file ${name}`), 2, hint ?? '')
+      expect(existsSync(join(school.cwd, name ?? ''))).toBe(false)
+    }
+    expect((await school.run('report --file term.2014')).code).toBe(0)
+  })
+
   test('shows its request in a dry run', async ({ school }) => {
     const { stdout } = await school.run('report --course ext:AAA-2014J --timezone Europe/Berlin --dry-run', {
       tty: 80,
