@@ -1,12 +1,37 @@
+import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { ActivityPart } from './activity-part.tsx'
-import { AttentionPart, ComparisonPart } from './courses-part.tsx'
-import { Distribution } from './distribution.tsx'
-import { StatusBar, StatusKey } from './drawings.tsx'
+import { Hatching, StatusBar, StatusKey } from './drawings.tsx'
 import type { ReportFigures, ReportOptions } from './figures.ts'
 import { findingsOf } from './findings.ts'
 import { type Formats, formatsOf, type PartProps, titleOf } from './format.ts'
-import { GradesPart } from './grades-part.tsx'
+import { ActivityPart, AttentionPart, ComparisonPart, Distribution, GradesPart } from './parts.tsx'
+import { documentStyle } from './style.ts'
+
+/** Allows the styles of the file, and nothing that runs or is loaded (CSP Level 3 §3.3). */
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+/** Returns a report as an HTML file that needs no other files, no network and no scripts. */
+export function reportDocument(figures: ReportFigures, options: ReportOptions): string {
+  const html = (
+    <html lang={formatsOf(options.language).language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content={policy} />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <title>{reportTitle(figures, options)}</title>
+        <style>{raw(documentStyle)}</style>
+      </head>
+      <body>
+        <Hatching />
+        <main>
+          <Report figures={figures} options={options} />
+        </main>
+      </body>
+    </html>
+  )
+  return `<!DOCTYPE html>\n${html}\n`
+}
 
 /** Returns the title of a report: the given one, that of its only course, or the words for a report. */
 export function reportTitle({ summary }: ReportFigures, { title, language }: ReportOptions): string {

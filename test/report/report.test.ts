@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { reportDocument } from '../../src/report/document.tsx'
 import type { ReportFigures } from '../../src/report/figures.ts'
 import { findingsOf } from '../../src/report/findings.ts'
 import { formatsOf } from '../../src/report/format.ts'
+import { reportDocument } from '../../src/report/report.tsx'
 import { courseFigures, figuresOf, weeksOf } from './sample-figures.ts'
 
 const tides = courseFigures('Tides', 4, 5)

@@ -84,9 +84,10 @@ async function run(context: Context, given: Given): Promise<void> {
   const caller = await session.caller()
   const operation = calls.analytics.report
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const [{ openTarget }, { reportDocument, wordLanguageOf }] = await Promise.all([
+  const [{ openTarget }, { reportDocument }, { wordLanguageOf }] = await Promise.all([
     import('../terminal/target-file.ts'),
-    import('../../report/document.tsx'),
+    import('../../report/report.tsx'),
+    import('../../report/format.ts'),
   ])
   // Opened first: a file that exists is reported before anything is read.
   const target =

@@ -19,8 +19,7 @@ import { askToConfirm, Faults, Field, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Facts } from './table.tsx'
-import { countOf, Day, Minute } from './value-text.tsx'
+import { countOf, Day, Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/account'
 const labels = {

@@ -21,7 +21,7 @@ import {
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Day } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const section = '/dashboard/apps'
 

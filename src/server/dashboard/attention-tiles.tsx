@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
-import { countOf, formatCount, lineOf } from './value-text.tsx'
+import { countOf, formatCount } from './values.tsx'
 
 /** Names of the reasons why a learner needs attention. */
 export const attentionWords: Readonly<Record<Attention, string>> = {

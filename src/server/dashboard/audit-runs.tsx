@@ -1,10 +1,11 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type Action, type Noun, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { EntryRun, Tally } from '../audit/entry-runs.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { ListColumn } from './list.tsx'
 import { pathWith, withoutPageOf } from './paging.tsx'
-import { countOf, formatCount, lineOf, Minute, Period } from './value-text.tsx'
+import { countOf, formatCount, Minute, Period } from './values.tsx'
 
 const section = '/dashboard/audit'
 

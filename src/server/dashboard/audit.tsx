@@ -10,7 +10,7 @@ import { ask, queryOf, type SignedInRequest } from './call-api.ts'
 import { type Listed, listedOrFault, listPage, startOfDay } from './list.tsx'
 import { noneText, pageQueryOf, pageSize } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { formatCount } from './value-text.tsx'
+import { formatCount } from './values.tsx'
 
 const section = '/dashboard/audit'
 

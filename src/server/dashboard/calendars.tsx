@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type Calendar, calendars, type NewCalendar } from '../../contract/calendars.ts'
 import { calendarRoutes, findCalendar } from '../calendars/calendars.ts'
 import { isRole, requireRight } from '../http/handler.ts'
@@ -11,7 +12,7 @@ import { addressOf, framePage } from './frame.tsx'
 import { listedOrFault, listPage } from './list.tsx'
 import { type PageQuery, pageQueryOf, withoutPageOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { Day, lineOf } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const [section, path] = ['/dashboard/integrations', '/dashboard/calendars'] as const
 

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type Change, type ChangedRecord, changes } from '../../contract/changes.ts'
 import { changeRoutes } from '../audit/changes.ts'
 import { isRole } from '../http/handler.ts'
@@ -6,9 +7,8 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
 import { noneText, pageQueryOf } from './paging.tsx'
-import { Facts } from './table.tsx'
 import type { TableFile } from './table-file.tsx'
-import { countOf, Day, formatCount, lineOf, Minute, Period } from './value-text.tsx'
+import { countOf, Day, Facts, formatCount, Minute, Period } from './values.tsx'
 
 const section = '/dashboard/changes'
 

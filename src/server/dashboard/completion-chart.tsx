@@ -1,7 +1,7 @@
 import { ColumnChart, StatusBar, StatusKey } from '../../report/drawings.tsx'
+import { Table } from '../../report/table.tsx'
 import type { Standing } from '../analytics/standing.ts'
-import { Table } from './table.tsx'
-import { countOf, formatCount, formatPercent } from './value-text.tsx'
+import { countOf, formatCount, formatPercent } from './values.tsx'
 
 /** Enrolments by status. */
 export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>

@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Grade, grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
+import { Table } from '../../report/table.tsx'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
@@ -27,9 +29,8 @@ import {
 } from './learner-query.ts'
 import { gradeOf, LearnerName, LearnerSearch, PartNote, sortingOf } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { Figures, Table } from './table.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
-import { formatCount, formatPercent, lineOf } from './value-text.tsx'
+import { Figures, formatCount, formatPercent } from './values.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
 

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Lesson, lessons } from '../../contract/lessons.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
@@ -11,9 +12,8 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { type List, ListTable } from './list.tsx'
 import { nextPage } from './paging.tsx'
-import { Facts } from './table.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
-import { countOf, Day, formatPercent, lineOf, Minute } from './value-text.tsx'
+import { countOf, Day, Facts, formatPercent, Minute } from './values.tsx'
 
 /** A course: its modules, its lessons with their due dates, and its settings. */
 export const courseLessonsPage: DashboardPage = {

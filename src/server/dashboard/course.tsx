@@ -31,9 +31,8 @@ import {
 } from './learner-query.ts'
 import { CourseTable, LearnerSearch, LearnerTable, PartNote } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { Figures } from './table.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
-import { formatCount, formatPercent, statusWords } from './value-text.tsx'
+import { Figures, formatCount, formatPercent, statusWords } from './values.tsx'
 
 /** A course: its learners for staff, their own progress for learners. */
 export const coursePage: DashboardPage = {

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
@@ -10,11 +11,17 @@ import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type EnrollmentCounts, Legend, StandingBar } from './completion-chart.tsx'
 import { type FilterField, FilterForm } from './filter-form.tsx'
-import { capitalized, type List, type ListColumn, listedOrFault, listPage } from './list.tsx'
+import {
+  capitalized,
+  type List,
+  type ListColumn,
+  listedOrFault,
+  listPage,
+  readWithExternalId,
+} from './list.tsx'
 import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
-import { readWithExternalId } from './search.ts'
 import type { TableFile } from './table-file.tsx'
-import { Day, formatCount, formatPercent, lineOf } from './value-text.tsx'
+import { Day, formatCount, formatPercent } from './values.tsx'
 
 const path = '/dashboard/courses'
 

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deliveries.ts'
 import type { IgnoredReason } from '../../lms/event.ts'
@@ -10,7 +11,7 @@ import { addressOf } from './frame.tsx'
 import { listPage, StatusFilter, startOfDay } from './list.tsx'
 import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { lineOf, Minute } from './value-text.tsx'
+import { Minute } from './values.tsx'
 
 const path = '/dashboard/deliveries'
 

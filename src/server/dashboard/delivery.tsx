@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { mappingKeys } from '../../lms/read-event.ts'
@@ -13,8 +14,7 @@ import { Course, DeliveryState, eventName, kindName, Learner } from './deliverie
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { referenceOf } from './mappings.tsx'
-import { Facts } from './table.tsx'
-import { Document, lineOf, Minute } from './value-text.tsx'
+import { Document, Facts, Minute } from './values.tsx'
 
 type Keys = ReturnType<typeof mappingKeys>
 

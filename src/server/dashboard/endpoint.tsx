@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
 import { endpointRoutes } from '../events/endpoints.ts'
@@ -15,8 +16,7 @@ import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard, StatusFilter } from './list.tsx'
 import { messageColumns, messageStatuses } from './messages.tsx'
 import { noneText, pageQueryOf } from './paging.tsx'
-import { Facts } from './table.tsx'
-import { Day, lineOf, Minute } from './value-text.tsx'
+import { Day, Facts, Minute } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
 import type { XapiSettings } from '../../contract/statements.ts'
@@ -10,7 +11,7 @@ import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { type PageQuery, pageQueryOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { Day, lineOf } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const path = '/dashboard/endpoints'
 

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { deliveries } from '../../contract/deliveries.ts'
@@ -10,8 +11,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
 import { nextPage, pageQueryOf } from './paging.tsx'
-import { Facts } from './table.tsx'
-import { Day, formatPercent, lineOf, Minute } from './value-text.tsx'
+import { Day, Facts, formatPercent, Minute } from './values.tsx'
 
 /** A grade: its learner, item and source, and its earlier scores. Learners see their own. */
 export const gradePage: DashboardPage = {

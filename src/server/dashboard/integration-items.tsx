@@ -1,9 +1,9 @@
 import type { Fault } from '../../contract/errors.ts'
 import type { Integration } from '../../contract/integrations.ts'
+import { Table } from '../../report/table.tsx'
 import { invalid, ProblemError } from '../problem-error.ts'
 import { Faults, type FilledIn, Form, isFaulty } from './form.tsx'
-import { Table } from './table.tsx'
-import { formatCount } from './value-text.tsx'
+import { formatCount } from './values.tsx'
 
 /** Placeholders; narrow screens do not show the heading of the first column. */
 const placeholders: Partial<Record<Column, string>> = { id: 'Item ID', maximum: '100' }

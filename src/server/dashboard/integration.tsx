@@ -1,9 +1,11 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Delivery } from '../../contract/deliveries.ts'
 import { type Integration, type IntegrationCheck, integrations } from '../../contract/integrations.ts'
 import { kinds, setUpOf, webhookTargetOf } from '../../lms/kinds.ts'
 import { newWebhookSecret } from '../../lms/secrets.ts'
+import { Table } from '../../report/table.tsx'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { issuerOf } from '../http/web-route.ts'
@@ -21,8 +23,7 @@ import { faultOfItems, filledInWithItems, ItemsForm, itemsInputOf } from './inte
 import { ConnectionState } from './integrations.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Facts, Table } from './table.tsx'
-import { lineOf, Minute } from './value-text.tsx'
+import { Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/integrations'
 

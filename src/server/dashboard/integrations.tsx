@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Delivery } from '../../contract/deliveries.ts'
 import { type Integration, integrations } from '../../contract/integrations.ts'
@@ -7,7 +8,7 @@ import { ask } from './call-api.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { listPage } from './list.tsx'
 import type { TableFile } from './table-file.tsx'
-import { Day, lineOf } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const section = '/dashboard/integrations'
 

@@ -12,7 +12,7 @@ import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { type PageQuery, pageQueryOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { Day } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const section = '/dashboard/keys'
 

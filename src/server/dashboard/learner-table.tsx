@@ -1,12 +1,13 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
+import { type Column, Table } from '../../report/table.tsx'
 import { maxSortedLearners } from '../analytics/course-learners.ts'
 import { Completion } from './completion-chart.tsx'
 import { GroupChoice } from './group-filter.tsx'
 import { type LearnerQuery, searchOf, withoutPage } from './learner-query.ts'
-import { type Column, Table } from './table.tsx'
-import { Day, formatCount, formatPercent, lineOf, statusWords } from './value-text.tsx'
+import { Day, formatCount, formatPercent, statusWords } from './values.tsx'
 
 const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Status', sort: 'status' },

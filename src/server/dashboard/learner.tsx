@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
@@ -25,9 +26,8 @@ import { CourseTable } from './learner-table.tsx'
 import { type List, ListCard, listedOrFault } from './list.tsx'
 import { nextPage, type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
 import { personName } from './people.tsx'
-import { Figures } from './table.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
-import { countOf, Day, formatCount, formatPercent, lineOf, Minute, statusWords } from './value-text.tsx'
+import { countOf, Day, Figures, formatCount, formatPercent, Minute, statusWords } from './values.tsx'
 
 /** A learner and their courses, for staff. */
 export const learnerPage: DashboardPage = {

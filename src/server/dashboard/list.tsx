@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
+import { type Column, Table } from '../../report/table.tsx'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
@@ -7,7 +8,6 @@ import type { DashboardPage } from './dashboard-page.ts'
 import type { FilledIn } from './form.tsx'
 import { framePage, PageTabs, type Section } from './frame.tsx'
 import { nextPage, pathWith, withoutPageOf } from './paging.tsx'
-import { type Column, Table } from './table.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
 
 /** A page with a list of records, and perhaps a form that creates one. */
@@ -273,4 +273,33 @@ export function capitalized(word: string): string {
 export function startOfDay(day: string | undefined, later = 0): string | undefined {
   if (day === undefined || !isDay(day)) return day
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
+}
+
+/** The query of a list that can be searched. */
+type SearchQuery = Readonly<Record<string, string | undefined>> & {
+  readonly q?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+interface FoundPage<Item> {
+  readonly data: readonly Item[]
+  readonly nextCursor: string | null
+}
+
+/**
+ * Reads a page of a search that finds a record by its complete external id as well, which comes first. The index of
+ * external ids finds it, so that the search itself is the one of the API.
+ */
+export async function readWithExternalId<Item extends { readonly id: string }>(
+  query: SearchQuery,
+  read: (query: SearchQuery) => Promise<FoundPage<Item>>,
+): Promise<FoundPage<Item>> {
+  const listed = await read(query)
+  const externalId = query.q?.trim().replace(/^ext:/, '')
+  if (!externalId) return listed
+  const { q: _, cursor, ...others } = query
+  const [found] = (await read({ ...others, external_id: externalId, limit: '1' })).data
+  if (!found) return listed
+  const rest = listed.data.filter(({ id }) => id !== found.id)
+  return { ...listed, data: cursor === undefined ? [found, ...rest] : rest }
 }

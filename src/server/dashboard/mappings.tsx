@@ -1,9 +1,10 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { mappedNouns } from '../../contract/constants.ts'
 import type { Mapping } from '../../contract/mappings.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { Choice, Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'
-import { Day, lineOf } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const labels = { noun: 'Kind', externalKey: 'Id in the other system', reference: 'Course or user here' }
 

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { type Attempt, messages } from '../../contract/messages.ts'
 import { endpointRoutes } from '../events/endpoints.ts'
@@ -10,8 +11,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
-import { Facts } from './table.tsx'
-import { Document, formatCount, lineOf, Minute } from './value-text.tsx'
+import { Document, Facts, formatCount, Minute } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { messageTypes } from '../../contract/actions.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
@@ -7,7 +8,7 @@ import { ask, type SignedInRequest } from './call-api.ts'
 import { type ListColumn, listPage, StatusFilter } from './list.tsx'
 import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { formatCount, lineOf, Minute } from './value-text.tsx'
+import { formatCount, Minute } from './values.tsx'
 
 const path = '/dashboard/messages'
 

@@ -15,8 +15,7 @@ import { framePage } from './frame.tsx'
 import { showOwnCourses } from './learner.tsx'
 import { ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Figures } from './table.tsx'
-import { formatCount, formatPercent } from './value-text.tsx'
+import { Figures, formatCount, formatPercent } from './values.tsx'
 
 /** The first page: the academy for staff, their own courses for learners. */
 export const overview: DashboardPage = {

@@ -1,3 +1,4 @@
+import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { roles, userStatuses } from '../../contract/constants.ts'
 import { groups } from '../../contract/groups.ts'
@@ -7,11 +8,10 @@ import { requireRight } from '../http/handler.ts'
 import { userRoutes } from '../users/users.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type FilterField, FilterForm } from './filter-form.tsx'
-import { capitalized, type List, listedOrFault, listPage } from './list.tsx'
+import { capitalized, type List, listedOrFault, listPage, readWithExternalId } from './list.tsx'
 import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
-import { readWithExternalId } from './search.ts'
 import type { TableFile } from './table-file.tsx'
-import { Day, lineOf } from './value-text.tsx'
+import { Day } from './values.tsx'
 
 const path = '/dashboard/people'
 

@@ -1,5 +1,5 @@
 import { analytics } from '../../contract/analytics.ts'
-import { Report, reportTitle } from '../../report/report.tsx'
+import { Report, reportDocument, reportTitle } from '../../report/report.tsx'
 import { reportStyle } from '../../report/style.ts'
 import { type ReportLanguage, reportLanguages } from '../../report/words.ts'
 import { analyticsRoutes } from '../analytics/analytics.ts'
@@ -58,7 +58,6 @@ export const reportFile: DashboardPage = {
   isLong: () => true,
   async show(signedIn) {
     const { figures, options } = await readReport(signedIn)
-    const { reportDocument } = await import('../../report/document.tsx')
     return {
       status: 200,
       headers: {

@@ -10,7 +10,7 @@ import { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { type PageQuery, pathWith, withoutPageOf } from './paging.tsx'
-import { formatCount } from './value-text.tsx'
+import { formatCount } from './values.tsx'
 
 /** A page of the rows of a file. */
 interface FilePage {

@@ -1,7 +1,6 @@
+import type { Child } from 'hono/jsx'
 import { escapeHiddenInDocument } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
-
-export { lineOf } from '../../codec/display-text.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
@@ -75,4 +74,32 @@ function indented(text: string): string {
   } catch {
     return text
   }
+}
+
+/** Named values of one record. */
+export function Facts({ facts }: { facts: readonly (readonly [word: string, value: Child])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([word, fact]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{fact}</dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+/** Large figures with their names. */
+export function Figures({ figures }: { figures: readonly (readonly [name: string, figure: string])[] }) {
+  return (
+    <dl class="tiles">
+      {figures.map(([name, figure]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }
