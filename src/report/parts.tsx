@@ -282,7 +282,7 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
 }
 
 /** Returns a function that names a course, with its external id or id if another course has the same title. */
-export function courseNames(
+function courseNames(
   { summary, attention }: ReportFigures,
   courseUrl: ReportOptions['courseUrl'],
 ): (course: { readonly courseId: string; readonly courseTitle: string }) => Child {

@@ -7,8 +7,7 @@ import { readAttentionIn, readStandings } from './analytics/standing.ts'
 import { enqueueFor } from './changes/event-queue.ts'
 import type { Database, Row, Store } from './database/database.ts'
 import type { IdMaker } from './database/id.ts'
-import type { CourseDigest, Digest } from './events/digest-message.ts'
-import { nextDigestAt } from './events/digest-time.ts'
+import { type CourseDigest, type Digest, nextDigestAt } from './events/digest.ts'
 import { type EndpointRow, endpointColumns, isKept, toChatSettings } from './events/endpoint-row.ts'
 
 /** Maximum courses of a digest; courses with most learners who need attention come first. */

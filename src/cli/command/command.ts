@@ -3,8 +3,7 @@ import type { Call } from '../../contract/calls.ts'
 import { type ExitName, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Context } from './context.ts'
-import type { Effect, FileUse } from './effects.ts'
-import type { BoundFlag, Flag, FlagValues } from './flag.ts'
+import type { BoundFlag, Effect, FileUse, Flag, FlagValues } from './flag.ts'
 
 /** A positional argument. A missing one is prompted for on a terminal and refused without one, unless it is optional. */
 export interface Argument {

@@ -1,7 +1,20 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import { mayDiffer, type Target } from '../../config/target.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { Effect, FileUse } from './effects.ts'
+
+/** Kinds of change that commands make, with their meanings. */
+export const effects = {
+  academy: 'Creates, changes or deletes what the platform or academy holds',
+  elsewhere: 'Changes another system, or sends to it: a spreadsheet, Google Classroom, a receiver of events',
+  files: 'Writes files that the command line names',
+  machine: 'Changes what learnctl keeps on this machine: profiles, credentials, snapshots, running servers',
+} as const
+
+/** Name of a kind of change. */
+export type Effect = keyof typeof effects
+
+/** Use of a file or folder by a command. */
+export type FileUse = 'read' | 'write' | 'both'
 
 /**
  * Value types of flags by kind. `texts` is repeated once per text, `words` accepts commas as well; `time` is a day, a

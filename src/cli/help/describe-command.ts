@@ -8,8 +8,15 @@ import {
   textFormats,
 } from '../../config/setting.ts'
 import type { Argument, Command } from '../command/command.ts'
-import type { Effect, FileUse } from '../command/effects.ts'
-import { type Flag, isRepeatable, kebab, placeholders, timeZoneFlag } from '../command/flag.ts'
+import {
+  type Effect,
+  type FileUse,
+  type Flag,
+  isRepeatable,
+  kebab,
+  placeholders,
+  timeZoneFlag,
+} from '../command/flag.ts'
 import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
 import { type Schema, schemaOfPrinted } from './printed.ts'

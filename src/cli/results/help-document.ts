@@ -1,6 +1,6 @@
 import { version } from '../../contract/version.ts'
 import type { NamedCommand } from '../command/command.ts'
-import { effects } from '../command/effects.ts'
+import { effects } from '../command/flag.ts'
 import { describeCommand, describeGlobalFlags, schemaPlace } from '../help/describe-command.ts'
 import { environmentRows } from '../help/help-topics.ts'
 import { type ExitName, exitCodes } from '../terminal/errors.ts'

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { digest } from '../access/secret.ts'
+import { isPublished } from '../courses/lesson-row.ts'
+import type { Database, Row } from '../database/database.ts'
 import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
-import { type FoundCalendar, readCalendar } from './calendar-events.ts'
-import { formatCalendar } from './icalendar.ts'
+import { type CalendarEvent, formatCalendar } from './icalendar.ts'
 
 /** A calendar at its secret address. The address is the only credential: programs that read calendars have no other. */
 export const calendarRoute: WebRoute = {
@@ -39,4 +40,95 @@ async function readBySecret(database: Visit['database'], secret: string) {
     sql`select id, course_id, user_id from calendars where hash = ${digest(secret)}`,
   )
   return found ? readCalendar(database, found) : null
+}
+
+/** A calendar whose address is known. */
+interface FoundCalendar extends Row {
+  readonly id: string
+  readonly course_id: string | null
+  readonly user_id: string | null
+}
+
+/** Name and events of a calendar. */
+interface CalendarContent {
+  readonly name: string
+  readonly events: readonly CalendarEvent[]
+}
+
+/** Maximum courses of a user, and lessons of a calendar; the lessons that are due last are kept. */
+const [maxCourses, maxLessons] = [200, 2000] as const
+
+interface DatedCourse extends Row {
+  readonly id: string
+  readonly title: string
+  readonly term: string | null
+  /** Days; '' where the term is open. */
+  readonly start_date: string | null
+  readonly end_date: string | null
+  readonly course_updated_at: string
+  readonly term_updated_at: string | null
+}
+
+/** Reads the dates of a calendar; null if its course or user is gone, or the user may not sign in. */
+async function readCalendar(
+  database: Database,
+  { course_id: courseId, user_id: userId }: FoundCalendar,
+): Promise<CalendarContent | null> {
+  if (courseId !== null) {
+    const course = await database.one<Row & { title: string }>(
+      sql`select title from courses where id = ${courseId}`,
+    )
+    return course ? { name: course.title, events: await eventsOf(database, sql`${courseId}`) } : null
+  }
+  const user = await database.one(sql`select 1 from users where id = ${userId} and status = 'active'`)
+  if (!user) return null
+  const enrolled = sql`
+    select course_id from enrollments where user_id = ${userId} and status in ('active', 'completed')`
+  return { name: 'Courses', events: await eventsOf(database, enrolled) }
+}
+
+interface DueLesson extends Row {
+  readonly id: string
+  readonly title: string
+  readonly course_title: string
+  readonly due_at: string
+  readonly updated_at: string
+}
+
+/** Returns the events of published courses: the days on which their terms begin and end, and their due lessons. */
+async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
+  const courses = await database.all<DatedCourse>(sql`
+    select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,
+      t.updated_at as term_updated_at
+    from courses c left join terms t on t.id = c.term_id
+    where c.id in (${courseIds}) and c.status = 'published' order by c.id limit ${maxCourses}`)
+  const lessons = await database.all<DueLesson>(sql`
+    select l.id, l.title, c.title as course_title, l.due_at, l.updated_at
+    from lessons l join courses c on c.id = l.course_id
+    where l.course_id in (${courseIds}) and l.due_at is not null and ${isPublished}
+    order by l.due_at desc, l.id limit ${maxLessons}`)
+  return [...courses.flatMap(termEvents), ...lessons.toReversed().map(dueEvent)]
+}
+
+function termEvents(course: DatedCourse): CalendarEvent[] {
+  const { id, title, term, start_date: start, end_date: end } = course
+  const changedAt = [course.course_updated_at, course.term_updated_at ?? ''].toSorted().at(-1) ?? ''
+  const event = (part: string, at: string, verb: string): CalendarEvent => ({
+    uid: `${id}.${part}@learnctl`,
+    at,
+    summary: `${title} ${verb}`,
+    ...(term !== null && { description: term }),
+    changedAt,
+  })
+  return [...(start ? [event('begin', start, 'begins')] : []), ...(end ? [event('end', end, 'ends')] : [])]
+}
+
+function dueEvent({
+  id,
+  title,
+  course_title: course,
+  due_at: at,
+  updated_at: changedAt,
+}: DueLesson): CalendarEvent {
+  return { uid: `${id}.due@learnctl`, at, summary: `${title} is due`, description: course, changedAt }
 }

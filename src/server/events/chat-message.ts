@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { digestEvent, testEvent } from '../../contract/actions.ts'
 import type { Database } from '../database/database.ts'
-import { type ChatMessage, plainText } from './chat-text.ts'
+import { type ChatMessage, namesOf, plainText, titlesOf } from './chat-text.ts'
 import type { Claimed } from './claim.ts'
-import { composeDigest } from './digest-message.ts'
+import { composeDigest } from './digest.ts'
 import type { Delivery } from './endpoint-kind.ts'
 import { toChatSettings } from './endpoint-row.ts'
-import { namesOf, titlesOf } from './record-names.ts'
 
 /** Names of the records that messages are about. */
 interface Names {

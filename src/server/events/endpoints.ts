@@ -13,7 +13,7 @@ import { matchesReference } from '../database/reference.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import { nextDigestAt } from './digest-time.ts'
+import { nextDigestAt } from './digest.ts'
 import {
   type EndpointRow,
   endpointColumns,

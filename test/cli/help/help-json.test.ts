@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { effects } from '../../../src/cli/command/effects.ts'
+import { effects } from '../../../src/cli/command/flag.ts'
 import { textOf } from '../../docs.ts'
 import { test as base } from '../../helpers/cli.ts'
 import { allCommands } from '../../helpers/host.ts'

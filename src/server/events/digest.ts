@@ -1,9 +1,24 @@
 import { findTimeZone, utc } from '../../codec/time-zone.ts'
+import type { ChatSettings } from '../../contract/chat.ts'
 import type { Database } from '../database/database.ts'
-import { type ChatMessage, plainText } from './chat-text.ts'
+import { type ChatMessage, namesOf, plainText, titlesOf } from './chat-text.ts'
 import type { Claimed } from './claim.ts'
 import { type EndpointRow, toChatSettings } from './endpoint-row.ts'
-import { namesOf, titlesOf } from './record-names.ts'
+
+const hourMs = 60 * 60 * 1000
+const dayMs = 24 * hourMs
+
+/** Returns the first time of a digest after another time, by the hour in the time zone of the endpoint. */
+export function nextDigestAt(
+  { digestHour, digestTimezone }: Pick<ChatSettings, 'digestHour' | 'digestTimezone'>,
+  now: Date,
+): string {
+  const zone = findTimeZone(digestTimezone) ?? utc
+  const clockMs = zone.clockAt(now.getTime())
+  const today = clockMs - (clockMs % dayMs)
+  const times = [today, today + dayMs].map((dayMs) => zone.instantOf(dayMs + digestHour * hourMs))
+  return new Date(times.find((time) => time > now.getTime()) ?? now.getTime() + dayMs).toISOString()
+}
 
 /** Events of a course in the period of a digest, and the learners who need attention at its end. */
 export interface CourseDigest {
