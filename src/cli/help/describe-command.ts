@@ -25,7 +25,7 @@ import { type Schema, schemaOfPrinted } from './printed.ts'
 type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration' | 'json'
 
 /** An argument of a command, as data. */
-interface ArgumentDescription {
+export interface ArgumentDescription {
   readonly name: string
   readonly meaning: string
   readonly type: ValueType
@@ -38,7 +38,7 @@ interface ArgumentDescription {
 }
 
 /** A flag, as data. */
-interface FlagDescription {
+export interface FlagDescription {
   /** With its dashes: `--title`. */
   readonly name: string
   readonly short?: string
@@ -71,7 +71,7 @@ interface FlagDescription {
 }
 
 /** A command, as data. */
-interface CommandDescription {
+export interface CommandDescription {
   /** Words after `learnctl`: `courses list`. */
   readonly command: string
   /** Other words for the same command. */
