@@ -213,10 +213,8 @@ test('every fault is told in a few lines, with its exit code and without a stack
   const broken = freshDirectory()
   writeFileSync(join(broken, 'profiles.json'), '{"version": 1, "profi')
   writeFileSync(join(broken, 'no.db'), 'this is no database, it is only called like one\n'.repeat(100))
-  const free = await serving(
-    () => {},
-    async (url) => url,
-  )
+  // No server listens on the port of the discard protocol.
+  const down = 'http://127.0.0.1:9'
   const faults: readonly (readonly [code: number, words: string, env?: Readonly<Record<string, string>>])[] =
     [
       [1, 'courses list', { LEARNCTL_CONFIG_DIR: broken }],
@@ -230,8 +228,8 @@ test('every fault is told in a few lines, with its exit code and without a stack
       [2, `courses create --title x --difficulty hard --database ${database}`],
       [3, `courses get crs_nowhere --database ${database}`],
       [4, 'courses list'],
-      [4, `courses list --url ${free}`],
-      [7, `courses list --url ${free} --retries 0`, { LEARNCTL_API_KEY: 'secret' }],
+      [4, `courses list --url ${down}`],
+      [7, `courses list --url ${down} --retries 0`, { LEARNCTL_API_KEY: 'secret' }],
     ]
   const ended = await Promise.all(
     faults.map(async ([, words, env = {}]) => learnctl(words.split(' '), { env })),

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, test as base, beforeAll, describe, expect } from 'vitest'
 import type { StoredTokens } from '../../src/config/profiles.ts'
-import { freePort, visit } from '../auth/school.ts'
+import { visit } from '../auth/school.ts'
 import { hour } from '../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser } from '../helpers/browser.ts'
 import { type Ran, type TestCli, testCli } from '../helpers/cli.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { clientSecret, type ForeignServer, startOidcProvider } from './oidc-provider.ts'
 
 /** The program on the real network, a user with a browser, and a foreign authorization server. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { freePort, visit } from '../../auth/school.ts'
+import { visit } from '../../auth/school.ts'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { plainBrowser, type Shown } from '../../helpers/browser.ts'
 import {
@@ -10,6 +10,7 @@ import {
   transportTo,
   test as withCli,
 } from '../../helpers/cli.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { givePassword, password, register } from '../../server/oauth/flow.ts'
 
 const url = 'https://school.example'

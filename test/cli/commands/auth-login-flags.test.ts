@@ -4,7 +4,6 @@ import { describe, expect } from 'vitest'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import {
   approve,
-  freePort,
   hasIpv6,
   metadata,
   type Person,
@@ -16,6 +15,7 @@ import {
   wellKnown,
 } from '../../auth/school.ts'
 import type { RunOptions } from '../../helpers/cli.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
 /** Consents, without effect. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import { parseEnv } from 'node:util'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { machineId } from '../../../src/cli/terminal/target-file.ts'
 import { testCli } from '../../helpers/cli.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const test = base.extend('cli', async ({ task: _ }, { onCleanup }) => {
@@ -177,12 +179,9 @@ describe('--from-snapshot', () => {
 
 test('--port is the port of the academy; one that is in use is named', async ({ cli }) => {
   const taken = createServer()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  taken.listen(0, '127.0.0.1', resolve)
-  await promise
+  const port = await freePort()
+  await once(taken.listen(port, '127.0.0.1'), 'listening')
   onTestFinished(() => void taken.close())
-  const address = taken.address()
-  const port = typeof address === 'object' ? address?.port : undefined
   expect(await cli.run([...exec(`--port ${port}`), '--', 'touch', 'ran'])).toEqual({
     code: 1,
     stdout: '',

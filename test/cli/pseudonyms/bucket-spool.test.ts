@@ -1,27 +1,30 @@
 import { readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { BucketSpool } from '../../../src/cli/pseudonyms/bucket-spool.ts'
 import { coarsened, Pseudonyms } from '../../../src/cli/pseudonyms/pseudonyms.ts'
 import { SmallGroups } from '../../../src/cli/pseudonyms/small-groups.ts'
+import { freshDirectory } from '../../helpers/fresh-directory.ts'
 
 const pseudonyms = new Pseudonyms(Buffer.alloc(32, 'a key of tests, which hides nothing'))
-const foldersOf = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`learnctl-${process.pid}-`))
 
 test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', () => {
-  const before = foldersOf()
+  // Other tests of this process spool at the same time.
+  const { path, remove } = freshDirectory()
+  onTestFinished(remove)
+  vi.stubEnv('TMPDIR', path)
+  onTestFinished(() => void vi.unstubAllEnvs())
   const spool = new BucketSpool()
   const added = Array.from({ length: 50_000 }, (_, index) => ({
     key: pseudonyms.of('user', String(index % 20_000)),
     text: JSON.stringify(['Zoë\n', index]),
   }))
   for (const { key, text } of added) spool.add(key, text)
-  expect(foldersOf()).toHaveLength(before.length + 1)
+  expect(readdirSync(path)).toEqual([expect.stringMatching(/^learnctl-/)])
   const sorted = [...spool.sorted()].flat()
   const expected = added.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
   expect(sorted).toEqual(expected)
   spool.remove()
-  expect(foldersOf()).toEqual(before)
+  expect(readdirSync(path)).toEqual([])
 })
 
 test('groups are counted by people, not by rows, however many there are, for each table', () => {

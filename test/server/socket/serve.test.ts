@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { DatabaseError } from '../../../src/server/database/database.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 import { post, sendRaw, startServer, test } from './served.ts'
 
@@ -182,12 +182,7 @@ shared('pages of an origin that was named may read, those of no other', async ({
 })
 
 test('a request that comes before the database is open is answered once it is', async ({ directory }) => {
-  // A port that was just free.
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const { port } = free.address() as AddressInfo
-  free.close()
-  await once(free, 'close')
+  const port = await freePort()
   let early: Promise<Response> | undefined
   const connected = (async () => {
     while (early === undefined) {

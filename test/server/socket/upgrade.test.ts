@@ -1,21 +1,11 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { UpgradeProgress } from '../../../src/server/academy/upgrade-in-process.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
+import { freePort } from '../../helpers/free-port.ts'
 import { lockForWriting, makeOldAcademy } from '../../helpers/old-academy.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 import { startServer, test } from './served.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
 
 test.skipIf(onPostgres)(
   'a server that upgrades a large academy says that it is up, but not ready, every so often how far it is, and then serves',
