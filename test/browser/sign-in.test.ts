@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { minute, stoppedClock } from '../helpers/academy.ts'
 import { type TestCli, testCli } from '../helpers/cli.ts'
-import { test as base, chromiumPath, findBarriers, saveScreenshot, timeoutMs } from './chromium.ts'
+import { test as base, chromiumPath, findBarriers, saveScreenshot } from './chromium.ts'
 
 const test = base
   .extend('clock', () => stoppedClock())
@@ -50,7 +50,7 @@ async function login(cli: TestCli, url: string, person: () => Promise<void>, fla
   return running
 }
 
-describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { timeout: timeoutMs }, () => {
+describe.skipIf(chromiumPath === undefined)('signing in with a real browser', () => {
   test('leads from the terminal through sign-in and consent back to it', async ({
     served,
     cli,
@@ -65,6 +65,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
       expect(await findBarriers(page)).toEqual([])
       await signIn(page, admin)
       await page.getByText('Allow learnctl to act on your behalf?').waitFor()
+      await page.waitForLoadState()
       expect(await page.locator('main').innerText()).toContain(admin.email)
       await saveScreenshot(page, 'consent')
       expect(await findBarriers(page)).toEqual([])
@@ -153,6 +154,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
     await saveScreenshot(page, 'device-code')
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('button', { name: 'Allow', ...wholeName }).waitFor()
+    await page.waitForLoadState()
     expect(await page.locator('main').innerText()).toContain(code)
     await saveScreenshot(page, 'device-consent')
     expect(await findBarriers(page)).toEqual([])

@@ -208,7 +208,7 @@ test('a receiver that hangs, drips or breaks off delays no other, and has 15 s f
   await waitFor(admin, quick ?? '').toSatisfy((all) =>
     all.every((message: { status: string }) => message.status === 'delivered'),
   )
-  expect(hanging.got).toHaveLength(8)
+  await expect.poll(() => hanging.got.length, at).toBe(8)
   await waitFor(admin, cut ?? '').toSatisfy(
     ([{ lastResult }]) => lastResult === 'Connection closed before the response',
   )

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { longReadLimits, ThreadPool } from '../../../src/server/long-reads/long-reads.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
@@ -12,7 +12,7 @@ const csv = '/v1/analytics/learners?format=csv'
 const learners = 3000
 
 /** One slot for each credential, so that one read keeps the next one out. */
-const oneEach = { perOwner: 1, waitingPerOwner: 0, idleMs: 500 }
+const oneEach = { perOwner: 1, waitingPerOwner: 0 }
 const limits = { ...longReadLimits, threadFile: builtThread() }
 
 let served: Served
@@ -36,8 +36,9 @@ afterAll(async () => {
 beforeEach(() => turnIsFree())
 
 /** Waits until the key may read again. A report is complete when it is sent, and holds no slot. */
-async function turnIsFree(): Promise<void> {
-  const asked = async () => (await served.fetch('/v1/analytics/learners?limit=1')).status
+async function turnIsFree({ fetch }: Pick<Served, 'fetch'> = served): Promise<void> {
+  const headers = { authorization: `Bearer ${served.key}` }
+  const asked = async () => (await fetch('/v1/analytics/learners?limit=1', { headers })).status
   await expect.poll(asked).toBe(200)
 }
 
@@ -49,7 +50,7 @@ async function unread(port: number, key: string) {
   return asked
 }
 
-test('a client that does not read is cut, and what it held is free for the next', async () => {
+test('a client that does not read keeps the next one out, until it leaves', async () => {
   const { socket, closed } = await unread(served.port, served.key)
   await new Promise((resolve) => socket.once('readable', resolve))
   const refused = await served.fetch(csv)
@@ -58,7 +59,17 @@ test('a client that does not read is cut, and what it held is free for the next'
   expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
   // Other requests run beside it.
   expect((await served.fetch('/v1/users?limit=1')).status).toBe(200)
+  socket.destroy()
+  await closed
   await turnIsFree()
+})
+
+test('a client that does not read is cut, and what it held is free for the next', async () => {
+  const hasty = await startServer(served.path, { longReads: { ...oneEach, idleMs: 50 } })
+  onTestFinished(hasty.stop)
+  const { socket, closed } = await unread(hasty.port, served.key)
+  await new Promise((resolve) => socket.once('readable', resolve))
+  await turnIsFree(hasty)
   socket.destroy()
   await closed
 })

@@ -94,7 +94,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
   })
 
   test('a write that waits for the lock of another too long is refused, and so is a statement that takes too long', async () => {
-    await using academy = await openTestPostgres({ lockMs: 50, statementMs: 150 })
+    await using academy = await openTestPostgres({ lockMs: 50 })
     const { store } = academy
     await store.run(insert('locked'))
     const [isLocked, maySettle] = [deferred(), deferred()]
@@ -110,7 +110,8 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     })
     maySettle.resolve()
     await holding
-    await expect(store.one(sql`select pg_sleep(5)`)).rejects.toMatchObject({
+    const hasty = await academy.another({ statementMs: 1000 })
+    await expect(hasty.one(sql`select pg_sleep(60)`)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'The database took too long to answer.',
     })
@@ -160,7 +161,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
   test('a connection that is silent for too long is closed', async () => {
     await using academy = await openTestPostgres()
     await using front = await startPostgresProxy(academy.url)
-    const store = await academy.another({ url: front.url, statementMs: 50, graceMs: 50 })
+    const store = await academy.another({ url: front.url, statementMs: 500, graceMs: 500 })
     expect(await store.one(sql`select 1 as one`)).toEqual({ one: 1 })
     front.isSilent = true
     await expect(store.one(sql`select 1 as one`)).rejects.toMatchObject({ code: 'unavailable' })
