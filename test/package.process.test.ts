@@ -177,7 +177,11 @@ describe('installed without a network, without scripts, in an empty home', () =>
     }
     const [compiled, ran, tested] = await Promise.all([
       run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], options),
-      run(process.execPath, [vitest, 'run', 'completion.test.ts'], options),
+      run(
+        process.execPath,
+        [vitest, 'run', '--testTimeout=180000', '--hookTimeout=180000', 'completion.test.ts'],
+        options,
+      ),
       run(process.execPath, ['--test', 'seed.test.ts'], options),
     ])
     expect(compiled).toMatchObject({ code: 0, stdout: '', stderr: '' })

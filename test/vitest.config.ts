@@ -36,22 +36,21 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
       pool: 'threads',
       isolate: false,
       // Timeouts for a busy machine: they end a test that hangs, not a slow one.
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
-      expect: { poll: { timeout: 30_000, interval: 5 } },
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
+      expect: { poll: { timeout: 60_000, interval: 5 } },
       ...test,
     },
   }
 }
 
-/** Tests that start programs, which a busy machine slows down more. */
+/** Tests that start programs. */
 function startingPrograms(
   name: string,
   include: string[],
   more: TestProjectInlineConfiguration['test'] = {},
 ): TestProjectInlineConfiguration {
-  const patience = { testTimeout: 180_000, hookTimeout: 180_000, sequence: { groupOrder: 1 } }
-  return project(name, { include, ...patience, ...more })
+  return project(name, { include, sequence: { groupOrder: 1 }, ...more })
 }
 
 /** The server's tests with each academy on PostgreSQL, where there is one: `.ci/postgres` runs a command beside one. */

@@ -5,9 +5,6 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { programOnPath } from '../helpers/process.ts'
 import { test as base } from '../server/socket/served.ts'
 
-/** Timeout for a browser on a busy machine, in milliseconds. */
-export const timeoutMs = 30_000
-
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** Path of the browser: `LEARNCTL_CHROMIUM`, or the first one on the PATH; undefined without one. */
@@ -109,7 +106,8 @@ export const test = base
   })
   .extend('page', async ({ context, complaints }): Promise<Page> => {
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    // For a busy machine.
+    page.setDefaultTimeout(60_000)
     watch(page, complaints)
     return page
   })

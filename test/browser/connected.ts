@@ -71,7 +71,6 @@ export async function connectSystems(
   const { id: messageId } = await send(`/v1/webhooks/endpoints/${endpointId}/test`, 'POST', {})
   await expect
     .poll(async () => (await send(`/v1/webhooks/messages/${messageId}`)).attemptCount, {
-      timeout: 10_000,
       interval: 20,
     })
     .toBe(1)

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest'
 import { reportDocument } from '../../src/report/report.tsx'
 import { freshDirectory } from '../helpers/academy.ts'
 import { courseFigures, figuresOf, weeksOf } from '../report/sample-figures.ts'
-import { test as base, chromiumPath, findBarriers, saveScreenshot, timeoutMs } from './chromium.ts'
+import { test as base, chromiumPath, findBarriers, saveScreenshot } from './chromium.ts'
 
 const titles = ['Marine Biology', 'Astronomy', 'Statistics', 'علم الفلك', 'x'.repeat(500)]
 
@@ -34,7 +34,7 @@ const test = base
     return page
   })
 
-describe.skipIf(chromiumPath === undefined)('a report in a real browser', { timeout: timeoutMs }, () => {
+describe.skipIf(chromiumPath === undefined)('a report in a real browser', () => {
   test('requests nothing but itself, and complains about nothing', async ({
     report,
     file,

@@ -19,7 +19,7 @@ import { type Fleet, startFleet } from './server-process.ts'
 const count = Number(process.env['LEARNCTL_TEST_DELIVERIES'] ?? 120)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const connections = 16
-const testTimeoutMs = 60_000 + count * 100
+const testTimeoutMs = 180_000 + count * 100
 
 /** Sends all events over several connections while servers are killed; returns problems of the responses. */
 async function deliverAll(fleet: Fleet): Promise<string[]> {

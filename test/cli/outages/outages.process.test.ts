@@ -15,7 +15,7 @@ import { emailsOf, openWriter, side, subjectOf, type Told, type Write, writesOf 
 const asked = Number(process.env['LEARNCTL_TEST_WRITES'] ?? 0)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const atATime = 12
-const testTimeoutMs = 60_000 + asked * 200
+const testTimeoutMs = 180_000 + asked * 200
 
 /** Kinds of trouble during the writes, and the number of each. */
 interface Trouble {

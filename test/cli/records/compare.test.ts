@@ -149,5 +149,5 @@ describe('a dry run of an import', () => {
       }),
       { numRuns: randomRuns(6, 40), endOnFailure: true },
     )
-  }, 120_000)
+  })
 })

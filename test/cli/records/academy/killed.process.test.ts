@@ -79,4 +79,4 @@ test('an apply that is killed at any moment and run again does the same as one t
     ),
     { numRuns: runs, endOnFailure: true },
   )
-}, 120_000)
+})

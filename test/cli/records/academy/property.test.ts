@@ -141,5 +141,5 @@ describe('any academy', () => {
       }),
       { numRuns: runs, endOnFailure: true },
     )
-  }, 120_000)
+  })
 })

@@ -54,7 +54,7 @@ describe('applies at the same time', () => {
     'make each lesson once: %s',
     async (line) => {
       const cli = await patient()
-      const runs = await Promise.all([1, 2, 3, 4].map(() => cli.run(`${line} --wait-lock 10m`)))
+      const runs = await Promise.all([1, 2, 3, 4].map(() => cli.run(`${line} --wait-lock 1h`)))
       expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0])
       expect((await cli.run(titles)).stdout).toBe('Waves\nTides\n')
       expect(runs.filter(({ stderr }) => /Created course|3 created/.test(stderr))).toHaveLength(1)
