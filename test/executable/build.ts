@@ -11,6 +11,8 @@ export const executable = join(folder, `learnctl-${platform}-${arch}${platform =
 
 /** Makes the executable of the built program before the tests; returns a function that removes it after them. */
 export default function build(): () => void {
+  // A killed run with this process id may have left one.
+  rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const script = join(import.meta.dirname, '../../packaging/executable.ts')
   const remove = () => rmSync(folder, { recursive: true, force: true })
