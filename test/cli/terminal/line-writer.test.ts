@@ -53,7 +53,7 @@ test('a writer that is never closed leaves no listeners at the process once all 
 
 test('while a reader is slow, what waits is bounded: lines beyond it are dropped, and counted in their place', async () => {
   const { stream, pieces, read } = reader({ isSlow: true })
-  const log = createLineWriter(stream, dropped, { everyMs: 0, maxWaiting: 70_000 })
+  const log = createLineWriter(stream, dropped, { everyMs: 0, maxWaiting: 70_000, closeTimeoutMs: 60_000 })
   const long = `${'x'.repeat(65_536)}\n`
   log.write(long)
   for (let index = 0; index < 10_000; index += 1) log.write(`line ${index}\n`)
