@@ -115,7 +115,7 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
 const learners = 10
 const items = ['essay', 'exam', 'quiz']
 const begin = Date.parse('2026-01-01T00:00:00.000Z')
-const deliveryTimeoutMs = 60_000
+const deliveryTimeoutMs = 120_000
 
 /** An event: a grade (null if cleared) or progress. The latest event counts. */
 interface Event {

@@ -6,7 +6,7 @@ import type { Fleet } from './server-process.ts'
 export const side = 100
 /** Users that one request creates, all or none. */
 export const batchSize = 5
-const writeTimeoutMs = 60_000
+const writeTimeoutMs = 120_000
 
 /** A write, which is sent until it gets a response. */
 export interface Write {
