@@ -7,24 +7,31 @@ import { freshDirectory } from '../../helpers/fresh-directory.ts'
 
 const pseudonyms = new Pseudonyms(Buffer.alloc(32, 'a key of tests, which hides nothing'))
 
-test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', () => {
-  // Other tests of this process spool at the same time.
+/** Sets a directory of this test for temporary files, as other tests of this process spool at the same time; lists it. */
+function ownFolders(): () => string[] {
   const { path, remove } = freshDirectory()
-  onTestFinished(remove)
   vi.stubEnv('TMPDIR', path)
-  onTestFinished(() => void vi.unstubAllEnvs())
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    remove()
+  })
+  return () => readdirSync(path)
+}
+
+test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', () => {
+  const folders = ownFolders()
   const spool = new BucketSpool()
   const added = Array.from({ length: 50_000 }, (_, index) => ({
     key: pseudonyms.of('user', String(index % 20_000)),
     text: JSON.stringify(['Zoë\n', index]),
   }))
   for (const { key, text } of added) spool.add(key, text)
-  expect(readdirSync(path)).toEqual([expect.stringMatching(/^learnctl-/)])
+  expect(folders()).toEqual([expect.stringMatching(/^learnctl-/)])
   const sorted = [...spool.sorted()].flat()
   const expected = added.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
   expect(sorted).toEqual(expected)
   spool.remove()
-  expect(readdirSync(path)).toEqual([])
+  expect(folders()).toEqual([])
 })
 
 test('groups are counted by people, not by rows, however many there are, for each table', () => {
@@ -52,9 +59,9 @@ test('groups are counted by people, not by rows, however many there are, for eac
 test('groups with people enough take no space, however many rows they have', () => {
   const only = { name: null, columns: ['courseId'] }
   const groups = new SmallGroups(5, [only])
-  const before = foldersOf()
+  const folders = ownFolders()
   for (let index = 0; index < 100_000; index += 1) groups.add(only, `person ${index}`, [index % 100])
-  expect(foldersOf()).toEqual(before)
+  expect(folders()).toEqual([])
   expect(groups.notes()).toEqual([])
   groups.remove()
 })
