@@ -17,8 +17,8 @@ import type { Io } from '../terminal/io.ts'
 import type { CursorPlace } from './cursor-place.ts'
 import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
 
-/** Maximum time to wait for a platform. */
-const deadlineMs = 300
+/** Maximum time to wait for a platform, and for an academy in a file, which only a busy machine keeps waiting. */
+const deadlineMs: Readonly<Record<Target['kind'], number>> = { remote: 300, local: 2000 }
 /** Time for which a complete list is not requested again. */
 const maxListAgeMs = 300_000
 /**
@@ -103,7 +103,8 @@ async function find(
  * True if the cached list is current: a file has a modification time, a platform's list lasts for a while.
  */
 function isFresh({ askedAt, failed }: CompletionCache, target: Target, now: number): boolean {
-  if (target.kind === 'remote') return now - askedAt < (failed ? retryIntervalMs : maxListAgeMs)
+  if (failed) return now - askedAt < retryIntervalMs
+  if (target.kind === 'remote') return now - askedAt < maxListAgeMs
   const changed = [target.database, `${target.database}-wal`].map(
     (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   )
@@ -159,7 +160,7 @@ async function requestList(
   }
 
   const deadline = Promise.withResolvers<void>()
-  const timer = setTimeout(deadline.resolve, deadlineMs)
+  const timer = setTimeout(deadline.resolve, deadlineMs[target.kind])
   const work = collect().then(
     () => true,
     () => false,
@@ -188,7 +189,7 @@ async function requestModules(
   const opened = await open(io, transports, settings, target)
   if (!opened) return null
   try {
-    const signal = AbortSignal.timeout(deadlineMs)
+    const signal = AbortSignal.timeout(deadlineMs[target.kind])
     const { data } = await opened.caller.call(calls.courses.get, { params: { courseId: course }, signal })
     return modulesOf(data).map(({ title }, index) => ({
       ...{ id: String(title), externalId: null, email: null },
@@ -215,7 +216,8 @@ async function open(
   target: Target,
 ): Promise<Opened | null> {
   const { createCaller } = await import('../../client/caller.ts')
-  const common = { attempts: 1, timeoutMs: deadlineMs, now: io.now, sleep: io.sleep, random: io.random }
+  const timeoutMs = deadlineMs[target.kind]
+  const common = { attempts: 1, timeoutMs, now: io.now, sleep: io.sleep, random: io.random }
   if (target.kind === 'local') {
     const academy = await (await transports()).current(target.database, () => new Date(io.now()))
     if (!academy) return null
@@ -236,7 +238,7 @@ async function open(
 function bearerOf({ credential }: RemoteTarget, now: number): string | null {
   const tokens = credential?.kept?.tokens
   const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) - tokens.skewMs : Number.POSITIVE_INFINITY
-  return credential && ends - now > 2 * deadlineMs ? credential.value : null
+  return credential && ends - now > 2 * deadlineMs.remote ? credential.value : null
 }
 
 /**

@@ -1,16 +1,20 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { test as base, type TestCli, testCli, transportTo } from '../../helpers/cli.ts'
 
 const url = 'https://school.example'
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-/** A platform whose requests are counted and can be delayed, and the program signed in to it with a key. */
+/**
+ * A platform whose requests are counted and can be delayed, and the program signed in to it with a key. Time stands still for
+ * the deadline of completion until the platform is silent.
+ */
 const test = base.extend('school', async ({ academy, admin }, { onCleanup }) => {
   const asked: string[] = []
   const state = { now: start, isSilent: false }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const answer = transportTo(academy)
   const transport: Transport = (request) => {
     asked.push(new URL(request.url).pathname)
@@ -21,7 +25,10 @@ const test = base.extend('school', async ({ academy, admin }, { onCleanup }) => 
     now: () => state.now,
     env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: admin.key },
   })
-  onCleanup(() => cli.remove())
+  onCleanup(() => {
+    vi.useRealTimers()
+    cli.remove()
+  })
   for (const [title, id] of [
     ['Biology', 'BIO'],
     ['Chemistry', 'CHE'],
@@ -29,7 +36,11 @@ const test = base.extend('school', async ({ academy, admin }, { onCleanup }) => 
     await cli.run(`courses create --title ${title} --external-id ${id}`)
   }
   asked.length = 0
-  return { cli, asked, state, folder: join(cli.home, '.local/state/learnctl/completion') }
+  const silence = () => {
+    state.isSilent = true
+    vi.useRealTimers()
+  }
+  return { cli, asked, state, silence, folder: join(cli.home, '.local/state/learnctl/completion') }
 })
 
 async function words(cli: TestCli, line: string, env: Record<string, string> = {}): Promise<string[]> {
@@ -67,17 +78,19 @@ describe('a platform elsewhere', () => {
   })
 
   test('that does not answer is waited for a moment, and not at the next key', async ({
-    school: { cli, asked, state },
+    school: { cli, asked, silence },
   }) => {
-    state.isSilent = true
+    silence()
     expect(await words(cli, 'courses get ')).toEqual([])
     expect(await words(cli, 'courses get ')).toEqual([])
     expect(asked).toHaveLength(1)
   })
 
-  test('is offered as a list showed it, without a request', async ({ school: { cli, asked, state } }) => {
+  test('is offered as a list showed it, without a request', async ({
+    school: { cli, asked, state, silence },
+  }) => {
     await cli.run('courses list --limit 1 -q')
-    state.isSilent = true
+    silence()
     asked.length = 0
     const shown = await words(cli, 'courses get ')
     expect(shown).toHaveLength(1)
