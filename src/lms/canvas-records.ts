@@ -3,7 +3,6 @@ import {
   jsonIn,
   knownIn,
   type LmsRecord,
-  objectsIn,
   type RecordNote,
   type RecordPage,
   type RecordQuestion,
@@ -15,6 +14,7 @@ import {
   readEach,
   refusal,
   retryAfterIn,
+  rowsIn,
   textIn,
 } from './records.ts'
 
@@ -53,10 +53,12 @@ export const canvasRecords: RecordSystem = {
     if ('refusal' in found) return found
     const { rows } = found
     const { records, notes } = readers[question.part](rows, question)
+    const next = nextIn(response, question, rows.length)
+    if (next !== null && typeof next !== 'string') return next
     return {
       records,
-      notes: [...notes, ...sisNotes(rows, question.part)],
-      next: nextIn(response, question),
+      notes: [...notes.map(withHidden), ...sisNotes(rows, question.part)],
+      next,
       ...paceOf(response),
     }
   },
@@ -146,9 +148,7 @@ function readJson(response: RecordResponse, question: RecordQuestion): Found {
   const found = jsonIn(response)
   if ('refusal' in found) return found
   if (status !== 200) return refusal('answer', `it answers with HTTP ${status}`)
-  const rows = isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json
-  if (!Array.isArray(rows)) return refusal('answer', 'it sent no list: check the base URL')
-  return { rows: objectsIn(rows) }
+  return rowsIn(isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json)
 }
 
 /** Permissions of Canvas that lists need, by their names in its settings. */
@@ -167,7 +167,10 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   const permission = permissions[part]
   const lacks = `for want of the permission “${permission}”`
   if (of === null && position === null) {
-    if (part === 'courses') return { page: { records: [], next: ownCourses, notes: [] } }
+    if (part === 'courses') {
+      const text = `the list of courses is not visible to this token, ${lacks}: courses of other users are missing`
+      return { page: { records: [], next: ownCourses, notes: [{ text, count: 1, hides: part }] } }
+    }
     if (part === 'users') {
       const text = `the list of people is not visible to this token, ${lacks}: people without a course are missing`
       return { page: { records: [], next: null, byCourse: true, notes: [{ text, count: 1, hides: part }] } }
@@ -184,13 +187,22 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
 }
 
-/** Returns the bookmark of the next page, which Canvas gives as a URL in the header Link. */
-function nextIn({ headers }: RecordResponse, { position }: RecordQuestion): string | null {
+/** Returns the bookmark of the next page, from the URL in the header Link; null after the last page. */
+function nextIn(
+  { headers }: RecordResponse,
+  { position }: RecordQuestion,
+  count: number,
+): string | null | RecordRefusal {
   const isOwn = position?.startsWith(ownCourses) === true
-  for (const [, url = '', parameters = ''] of (headers['link'] ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
-    if (!/;\s*rel="?next"?/i.test(parameters) || !URL.canParse(url)) continue
-    const page = new URL(url).searchParams.get('page')
-    if (page !== null && page !== '') return isOwn ? `${ownCourses}:${page}` : page
+  const { link } = headers
+  if (link === undefined && count >= pageSize) {
+    return refusal('answer', 'a full page has no header Link, so that the next one is unknown')
+  }
+  for (const [, url = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (!/;\s*rel="?next"?/i.test(parameters)) continue
+    const page = new URLSearchParams(url.split('?')[1]).get('page')
+    if (page === null || page === '') return refusal('answer', 'its header Link names no next page')
+    return isOwn ? `${ownCourses}:${page}` : page
   }
   return null
 }
@@ -231,7 +243,14 @@ function sisNotes(rows: readonly JsonObject[], part: RecordQuestion['part']): Re
   const count = name === null ? 0 : rows.filter((row) => !Object.hasOwn(row, name)).length
   if (count === 0) return []
   const text = `${part} do not show their SIS ids to this token, for want of the permission “SIS Data - read”: ids of Canvas take their place`
-  return [{ text, count }]
+  return [{ text, count, hides: part }]
+}
+
+const restrictedCourse = 'courses are not visible to this token, because their dates are over'
+
+/** Returns a note with what it hides. */
+function withHidden(note: RecordNote): RecordNote {
+  return note.text === restrictedCourse ? { ...note, hides: 'courses' } : note
 }
 
 /** Returns the id of a SIS, else that of Canvas. */
@@ -280,7 +299,7 @@ const courseStatuses: Readonly<Record<string, string>> = {
 
 function courseOf(row: JsonObject): LmsRecord | string {
   if (row['access_restricted_by_date'] === true || textIn(row, 'name') === null) {
-    return 'courses are not visible to this token, because their dates are over'
+    return restrictedCourse
   }
   const term = isJsonObject(row['term']) ? row['term'] : null
   const isInTerm = term !== null && (textIn(term, 'sis_term_id') !== null || term['name'] !== 'Default Term')

@@ -13,6 +13,7 @@ import {
   type RecordSystem,
   refusal,
   retryAfterIn,
+  rowsIn,
   textIn,
 } from './records.ts'
 
@@ -47,7 +48,7 @@ export const classroomRecords: RecordSystem = {
   }),
   read(response, question) {
     const found = readClassroom(response)
-    if ('json' in found) return pageOf(found.json, question)
+    if ('json' in found) return isAnswerTo(question, found.json) ? pageOf(found.json, question) : noList
     const { refusal: why, status } = found
     // Of one course: its people or grades are not shown to this user, or it has just been deleted.
     if (why === 'permission' && question.of !== null && found.scope === null) return hiddenPage(question)
@@ -156,13 +157,48 @@ const hiddenWords: Readonly<Partial<Record<RecordPart, string>>> = {
   grades: 'grades',
 }
 
-function hiddenPage({ part }: RecordQuestion): RecordPage {
+function hiddenPage({ part, of }: RecordQuestion): RecordPage {
   const words = hiddenWords[part]
-  // A user who may not see the aliases of a course sees its id.
+  if (part === 'courses' && !isAlias(of)) {
+    const text = 'a course does not show its aliases to this account: its id takes their place'
+    return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
+  }
   if (words === undefined) return { records: [], next: null }
   const hides = part === 'items' ? 'grades' : part
   const text = `a course does not show its ${words} to this account`
   return { records: [], next: null, notes: [{ text, count: 1, hides }] }
+}
+
+/** Refusal of an answer that is not one of Classroom. */
+export const noList = refusal('answer', 'it sent no list of records: check the base URL')
+
+function isAnswerTo(question: RecordQuestion, json: JsonObject): boolean {
+  const name = listNameOf(question)
+  return name === null ? textIn(json, 'id') !== null : isListOf(json, name)
+}
+
+/** True for a list of Classroom, which leaves out the member of a list without records. */
+export function isListOf(json: JsonObject, name: string): boolean {
+  const isKnown = Object.keys(json).every((key) => key === name || key === 'nextPageToken')
+  return isKnown && 'rows' in rowsIn(json[name] ?? [])
+}
+
+/** Returns the member of a response that has its records; null for a single record. */
+function listNameOf(question: RecordQuestion): string | null {
+  const { part, of } = question
+  if (of === null) return part === 'users' ? null : 'courses'
+  switch (part) {
+    case 'courses':
+      return isAlias(of) ? null : 'aliases'
+    case 'items':
+      return 'courseWork'
+    case 'grades':
+      return 'studentSubmissions'
+    case 'users':
+      return null
+    default:
+      return peoplePageOf(question).list
+  }
 }
 
 function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../codec/json-text.ts'
 import type { ForeignWrite } from '../contract/foreign-writes.ts'
-import { type ClassroomAnswer, readClassroom } from './classroom-records.ts'
+import { type ClassroomAnswer, isListOf, noList, readClassroom } from './classroom-records.ts'
 import { objectsIn, type RecordRequest, type RecordResponse, textIn } from './records.ts'
 
 /** Outcome of a write. */
@@ -143,6 +143,10 @@ class Writer {
       })
       const answer: ClassroomAnswer = yield* this.#send('GET', `${works}?${query}` as `/${string}`)
       if ('refusal' in answer) return answer
+      // Of another answer, creating the course work would be creating it twice.
+      if (!isListOf(answer.json, 'courseWork')) {
+        return { ...noList, status: 200, code: '', scope: null }
+      }
       const found = objectsIn(answer.json['courseWork']).find(
         (work) => work['associatedWithDeveloper'] === true && work['title'] === title,
       )

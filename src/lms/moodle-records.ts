@@ -14,6 +14,7 @@ import {
   readEach,
   refusal,
   retryAfterIn,
+  rowsIn,
   textIn,
 } from './records.ts'
 
@@ -54,8 +55,7 @@ export const moodleRecords: RecordSystem = {
   }),
   read(response, question) {
     const found = readJson(response, question)
-    if ('refusal' in found || 'records' in found) return found
-    return pageOf(found.json, question)
+    return 'refusal' in found || 'records' in found ? found : pageOf(found.json, question)
   },
 }
 
@@ -132,6 +132,9 @@ function readJson(
   const { json } = found
   const code = isJsonObject(json) ? textIn(json, 'errorcode') : null
   if (code !== null) return failureOf(code, question)
+  // Errors of PHP have a class, but no code.
+  const exception = isJsonObject(json) ? textIn(json, 'exception') : null
+  if (exception !== null) return refusal('answer', `${functionOf(question)} failed (${exception})`)
   if (status !== 200)
     return refusal('answer', `HTTP ${status}: web services or the REST protocol may be disabled`)
   return found
@@ -180,9 +183,14 @@ function failureOf(code: string, question: RecordQuestion): RecordPage | RecordR
   return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
 }
 
-function pageOf(json: unknown, question: RecordQuestion): RecordPage {
+function pageOf(json: unknown, question: RecordQuestion): RecordPage | RecordRefusal {
   const { part, of } = question
-  const rows = objectsIn(json)
+  const found = rowsIn(
+    part === 'grades' && isJsonObject(json) ? json['usergrades'] : json,
+    `${functionOf(question)} sent no list of records: check the base URL`,
+  )
+  if ('refusal' in found) return found
+  const { rows } = found
   switch (part) {
     case 'courses':
       return { ...readEach(rows, courseOf), next: null }
@@ -191,7 +199,7 @@ function pageOf(json: unknown, question: RecordQuestion): RecordPage {
     case 'memberships':
       return { records: rows.flatMap((row) => membersOf(row)), next: null }
     case 'grades':
-      return gradesOf(json, of)
+      return gradesOf(rows, of)
     default:
       return peopleOf(rows, question)
   }
@@ -318,8 +326,7 @@ function rolesLeftOut(rows: readonly JsonObject[]): RecordNote[] {
   return [...counts].map(([text, count]) => ({ text, count }))
 }
 
-function gradesOf(json: unknown, course: string | null): RecordPage {
-  const people = isJsonObject(json) ? objectsIn(json['usergrades']) : []
+function gradesOf(people: readonly JsonObject[], course: string | null): RecordPage {
   const items = people.flatMap((person) => objectsIn(person['gradeitems']).map((item) => ({ person, item })))
   return { ...readEach(items, ({ person, item }) => gradeOf(person, item, course)), next: null }
 }

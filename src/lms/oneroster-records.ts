@@ -12,6 +12,7 @@ import {
   type RecordSystem,
   refusal,
   retryAfterIn,
+  rowsIn,
   textIn,
 } from './records.ts'
 import { itemIn, noName, noTerm, openDays } from './roster-conventions.ts'
@@ -52,12 +53,14 @@ export const oneRosterRecords: RecordSystem = {
     const found = jsonIn(response)
     if ('refusal' in found) return found
     const name = place.item ? 'results' : listNames[question.part as Part]
-    const rows = isJsonObject(found.json) ? found.json[name] : undefined
-    if (!Array.isArray(rows)) return refusal('answer', `it sent no list of ${name}: check the base URL`)
-    const read = objectsIn(rows)
+    const list = rowsIn(
+      isJsonObject(found.json) ? found.json[name] : undefined,
+      `it sent no list of ${name}: check the base URL`,
+    )
+    if ('refusal' in list) return list
     return question.part === 'grades'
-      ? gradesIn(response, question, place, read)
-      : recordsIn(response, question, place, read)
+      ? gradesIn(response, question, place, list.rows)
+      : recordsIn(response, question, place, list.rows)
   },
 }
 
@@ -76,7 +79,9 @@ const listNames: Readonly<Record<Part, string>> = {
 interface PagePlace {
   readonly version: '1.2' | '1.1'
   readonly offset: number
-  readonly item?: LineItem
+  readonly item?: LineItem | undefined
+  /** Id of the first record of the page before, of a provider that does not say how many there are. */
+  readonly before?: string | undefined
 }
 
 interface LineItem {
@@ -90,12 +95,11 @@ interface LineItem {
 function placeIn(position: string | null): PagePlace {
   if (position === null) return { version: '1.2', offset: 0 }
   // `placeText` made the position, and the client returns it encrypted.
-  const [version, offset, item] = JSON.parse(position) as [PagePlace['version'], number, LineItem | undefined]
-  return { version, offset, ...(item && { item }) }
+  return JSON.parse(position) as PagePlace
 }
 
-function placeText({ version, offset, item }: PagePlace): string {
-  return JSON.stringify([version, offset, ...(item ? [item] : [])])
+function placeText(place: PagePlace): string {
+  return JSON.stringify(place)
 }
 
 function pathOf({ part, of }: RecordQuestion, { version, offset, item }: PagePlace): `/${string}` {
@@ -139,7 +143,9 @@ function troubleIn(
     if (place.version === '1.2' && !place.item && place.offset === 0) {
       return { records: [], next: placeText({ version: '1.1', offset: 0 }) }
     }
-    return { records: [], next: null }
+    const text = 'class does not show its grades to this client (HTTP 404)'
+    const next = place.item ? placeText({ version: place.version, offset: place.item.at + 1 }) : null
+    return { records: [], next, notes: [{ text, count: 1, hides: 'grades' }] }
   }
   const detail = status === 404 ? 'knows no such list' : `answers with HTTP ${status}`
   return refusal(
@@ -148,23 +154,34 @@ function troubleIn(
   )
 }
 
-/** Returns the offset of the next page; null after the last one. */
-function nextOffset(
+/** Returns the place of the next page; null after the last one. A refusal for an empty page before the end. */
+function nextPlace(
   { headers }: RecordResponse,
-  offset: number,
-  count: number,
-  limit: number,
-): number | null {
+  { before: _, ...place }: PagePlace,
+  rows: readonly JsonObject[],
+): PagePlace | null | RecordRefusal {
+  const { offset } = place
   for (const [, url = '', parameters = ''] of (headers['link'] ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?next"?/i.test(parameters) || !URL.canParse(url, 'https://provider.example')) continue
     const next = Number(new URL(url, 'https://provider.example').searchParams.get('offset') ?? Number.NaN)
     // A provider that leads back would never end.
-    if (next > offset) return next
+    if (next > offset) return { ...place, offset: next }
   }
   const total = Number(headers['x-total-count'] ?? Number.NaN)
-  if (count === 0) return null
-  const isMore = Number.isNaN(total) ? count >= limit : offset + count < total
-  return isMore ? offset + count : null
+  const [first] = rows
+  if (!first) {
+    return offset < total ? refusal('answer', `a page is empty, although X-Total-Count is ${total}`) : null
+  }
+  const next = { ...place, offset: offset + rows.length }
+  if (!Number.isNaN(total)) return next.offset < total ? next : null
+  if (headers['link'] !== undefined) return rows.length < pageSize ? null : next
+  // Its pages may be shorter than asked for, so that only an empty one is known to be the last.
+  return { ...next, before: idOf(first) }
+}
+
+/** True for the page before once more, from a provider that knows no pages. */
+function isRepeated({ before }: PagePlace, [first]: readonly JsonObject[]): boolean {
+  return before !== undefined && first !== undefined && idOf(first) === before
 }
 
 /** Result of reading a row: a record, or the text of a note if it is left out; an empty text is no note. */
@@ -175,8 +192,9 @@ function recordsIn(
   { part }: RecordQuestion,
   place: PagePlace,
   rows: readonly JsonObject[],
-): RecordPage {
+): RecordPage | RecordRefusal {
   const read = readers[part as keyof typeof readers]
+  if (isRepeated(place, rows)) return { records: [], next: null }
   const records: LmsRecord[] = []
   const counts = new Map<string, number>()
   for (const row of rows) {
@@ -185,9 +203,10 @@ function recordsIn(
     if (typeof found !== 'string') records.push(found)
     else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
   }
-  const offset = nextOffset(response, place.offset, rows.length, pageSize)
+  const next = nextPlace(response, place, rows)
+  if (next !== null && 'refusal' in next) return next
   const notes = [...counts].map(([text, count]): RecordNote => ({ text, count }))
-  return { records, notes, next: offset === null ? null : placeText({ version: place.version, offset }) }
+  return { records, notes, next: next && placeText(next) }
 }
 
 function isActive(row: JsonObject): boolean {
@@ -290,26 +309,32 @@ function enrollmentOf(row: JsonObject): RowRecord {
 function gradesIn(
   response: RecordResponse,
   { of }: RecordQuestion,
-  { version, offset, item }: PagePlace,
+  place: PagePlace,
   rows: readonly JsonObject[],
-): RecordPage {
+): RecordPage | RecordRefusal {
+  const { version, offset, item } = place
   if (!item) {
     const [row] = rows
-    if (!row) return { records: [], next: null }
+    if (!row) {
+      const end = nextPlace(response, place, rows)
+      return end !== null && 'refusal' in end ? end : { records: [], next: null }
+    }
     const max = row['resultValueMax']
-    const next: LineItem = {
+    const found: LineItem = {
       sourcedId: idOf(row),
       label: (textIn(row, 'title') ?? '').slice(0, 255),
       max: typeof max === 'number' && max > 0 ? max : 100,
       at: offset,
     }
-    const place = isActive(row) ? { version, offset: 0, item: next } : { version, offset: offset + 1 }
-    return { records: [], next: placeText(place) }
+    const next = isActive(row) ? { version, offset: 0, item: found } : { version, offset: offset + 1 }
+    return { records: [], next: placeText(next) }
   }
+  const nextItem = { version, offset: item.at + 1 }
+  if (isRepeated(place, rows)) return { records: [], next: placeText(nextItem) }
+  const more = nextPlace(response, place, rows)
+  if (more !== null && 'refusal' in more) return more
   const records = rows.flatMap((row) => gradeOf(row, of ?? '', item))
-  const more = nextOffset(response, offset, rows.length, pageSize)
-  const next = more === null ? { version, offset: item.at + 1 } : { version, offset: more, item }
-  return { records, next: placeText(next) }
+  return { records, next: placeText(more ?? nextItem) }
 }
 
 function gradeOf(row: JsonObject, course: string, { sourcedId, label, max }: LineItem): LmsRecord[] {

@@ -4,7 +4,6 @@ import {
   jsonIn,
   knownIn,
   type LmsRecord,
-  objectsIn,
   type RecordPage,
   type RecordQuestion,
   type RecordRefusal,
@@ -14,6 +13,7 @@ import {
   readEach,
   refusal,
   retryAfterIn,
+  rowsIn,
   textIn,
 } from './records.ts'
 
@@ -81,11 +81,13 @@ function readJson(
   if (status === 403 || status === 404) return withoutRight(question)
   const found = jsonIn(response)
   if ('refusal' in found) return found
-  const rows = isJsonObject(found.json) ? found.json['results'] : undefined
-  if (status !== 200 || !Array.isArray(rows)) {
-    return refusal('answer', `it sent no list (HTTP ${status}): check the base URL`)
-  }
-  return { rows: objectsIn(rows), next: nextIn(found.json as JsonObject) }
+  const json = status === 200 && isJsonObject(found.json) ? found.json : {}
+  const list = rowsIn(json['results'], `it sent no list of records (HTTP ${status}): check the base URL`)
+  if ('refusal' in list) return list
+  const next = nextIn(json)
+  return next === undefined
+    ? refusal('answer', 'it does not say where the next page is')
+    : { rows: list.rows, next }
 }
 
 function withoutRight({ part, of }: RecordQuestion): RecordPage | RecordRefusal {
@@ -97,17 +99,18 @@ function withoutRight({ part, of }: RecordQuestion): RecordPage | RecordRefusal 
   return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
 }
 
-/** Returns the page or cursor of the next page, which Open edX gives as a URL. */
-function nextIn(json: JsonObject): string | null {
+/** Returns the page or cursor of the next page, which Open edX gives as a URL; null after the last page. */
+function nextIn(json: JsonObject): string | null | undefined {
   const paging = isJsonObject(json['pagination']) ? json['pagination'] : json
-  const url = textIn(paging, 'next')
-  if (url === null || !URL.canParse(url, 'https://lms.invalid')) return null
+  const url = paging['next']
+  if (url === null) return null
+  if (typeof url !== 'string' || !URL.canParse(url, 'https://lms.invalid')) return undefined
   const { searchParams } = new URL(url, 'https://lms.invalid')
   for (const name of ['cursor', 'page']) {
     const value = searchParams.get(name)
     if (value !== null) return `${name}:${value}`
   }
-  return null
+  return undefined
 }
 
 type Reader = (row: JsonObject, question: RecordQuestion) => RowRecords

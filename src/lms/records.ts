@@ -134,6 +134,14 @@ export function textIn(object: JsonObject, name: string): string | null {
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null
 }
 
+/** Returns the records of a list; a refusal for anything else, which may be the answer of another system. */
+export function rowsIn(
+  list: unknown,
+  otherwise = 'it sent no list of records: check the base URL',
+): { readonly rows: readonly JsonObject[] } | RecordRefusal {
+  return Array.isArray(list) && list.every(isJsonObject) ? { rows: list } : refusal('answer', otherwise)
+}
+
 /** Returns the objects of a list. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []

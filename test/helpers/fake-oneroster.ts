@@ -13,6 +13,8 @@ export interface OneRosterOptions {
   readonly pageSize?: number
   /** Way in which it says that more follows; default both. */
   readonly leads?: 'link' | 'total' | 'neither'
+  /** True for a provider that knows no pages. */
+  readonly ignoresOffset?: boolean
   /** Response to this request in place of its own. */
   readonly instead?: (request: FakeRequest) => FakeResponse | undefined
   /** Scopes of the client; a request for others only is refused. */
@@ -162,7 +164,7 @@ export function fakeOneRoster(lists: Lists = smallSchool, options: OneRosterOpti
     const name = base === undefined ? '' : decodeURIComponent(url.pathname.slice(base.length))
     const all = Object.hasOwn(lists, name) ? lists[name] : undefined
     if (!all) return failure(404, 'unknownobject')
-    const offset = Number(url.searchParams.get('offset') ?? 0)
+    const offset = options.ignoresOffset ? 0 : Number(url.searchParams.get('offset') ?? 0)
     const limit = Math.min(pageSize, Number(url.searchParams.get('limit') ?? 100))
     const rows = all.slice(offset, offset + limit)
     const next = new URL(url)

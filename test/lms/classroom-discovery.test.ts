@@ -24,8 +24,9 @@ function methodsReading(part: RecordQuestion['part'], of: string | null): string
     const question: RecordQuestion = { part, of, position }
     const request = classroomRecords.request(question, { token: 'token' })
     names.push(nameOf(request))
-    const isFirst: boolean = !request.path.includes('pageToken') && part !== 'users'
-    const page = classroomRecords.read(answer(isFirst ? { nextPageToken: 'a/b+c=' } : {}), question)
+    const isFirst: boolean = !request.path.includes('pageToken')
+    const list = isFirst ? { nextPageToken: 'a/b+c=' } : {}
+    const page = classroomRecords.read(answer(part === 'users' ? { id: '7' } : list), question)
     if ('refusal' in page) throw new Error(page.detail)
     position = page.next
   } while (position !== null)
@@ -78,7 +79,7 @@ test('each request that writes is a method of it, with its parameters and fields
   expect(methodsWriting({ ...member, role: 'instructor' })).toEqual(['courses.teachers.create'])
   const item = { part: 'items', courseId: '42', label: 'Quiz', scoreMaximum: 20 }
   const listed = answer({ courseWork: [], nextPageToken: 'a/b' })
-  expect(methodsWriting(item, listed)).toEqual([
+  expect(methodsWriting(item, listed, answer({}))).toEqual([
     'courses.courseWork.list',
     'courses.courseWork.list',
     'courses.courseWork.create',

@@ -75,6 +75,9 @@ export interface Entry {
   readonly plannedId?: string | null
   /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
+  /** True for a record that is left out (`lacksPeople`) if neither its source nor the academy shows its person. */
+  readonly mayLackPeople?: boolean
+  lacksPeople?: boolean
   /** True for a group whose members are declared: it has no others. */
   readonly listsMembers?: true
   /** Password as written in the file, with `${NAME}` for environment variables. */
@@ -203,7 +206,8 @@ export function withMemberships(declared: Declared): Declared {
     for (const userId of new Set(members.map(String))) {
       const member = { groupId: entry.key, userId }
       const key = keyIn('memberships', member) ?? ''
-      memberships.push({ dataset: 'memberships', key, record: member, place: entry.place })
+      const { place, mayLackPeople = false } = entry
+      memberships.push({ dataset: 'memberships', key, record: member, place, mayLackPeople })
     }
     return { ...entry, record, listsMembers: true as const }
   })
@@ -372,9 +376,9 @@ export async function lookUpReferences(
         const key = await keyOf(to, reference)
         // A removed record may refer to one that was deleted before.
         if (key === null && entry.isRemoved) continue
-        if (key === null) {
-          const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
-          onUnknown(entry, message)
+        if (key === null && to === 'users' && entry.mayLackPeople) entry.lacksPeople = true
+        else if (key === null) {
+          onUnknown(entry, `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`)
         } else if (key !== reference) {
           entry.record = { ...entry.record, [field]: key }
           renamed.add(entry)

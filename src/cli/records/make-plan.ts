@@ -82,7 +82,13 @@ export async function makePlan(
       await lookUpReferences(reader, declared, part, { ids, known, problems, onUnknown })
       problems.throwIfAny(options.skipsUnknown === false ? skipHint : undefined)
     }
-    const entries = all.filter((entry) => !entry.isRemoved && !leftOut.has(entry))
+    const entries = all.filter((entry) => !entry.isRemoved && !entry.lacksPeople && !leftOut.has(entry))
+    const lacking = all.filter(({ lacksPeople }) => lacksPeople).length
+    if (lacking > 0) {
+      notes.push(
+        `Left out ${countText(part, lacking)} of people whom neither the source nor the academy shows`,
+      )
+    }
     const removed = all.filter(({ isRemoved }) => isRemoved)
     const found = await compareAll(reader, dataset, entries, {
       ...options,

@@ -2,7 +2,7 @@ import { shellWord } from '../../codec/display-text.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { isClosed } from '../records/apply-order.ts'
-import type { Declared, Part } from '../records/entries.ts'
+import { countText, type Declared, type Part } from '../records/entries.ts'
 import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
 import { keyText } from '../records/identity.ts'
 import { makePlan, type PlanOptions } from '../records/make-plan.ts'
@@ -28,6 +28,7 @@ import {
   type RosterCheck,
 } from './check-roster.ts'
 import type { DeclaredRoster } from './declared-roster.ts'
+import { integrationIn } from './open-source.ts'
 
 /** Options of applying a roster. */
 export interface ApplyRosterOptions {
@@ -90,7 +91,8 @@ export async function applyRoster(
       ? { makePlan: await readSaved(context, given, source.plan, command), hidden: () => [] }
       : plannerOf(given, source)
   const { notes, skipped } = 'plan' in source ? { notes: [], skipped: 0 } : source.roster
-  const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY
+  const isPartial = 'roster' in source && source.roster.source.isPartial === true
+  const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY && !isPartial
   const isSilent = ({ actions, leftOut }: Plan) =>
     isQuiet && actions.length + hidden().length + skipped + leftOut.size === 0
   const form: ApplyCommand = {
@@ -108,11 +110,38 @@ export async function applyRoster(
     given,
     async (held) => {
       const planned = await makePlan(held)
+      if ('roster' in source) requireRecords(source.roster, planned.plan, given)
       if (!isSilent(planned.plan)) for (const note of notes) await context.output.note(note)
       return planned
     },
     form,
   )
+}
+
+/** Parts of which a school that has had some is not without. */
+const neverEmpty = ['users', 'courses', 'enrollments'] as const
+
+/** Throws a CommandError if all records of a part would be removed because another system shows none, unless that is allowed. */
+function requireRecords(
+  { name, declared, courses }: DeclaredRoster,
+  { actions }: Plan,
+  { flags }: Given,
+): void {
+  if (!integrationIn(name) || courses || flags['max-deletes'] !== undefined) return
+  const removals = actions.filter(isRemoval)
+  for (const part of neverEmpty) {
+    const count = removals.filter(({ dataset }) => dataset === part).length
+    if (count === 0 || declared.get(part)?.length !== 0) continue
+    throw new CommandError(
+      'empty_part',
+      'conflict',
+      `Refusing to remove ${countText(part, count)}: ${name} has none at all`,
+      {
+        why: ['Nothing was changed'],
+        hint: `If that is right, allow all removals: --max-deletes ${removals.length}`,
+      },
+    )
+  }
 }
 
 /** Compares a roster with a platform. */

@@ -39,7 +39,7 @@ export function checkOf(
   const counts = new Map<Part, PartCounts>()
   for (const [part, entries] of declared) {
     const own = byPart.get(part) ?? []
-    const wanted = new Set<Entry>(entries.filter(({ isRemoved }) => !isRemoved))
+    const wanted = new Set<Entry>(entries.filter(({ isRemoved, lacksPeople }) => !isRemoved && !lacksPeople))
     const created = own.filter(({ kind }) => kind === 'create').length
     const changed = own.filter(({ kind, entry }) => kind === 'update' && entry && wanted.has(entry)).length
     const absent = entries.filter((entry) => leftOut.has(entry)).length

@@ -14,7 +14,7 @@ import { type RosterEntry, type RosterPart, type RosterSource, rosterParts } fro
 import { RosterRow, type RowFile } from './row.ts'
 import type { Scope } from './scope.ts'
 import type { TableForm } from './table.ts'
-import { claim, createReading, type Reading, type RosterOptions, ranks } from './walk.ts'
+import { claim, createReading, type Reading, type RosterOptions, ranks, requireUnique } from './walk.ts'
 
 /** Reads the records of another system as a roster, through the integration of the target. */
 export async function openIntegration(
@@ -26,16 +26,16 @@ export async function openIntegration(
   const name = `integration:${kind}`
   const wanted = withNeeds(only)
   const pulled = await pullRecords(context, kind, recordPartsOf(wanted), courses)
-  const { records, notes, hidden } = resolveRecords(pulled)
+  const { records, notes, hidden, isPartial } = resolveRecords(pulled)
   const parts = rosterParts.filter((part) => wanted.has(part) && pulled.parts.has(part))
   // A record that the token may not see is not removed.
-  const isPartial = (part: RosterPart) => hidden.has(part) || hidden.has('courses')
-  const mode = (part: RosterPart) => (isPartial(part) ? 'delta' : 'bulk')
+  const isHidden = (part: RosterPart) => hiddenBy[part].some((each) => hidden.has(each))
+  const mode = (part: RosterPart) => (isHidden(part) ? 'delta' : 'bulk')
   const recordsOf = (part: RosterPart) => (parts.includes(part) ? (records.get(part) ?? []) : [])
   return {
-    ...{ name, format: kind, title: pulled.system, version: null, systemName: kind, parts, mode },
+    ...{ name, format: kind, title: pulled.system, version: null, systemName: kind, parts, mode, isPartial },
     files: parts.map((part) => ({
-      ...{ name: fileOf(kind, part), table: part, mode: mode(part) },
+      ...{ name: fileOf(pulled.system, part), table: part, mode: mode(part) },
       hash: createHash('sha256')
         .update(jsonText(recordsOf(part)))
         .digest('hex'),
@@ -44,11 +44,21 @@ export async function openIntegration(
       const findings = createFindings()
       const reading = createReading({ findings, options, files: new Map(), mode: () => 'bulk' })
       return {
-        entries: entriesOf(reading, kind, recordsOf),
+        entries: entriesOf(reading, pulled.system, kind, recordsOf, hidden.has('users')),
         findings: { ...findings.findings, notes: () => [...notes, ...findings.findings.notes()] },
       }
     },
   }
+}
+
+/** Lists without which a part is not whole: people and members of groups may come with enrolments. */
+const hiddenBy: Readonly<Record<RosterPart, readonly RecordPart[]>> = {
+  terms: ['terms', 'courses'],
+  courses: ['courses'],
+  users: ['users', 'enrollments', 'courses'],
+  groups: ['groups', 'memberships', 'enrollments', 'courses'],
+  enrollments: ['enrollments', 'courses'],
+  grades: ['grades', 'items', 'courses'],
 }
 
 /** Parts to which the records of a part refer. */
@@ -75,8 +85,8 @@ function rosterPartOf(part: RecordPart): RosterPart {
   return part === 'items' ? 'grades' : part
 }
 
-function fileOf(kind: LmsKind, part: RecordPart): string {
-  return `${kind} ${part}`
+function fileOf(system: string, part: RecordPart): string {
+  return `${system} ${part}`
 }
 
 /** Fields of the records of each part. */
@@ -107,14 +117,14 @@ const gradeDataset = namedColumns(grades, {})
 /** Rows of a part, as if they were the lines of a file. */
 function rowsOf(
   findings: FindingsCollector,
-  kind: LmsKind,
+  file: string,
   part: RosterPart,
   records: readonly JsonObject[],
 ): RosterRow[] {
   const header = fieldsOf[part]
   const places = new Map<string, number>(header.map((name, place) => [name, place]))
   const rowFile: RowFile = {
-    ...{ file: fileOf(kind, part), part, findings, from: 0, opened: [], read: new Uint8Array(header.length) },
+    ...{ file, part, findings, from: 0, opened: [], read: new Uint8Array(header.length) },
     table: {
       placeOf: (column) => places.get(column),
       textAt: (cells, place) => cells[place] ?? '',
@@ -136,24 +146,27 @@ function rowsOf(
 
 async function* entriesOf(
   reading: Reading,
+  system: string,
   kind: LmsKind,
   recordsOf: (part: RosterPart) => readonly JsonObject[],
+  mayLackPeople: boolean,
 ): AsyncGenerator<readonly RosterEntry[]> {
-  const rows = (part: RosterPart) => rowsOf(reading.findings, kind, part, recordsOf(part))
+  const rows = (part: RosterPart) => rowsOf(reading.findings, fileOf(system, part), part, recordsOf(part))
   const instructors = new Set(
     recordsOf('enrollments').flatMap(({ userId, role }) => (role === 'instructor' ? [String(userId)] : [])),
   )
   yield rows('terms').flatMap((row) => termOf(reading, row))
   yield rows('users').flatMap((row) => userOf(reading, row, instructors))
   yield rows('courses').flatMap((row) => courseOf(reading, row))
-  yield groupEntries(rows('groups'), recordsOf('groups'))
+  const withPeople = (entry: RosterEntry): RosterEntry => ({ ...entry, mayLackPeople })
+  yield groupEntries(rows('groups'), recordsOf('groups')).map(withPeople)
   yield rows('enrollments').flatMap((row) =>
     enrollmentEntries(reading, row, {
       ...{ course: row.text('courseId'), user: row.text('userId'), role: row.text('role') },
       // The reader of the system gives no other.
       status: row.text('status') as 'active' | 'completed' | 'inactive',
       firstDay: row.text('firstDay') || null,
-    }),
+    }).map(withPeople),
   )
   yield rows('grades').flatMap((row) => gradeOf(reading, kind, row))
 }
@@ -177,6 +190,8 @@ function termOf(reading: Reading, row: RosterRow): RosterEntry[] {
 
 function userOf(reading: Reading, row: RosterRow, instructors: ReadonlySet<string>): readonly RosterEntry[] {
   const externalId = row.text('externalId')
+  // Two people of the other system, such as with the same ID number in Moodle, are not joined.
+  requireUnique(reading, { column: 'externalId', value: externalId, name: 'external id' }, row, 0)
   const status = row.text('status')
   const role = row.text('role') || (instructors.has(externalId) ? 'instructor' : '')
   const found = personEntries(reading, row, people, {

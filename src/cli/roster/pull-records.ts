@@ -11,7 +11,8 @@ import { PageGuard, Patience } from './reading-limits.ts'
 import { openSpool } from './spool.ts'
 
 type Page = ForeignRecords
-type ForeignRecord = Page['data'][number]
+/** A record as the other system has it. */
+export type PulledRecord = Page['data'][number]
 
 /** Records of another system, as it has them. */
 export interface PulledRecords {
@@ -19,11 +20,13 @@ export interface PulledRecords {
   readonly system: string
   /** Kinds of records that it has. */
   readonly parts: ReadonlySet<RecordPart>
-  readonly records: ReadonlyMap<RecordPart, readonly ForeignRecord[]>
+  readonly records: ReadonlyMap<RecordPart, readonly PulledRecord[]>
   /** Notes about records that were left out or are not visible, with their number. */
   readonly notes: ReadonlyMap<string, number>
   /** Kinds of records of which some are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
+  /** False for a system that shows people by course only. */
+  readonly listsPeople: boolean
 }
 
 /** A page to read. */
@@ -120,7 +123,7 @@ class Pull {
   readonly #only: readonly string[]
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
-  readonly #records = new Map<RecordPart, ForeignRecord[]>()
+  readonly #records = new Map<RecordPart, PulledRecord[]>()
   /** Fields of courses by their id. */
   readonly #courses = new Map<string, Record<string, unknown>>()
   readonly #notes = new Map<string, number>()
@@ -159,6 +162,9 @@ class Pull {
       records: this.#records,
       notes: this.#notes,
       hidden: this.#hidden,
+      listsPeople: page.lists.some(
+        ({ part, of, gives }) => of === null && [part, ...gives].includes('users'),
+      ),
     }
   }
 
@@ -209,7 +215,7 @@ class Pull {
   }
 
   /** Adds a record; adds the fields of a course that an earlier page had to that record. */
-  #keep(record: ForeignRecord): void {
+  #keep(record: PulledRecord): void {
     const { part, id } = record
     const course = part === 'courses' && id !== null ? this.#courses.get(id) : undefined
     if (course) {
@@ -239,7 +245,7 @@ class Pull {
   }
 
   /** Adds a list of a course or group, once. */
-  #add(part: RecordPart, { part: above, id, record }: ForeignRecord): void {
+  #add(part: RecordPart, { part: above, id, record }: PulledRecord): void {
     const key = `${part} ${above} ${id}`
     if (id === null || this.#added.has(key)) return
     if (above === 'courses' && !this.#isWanted(record)) return

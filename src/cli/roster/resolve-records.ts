@@ -2,7 +2,7 @@ import { formatCount } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { RecordPart } from '../../contract/constants.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { PulledRecords } from './pull-records.ts'
+import type { PulledRecord, PulledRecords } from './pull-records.ts'
 import type { RosterPart } from './roster.ts'
 
 /** Records of another system by external ids, each once. */
@@ -13,6 +13,8 @@ export interface ResolvedRecords {
   readonly notes: readonly string[]
   /** Parts with records that are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
+  /** True if the credential sees less than others would. */
+  readonly isPartial: boolean
 }
 
 /** Replaces the other system's ids in references by external ids, and joins the parts of a record on several pages. */
@@ -50,7 +52,7 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
   return {
     records: new Map<RosterPart, readonly JsonObject[]>([
       ['terms', all('terms')],
-      ['users', joined(all('users'))],
+      ['users', joined(records.get('users') ?? [])],
       [
         'courses',
         all('courses').map(({ learnerCount: _, term, ...course }) => ({
@@ -72,12 +74,15 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
       ...[...notes].map(
         ([text, count]) => `${system}: ${text}${count === 1 ? '' : ` (${formatCount(count)} times)`}`,
       ),
+      ...(pulled.listsPeople ? [] : [`${system}: people without a course are not read, and none is removed`]),
       ...(hiddenLearners > 0 ? [`${system}: ${hiddenText(hiddenLearners)} not visible to this token`] : []),
     ],
     hidden: new Set([
       ...pulled.hidden,
+      ...(pulled.listsPeople ? [] : (['users'] as const)),
       ...(hiddenLearners > 0 ? (['users', 'enrollments', 'groups'] as const) : []),
     ]),
+    isPartial: pulled.hidden.size > 0 || hiddenLearners > 0,
   }
 }
 
@@ -112,14 +117,14 @@ function textOf(value: unknown): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
-/** Joins the records of one person in several courses. */
-function joined(records: readonly JsonObject[]): readonly JsonObject[] {
-  const byId = new Map<string, JsonObject>()
-  for (const record of records) {
-    const id = textOf(record['externalId'])
-    byId.set(id, { ...byId.get(id), ...record })
+/** Joins the records of one person in several courses. Another person with the same external id stays apart. */
+function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
+  const byPerson = new Map<string, JsonObject>()
+  for (const { id, record } of records) {
+    const key = `${id ?? ''}\n${textOf(record['externalId'])}`
+    byPerson.set(key, { ...byPerson.get(key), ...record })
   }
-  return [...byId.values()]
+  return [...byPerson.values()]
 }
 
 const statuses = ['inactive', 'completed', 'active']

@@ -106,6 +106,8 @@ export interface RosterSource {
   /** Parts that the files can have, in the order of `rosterParts`. */
   readonly parts: readonly RosterPart[]
   mode(part: RosterPart): RosterMode
+  /** True if the source has records that it does not show. */
+  readonly isPartial?: boolean
   /** Reads the files from the beginning. */
   read(): RosterReading
 }

@@ -149,6 +149,32 @@ describe('what a token does not see', () => {
     expect(stderr).toContain('the list of terms is not visible to this token')
   })
 
+  test('is kept when its courses are those of a teacher from today on, or their dates are over', async ({
+    local,
+  }) => {
+    await connected(local)
+    await ran(local, 'roster apply integration:canvas --yes')
+    const courses = ({ url }: FakeRequest) =>
+      url.pathname === '/api/v1/courses'
+        ? json([{ id: 21, sis_course_id: 'bio', name: 'Biology' }])
+        : undefined
+    const restricted = ({ url }: FakeRequest) =>
+      url.pathname.endsWith('/accounts/self/courses')
+        ? json([{ id: 21, access_restricted_by_date: true }])
+        : undefined
+    for (const [options, note] of [
+      [{ isTeacher: true, before: courses }, 'the list of courses is not visible to this token'],
+      [{ before: restricted }, 'courses are not visible to this token, because their dates are over'],
+    ] as const) {
+      await connected(local, school, options)
+      const { stderr } = await ran(local, 'roster apply integration:canvas --prune --yes')
+      expect(stderr).toContain(note)
+      expect((await ran(local, 'courses list --status published -q')).stdout.trim().split('\n')).toHaveLength(
+        2,
+      )
+    }
+  })
+
   test('is an id of the SIS: then those of Canvas take its place', async ({ local }) => {
     await connected(local, school, { hidesSis: true })
     const { stderr } = await ran(local, validate)
@@ -282,6 +308,21 @@ describe('a Canvas that answers wrong', () => {
     await connected(local, school, { before })
     await ran(local, validate)
     expect(asked).toBe(2)
+  })
+
+  test('with a full page that does not say where the next one is, is not taken for whole', async ({
+    local,
+  }) => {
+    const users = Array.from({ length: 100 }, (_, index) => ({ id: 9000 + index, name: `U ${index}` }))
+    for (const [headers, why] of [
+      [{}, 'a full page has no header Link, so that the next one is unknown'],
+      [{ link: '<https://canvas.example/next>; rel="next"' }, 'its header Link names no next page'],
+    ] as const) {
+      const before = ({ url }: FakeRequest) =>
+        url.pathname.endsWith('/accounts/self/users') ? json(users, 200, headers) : undefined
+      await connected(local, school, { before })
+      expect((await ran(local, validate, 6)).stderr).toContain(`Canvas: ${why}`)
+    }
   })
 
   test('with the same page again is stopped', async ({ local }) => {

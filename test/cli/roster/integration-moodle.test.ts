@@ -77,6 +77,38 @@ describe('a Moodle', () => {
     expect(stderr).toContain('is valid: Moodle with 300 users, 2 courses, 300 enrolments')
   })
 
+  test('leaves out members of a cohort who are in no course, and refuses two people with one ID number', async ({
+    local,
+  }) => {
+    const eve = { id: 14, username: 'eve', first: 'Eve', last: 'Moss' }
+    const cohorts = [{ id: 4, name: 'Year 1', users: [11, 14] }]
+    const given = { ...school, users: [...school.users, eve], cohorts }
+    await connectTo(local, 'moodle', fakeMoodle(given), moodleToken)
+    const { stderr } = await ran(local, 'roster apply integration:moodle --yes')
+    expect(stderr).toContain(
+      'Left out 1 group member of people whom neither the source nor the academy shows',
+    )
+    expect(stderr).toContain('Moodle: people without a course are not read')
+    expect((await ran(local, 'roster diff integration:moodle')).stdout).toMatch(/^No changes/)
+    await ran(local, 'users create --email eve@school.example --external-id 14')
+    expect((await ran(local, 'roster diff integration:moodle', 9)).stdout).toContain('ext:Year 1, ext:14')
+
+    const users = school.users.map((user) => ({ ...user, idnumber: 'S-1' }))
+    await connectTo(local, 'moodle', fakeMoodle({ ...school, users }), moodleToken)
+    const refused = await ran(local, 'roster diff integration:moodle', 2)
+    expect(refused.stderr).toContain('externalId is the external id of Moodle users:1 as well, not "S-1"')
+  })
+
+  test('suspends nobody for people without a course', async ({ local }) => {
+    await connectTo(local, 'moodle', fakeMoodle(school), moodleToken)
+    await ran(local, 'roster apply integration:moodle --yes')
+    const enrollments = school.enrollments.filter(({ user }) => user !== 11)
+    await connectTo(local, 'moodle', fakeMoodle({ ...school, enrollments, cohorts: [] }), moodleToken)
+    await ran(local, 'roster apply integration:moodle --prune --yes')
+    expect((await ran(local, 'users get ext:S-1 -o json')).stdout).toContain('"status": "active"')
+    expect((await ran(local, 'enrollments list --user ext:S-1 -q')).stdout).toBe('')
+  })
+
   test('says which function its web service lacks, and which lists are not visible', async ({ local }) => {
     const lacks = ['core_cohort_get_cohorts', 'core_group_get_course_groups']
     await connectTo(local, 'moodle', fakeMoodle(school, { lacks }), moodleToken)

@@ -7,7 +7,7 @@ import {
   oneRosterClient,
   smallSchool,
 } from '../../helpers/fake-oneroster.ts'
-import { type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
+import { type FakeRequest, type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
 import { ran } from '../../helpers/integration-source.ts'
 import { register } from '../../server/oauth/flow.ts'
 import { makeSchool } from '../../server/oneroster/one-roster.ts'
@@ -36,6 +36,8 @@ describe('a provider of OneRoster', () => {
     ['pages of one, by Link', { pageSize: 1, leads: 'link' }],
     ['pages of two, by X-Total-Count', { pageSize: 2, leads: 'total' }],
     ['no headers', { leads: 'neither' }],
+    ['pages of one without headers', { leads: 'neither', pageSize: 1 }],
+    ['no headers and no pages', { leads: 'neither', ignoresOffset: true }],
     ['other scopes', { scopes: ['other'] }],
   ] as const)('is validated as a roster: %s', async ([, options], { local }) => {
     await connect(local, fake(options))
@@ -165,6 +167,25 @@ describe('a clear error', () => {
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('requires the client secret again')
   })
+})
+
+test('an empty page before the end and results that are gone are not taken for the end', async ({
+  local,
+}) => {
+  const empty = (request: FakeRequest) =>
+    request.url.pathname.endsWith('/users') ? json({ users: [] }, 200, { 'x-total-count': '3' }) : undefined
+  await connect(local, fake({ instead: empty }))
+  expect((await ran(local, 'roster validate integration:oneroster', 6)).stderr).toContain(
+    'OneRoster: a page is empty, although X-Total-Count is 3',
+  )
+  const gone = ({ url }: FakeRequest) =>
+    url.pathname.endsWith('/lineItems/quiz/results') ? json({}, 404) : undefined
+  await connect(local, fake({ instead: gone }))
+  await ran(local, 'roster apply integration:oneroster --yes')
+  const { stderr } = await ran(local, 'grades import --from oneroster')
+  expect(stderr).toContain('OneRoster: class does not show its grades to this client (HTTP 404)')
+  const { stdout } = await ran(local, 'grades list -o json')
+  expect(JSON.parse(stdout)).toMatchObject([{ itemId: 'essay' }])
 })
 
 test('an expired token is replaced, and a busy provider is asked again', async ({ local }) => {

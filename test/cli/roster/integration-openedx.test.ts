@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { fakeOpenedx, type OpenedxSchool, openedxToken } from '../../helpers/fake-openedx.ts'
-import { json } from '../../helpers/fake-system.ts'
+import { type FakeRequest, json } from '../../helpers/fake-system.ts'
 import { connectTo, ran } from '../../helpers/integration-source.ts'
 
 const bio = 'course-v1:School+BIO+2026'
@@ -38,6 +38,23 @@ describe('an Open edX', () => {
     await connectTo(local, 'openedx', fakeOpenedx(school), 'eyJh.eyJl.eHBpcmVk')
     const expired = await ran(local, 'roster validate integration:openedx', 6)
     expect(expired.stderr).toContain('Open edX: the access token is not accepted; JSON Web Tokens expire')
+  })
+
+  test('leaves out people who are not shown, and is not taken for whole without the end of a list', async ({
+    local,
+  }) => {
+    const left = { course: bio, user: 'dan', isActive: false }
+    const given = { ...school, enrollments: [...school.enrollments, left] }
+    await connectTo(local, 'openedx', fakeOpenedx(given), openedxToken)
+    const { stderr } = await ran(local, 'roster apply integration:openedx --yes')
+    expect(stderr).toContain('Left out 1 enrolment of people whom neither the source nor the academy shows')
+    for (const next of [undefined, 'https://lms.example/more']) {
+      const before = ({ url }: FakeRequest) =>
+        url.pathname.startsWith('/api/enrollment') ? json({ results: [], next }) : undefined
+      await connectTo(local, 'openedx', fakeOpenedx(school, { before }), openedxToken)
+      const refused = await ran(local, 'roster validate integration:openedx', 6)
+      expect(refused.stderr).toContain('Open edX: it does not say where the next page is')
+    }
   })
 
   test('is waited for as long as it asks', async ({ local }) => {
