@@ -54,7 +54,14 @@ export async function pullRecords(
   ])
   const caller = await session.caller()
   const operation = calls.integrations.records
-  const identity = [platformName(session.target()), kind, ...[...wanted].sort(), ...courses]
+  const { data: integration } = await caller
+    .call(calls.integrations.get, { params: { lmsKind: kind }, signal: io.signal })
+    .catch((error) => {
+      throw withNextStep(kind, error)
+    })
+  // With another address or token, the pages of before are those of another system.
+  const system = [kind, integration.createdAt, String(integration.version)]
+  const identity = [platformName(session.target()), ...system, ...[...wanted].sort(), ...courses]
   const spool = openSpool(directories.state, identity, io.now())
   if (spool.count > 0)
     await note(io, `Continued: ${pluralise(spool.count, 'page')} of ${kind} were read before`)

@@ -297,6 +297,17 @@ describe('a Canvas that answers wrong', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  test('and that is replaced by another is read from the start', async ({ local }) => {
+    const before = ({ url }: FakeRequest) =>
+      url.pathname.includes('/courses/22/') ? json({ errors: [{ message: 'gone' }] }, 410) : undefined
+    await connected(local, school, { before })
+    expect((await ran(local, validate, 6)).stderr).toContain('Stopped after')
+    await connected(local, { ...school, courses: school.courses.slice(0, 1), enrollments: [] })
+    const { stderr } = await ran(local, validate)
+    expect(stderr).not.toContain('Continued')
+    expect(stderr).toContain('with 1 term, 3 users, 1 course, 1 group')
+  })
+
   test('with a next page elsewhere is asked at its own address only', async ({ local }) => {
     const link = '<https://evil.example/api/v1/steal?page=2>; rel="next"'
     let asked = 0
