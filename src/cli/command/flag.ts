@@ -312,6 +312,22 @@ export function requirePlanAlone(flags: FlagValues, others: readonly string[], h
   })
 }
 
+/** Client id of an OAuth client that the user registered at Google. */
+export const googleClientIdFlag = {
+  name: 'client-id',
+  kind: 'text',
+  placeholder: 'id',
+  summary: 'Client id of your OAuth client',
+} as const satisfies Flag
+
+/** Redirect URI of such a client, if it is not of the type Desktop app. */
+export const googleRedirectUriFlag = {
+  name: 'redirect-uri',
+  kind: 'text',
+  placeholder: 'uri',
+  summary: 'Redirect URI of a client of the type Web application, on this machine',
+} as const satisfies Flag
+
 /** Opens pages in a browser; `--no-browser` prints their URLs. */
 export const browserFlag = {
   name: 'browser',

@@ -2,7 +2,13 @@ import { credentialOf, isLocal, profileOf, withCredential } from '../../config/p
 import { type Credential, overridingVariable } from '../../config/target.ts'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { browserFlag, checkChoices, type Flag } from '../command/flag.ts'
+import {
+  browserFlag,
+  checkChoices,
+  type Flag,
+  googleClientIdFlag,
+  googleRedirectUriFlag,
+} from '../command/flag.ts'
 import { clientSecret, secretFlags } from '../command/secret-input.ts'
 import { filters as grantFilters } from '../flags/grants.ts'
 import { call } from '../operation/operation-command.ts'
@@ -308,14 +314,9 @@ const grantCommands: readonly Command[] = [
 ]
 
 const googleFlags: readonly Flag[] = [
-  { name: 'client-id', kind: 'text', placeholder: 'id', summary: 'Client id of your OAuth client' },
+  googleClientIdFlag,
   ...secretFlags(clientSecret),
-  {
-    name: 'redirect-uri',
-    kind: 'text',
-    placeholder: 'uri',
-    summary: 'Redirect URI of a client of the type Web application, on this machine',
-  },
+  googleRedirectUriFlag,
   browserFlag,
 ]
 

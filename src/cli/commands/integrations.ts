@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
 import { type Argument, type Command, checkArgument, type Given, noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { browserFlag } from '../command/flag.ts'
+import { browserFlag, googleClientIdFlag, googleRedirectUriFlag } from '../command/flag.ts'
 import { clientSecret, secretFlags } from '../command/secret-input.ts'
 import { fields, filters, mappingFilters } from '../flags/integrations.ts'
 import { call } from '../operation/operation-command.ts'
@@ -103,19 +103,14 @@ The client and the refresh token are stored encrypted in the integration and nev
 the client id of the integration is used.`,
   arguments: [signInKind],
   flags: [
-    { name: 'client-id', kind: 'text', placeholder: 'id', summary: 'Client id of your OAuth client' },
+    googleClientIdFlag,
     ...secretFlags(clientSecret),
     {
       name: 'read-only',
       kind: 'switch',
       summary: 'Only ask to read; without it, courses and grades can be written, too',
     },
-    {
-      name: 'redirect-uri',
-      kind: 'text',
-      placeholder: 'uri',
-      summary: 'Redirect URI of a client of the type Web application, on this machine',
-    },
+    googleRedirectUriFlag,
     browserFlag,
   ],
   refuses: noColumns,
