@@ -143,7 +143,7 @@ class Writer {
       })
       const answer: ClassroomAnswer = yield* this.#send('GET', `${works}?${query}` as `/${string}`)
       if ('refusal' in answer) return answer
-      // Of another answer, creating the course work would be creating it twice.
+      // Any other answer does not show whether the course work exists, and creating it now could duplicate it.
       if (!isListOf(answer.json, 'courseWork')) {
         return { ...noList, status: 200, code: '', scope: null }
       }

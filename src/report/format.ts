@@ -9,7 +9,7 @@ export interface Formats {
   /** Language of the words: that of the document. */
   readonly language: ReportLanguage
   count(count: number): string
-  /** One decimal; 99.97 is 99.9, because it is not all. A dash for null. */
+  /** Formats a percentage with one decimal; below 100 it never becomes 100: 99.97 is 99.9. Null becomes a dash. */
   percent(value: number | null): string
   /** Without decimals, for sentences; 99.7 is 99, and 0.2 is 1. */
   roughPercent(value: number): string

@@ -47,7 +47,7 @@ interface DatasetResult {
   /** Rows by table; empty if nothing has changed. */
   readonly rows: Readonly<Record<string, number>>
   readonly isFull: boolean
-  /** What a run with pseudonyms leaves out, and what people could still be recognised by. */
+  /** Notes about columns that a pseudonymised run leaves out, and about groups of fewer than `k` people. */
   readonly notes: readonly string[]
 }
 

@@ -30,7 +30,7 @@ const batchRows = 500
 
 /** A writer of rows with pseudonyms. */
 export interface PseudonymisedWriter extends RunWriter {
-  /** What the files leave out, and what people of this run could still be recognised by; complete after `finish`. */
+  /** Notes about columns that the files leave out, and about groups of fewer than `k` people; complete after `finish`. */
   notes(): readonly string[]
 }
 

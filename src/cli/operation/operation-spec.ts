@@ -73,7 +73,7 @@ export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
   readonly description?: string
-  /** What it changes, if its method does not tell. */
+  /** Effects of the command; by default those of the HTTP method of its operation. */
   readonly writes?: readonly Effect[]
   /** Schemas of what it prints, if that is not the response. */
   readonly prints?: readonly string[]

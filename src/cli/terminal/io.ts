@@ -28,7 +28,7 @@ export interface Io extends Place {
   readonly expectGarbage?: () => Promise<void>
 }
 
-/** What writing to standard error needs. */
+/** The parts of `Io` that are used to write to standard error. */
 type Printing = Pick<Io, 'stderr'> & Partial<Pick<Io, 'env'>>
 
 /** Returns the process's own streams, environment, clock and signals. */

@@ -31,7 +31,7 @@ const measures = {
 } as const
 type Measure = keyof typeof measures
 
-/** What learners did over time, for staff: one figure as a chart, and all of them as a table. */
+/** Dashboard page for staff with the activity of learners over time: one figure as a chart, all of them as a table. */
 export const activityPage: DashboardPage = {
   path,
   isLong: () => true,
