@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { nouns } from '../../src/cli/program/nouns.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
-import { test as base, putQuickstart, type RunOptions } from '../helpers/cli.ts'
+import { test as base, type RunOptions } from '../helpers/cli.ts'
 import { host } from '../helpers/host.ts'
+import { putQuickstart } from '../helpers/quickstart.ts'
 import { resultOf, rowsOf } from '../helpers/result.ts'
 import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 

@@ -6,7 +6,8 @@ import { expect } from 'vitest'
 import type { EncodedColumn, TableEncoder } from '../../src/tables/column.ts'
 import { parquetEncoder } from '../../src/tables/parquet.ts'
 import { xlsxEncoder } from '../../src/tables/xlsx.ts'
-import { putQuickstart, test } from '../helpers/cli.ts'
+import { test } from '../helpers/cli.ts'
+import { putQuickstart } from '../helpers/quickstart.ts'
 import { hasPackage, runPython } from './python.ts'
 
 /** Texts that often break spreadsheets, XML and query engines. */

@@ -1,7 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
-import { expect } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
@@ -9,7 +8,7 @@ import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy, openCurrentAcademy } from '../../src/server/academy/local-academy.ts'
 import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
 import { test as base, freshDirectory, passwordCost } from './academy.ts'
-import { putNewAcademy, start } from './new-academy.ts'
+import { putNewAcademy } from './new-academy.ts'
 import { builtThread } from './process.ts'
 import { transportOf } from './web.ts'
 
@@ -250,43 +249,3 @@ export const test = base
     onCleanup(() => cli.remove())
     return cli
   })
-
-/** Output of quickstart, and the files that it left in a home. */
-interface Quickstarted {
-  readonly home: string
-  readonly ran: Ran
-  readonly files: readonly { readonly path: string; readonly mode: number; readonly bytes: Buffer }[]
-}
-
-/** Result of quickstart, which takes a second: the tests of a worker copy it. */
-let original: Promise<Quickstarted> | undefined
-
-/** Copies the result of quickstart into the home of a program; returns what quickstart printed. */
-export async function putQuickstart({ home, config }: TestCli): Promise<Ran> {
-  original ??= makeOriginal()
-  const { home: from, ran, files } = await original
-  for (const { path, mode, bytes } of files) {
-    mkdirSync(join(home, dirname(path)), { recursive: true, mode: 0o700 })
-    writeFileSync(join(home, path), bytes, { mode })
-  }
-  const profiles = join(config, 'profiles.json')
-  writeFileSync(profiles, readFileSync(profiles, 'utf8').replaceAll(from, home))
-  return { ...ran, stdout: ran.stdout.replaceAll(from, home) }
-}
-
-async function makeOriginal(): Promise<Quickstarted> {
-  let time = Date.parse(start)
-  // Each record gets its own time, so that lists have a fixed order.
-  const cli = testCli({ now: () => ++time })
-  try {
-    const ran = await cli.run('quickstart')
-    expect(ran).toMatchObject({ code: 0, stderr: '' })
-    const files = readdirSync(cli.home, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
-      const file = statSync(join(cli.home, path))
-      return file.isFile() ? [{ path, mode: file.mode, bytes: readFileSync(join(cli.home, path)) }] : []
-    })
-    return { home: cli.home, ran, files }
-  } finally {
-    cli.remove()
-  }
-}

@@ -10,20 +10,13 @@ import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
-import {
-  putQuickstart,
-  type Ran,
-  type RunOptions,
-  splitWords,
-  type TestCli,
-  testCli,
-  transportTo,
-} from './cli.ts'
+import { type Ran, type RunOptions, splitWords, type TestCli, testCli, transportTo } from './cli.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from './fake-canvas.ts'
 import { googleClient, openFakeClassroom } from './fake-classroom.ts'
 import { createFakeSheets, sheetsClient, transportToGoogle } from './fake-sheets.ts'
 import { connectTo } from './integration-source.ts'
 import { type Ended, root, runLearnctl } from './process.ts'
+import { type Learners, putQuickstart } from './quickstart.ts'
 import { transportOf } from './web.ts'
 
 /** Address of the platform in examples. */
@@ -36,7 +29,7 @@ export interface Examples {
   /** Restores what quickstart left. */
   reset(): void
   /** Runs a shell line that calls the program, after making what the line needs. */
-  run(line: string): Promise<Ran>
+  run(line: string, env?: Readonly<Record<string, string>>): Promise<Ran>
   /** Runs a line after those before it: makes only what the reader cannot make on this machine. */
   follow(line: string): Promise<Ran>
   close(): void
@@ -153,8 +146,8 @@ export function successOf(line: string): number {
 /** Lines that start or end processes; they run in processes of their own. */
 export const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
-/** Makes a home with quickstart and the files that examples read; `env` has variables of every line. */
-export async function openExamples(env: Readonly<Record<string, string>> = {}): Promise<Examples> {
+/** Makes a home with quickstart and the files that examples read. */
+export async function openExamples(learners: Learners = 'all'): Promise<Examples> {
   let time = Date.parse(start) + hour
   const place: Place = {
     platform: null,
@@ -176,12 +169,12 @@ export async function openExamples(env: Readonly<Record<string, string>> = {}): 
         time += 1
         return time
       },
-      env: { DISPLAY: ':0', ...env },
+      env: { DISPLAY: ':0' },
     }),
   }
   const { cli } = place
   const snapshot = freshDirectory()
-  await putQuickstart(cli)
+  await putQuickstart(cli, learners)
   for (const [name, text] of shownFiles()) writeFileSync(join(cli.cwd, name), text)
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
   writeFileSync(join(cli.cwd, 'secret.txt'), 'the secret of another system\n')
@@ -191,11 +184,16 @@ export async function openExamples(env: Readonly<Record<string, string>> = {}): 
   cpSync(snapshot.path, cli.home, asTheyWere)
   const original = statesIn(cli.home)
 
-  async function runWith(needs: readonly NeedOf[], line: string): Promise<Ran> {
+  async function runWith(
+    needs: readonly NeedOf[],
+    line: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Ran> {
     const own = line.replace(/^learnctl /, '')
     const [, , need] = needs.find(([lines]) => lines.test(own)) ?? []
     const options = (await need?.(place, own)) ?? {}
-    return inProcesses.test(own) ? inProcess(place, own) : runLine(cli, own, options)
+    if (inProcesses.test(own)) return inProcess(place, own)
+    return runLine(cli, own, { ...options, env: { ...options.env, ...env } })
   }
 
   return {
@@ -214,7 +212,7 @@ export async function openExamples(env: Readonly<Record<string, string>> = {}): 
         original.set(name, stateOf(path))
       }
     },
-    run: (line) => runWith(needs, line),
+    run: (line, env) => runWith(needs, line, env),
     follow: (line) => runWith(outside, line),
     close() {
       cli.remove()

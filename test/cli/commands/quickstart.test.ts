@@ -5,8 +5,9 @@ import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
 import { describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password-hash.ts'
-import { test as base, putQuickstart, type TestCli, testCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { putQuickstart } from '../../helpers/quickstart.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
 /** `made` is a home after quickstart, with its output. */

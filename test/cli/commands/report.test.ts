@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { LearnerRow } from '../../../src/contract/learner-row.ts'
-import { test as base, putQuickstart, type TestCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli } from '../../helpers/cli.ts'
+import { putQuickstart } from '../../helpers/quickstart.ts'
 import { expectClearError, resultOf } from '../../helpers/result.ts'
 
 /** A program with the learners of quickstart. */

@@ -1,45 +1,61 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { Command } from '../../../src/cli/command/command.ts'
-import { isListed } from '../../../src/cli/help/help-text.ts'
-import { nouns } from '../../../src/cli/program/nouns.ts'
-import { inProcesses, openExamples, successOf } from '../../helpers/examples.ts'
-import { host } from '../../helpers/host.ts'
+import { showsSchema } from '../../../src/cli/command/command.ts'
+import { inProcesses } from '../../helpers/examples.ts'
+import { allCommands } from '../../helpers/host.ts'
 
-const learning = /^(learnctl )?(courses|lessons|users|enrollments|progress|grades|analytics) /
+/** A shell line and the command that it calls. */
+type Example = readonly [line: string, command: string]
 
-/** Parts of the examples; each has its own test file, because they take long. */
-export type Part = 'learning' | 'platform' | 'processes'
+const commands = await allCommands()
 
-/** Examples in help with their command, and the commands without examples. */
-export async function helpExamples() {
-  const examples: (readonly [line: string, command: string])[] = []
-  const without: string[] = []
-  for (const [noun, { load }] of Object.entries(nouns)) {
-    const loaded = await load(host)
-    const commands: readonly Command[] = 'length' in loaded ? loaded : [loaded]
-    for (const { name, isDefault, examples: lines = [] } of commands.filter(isListed)) {
-      const path = name === noun || isDefault ? noun : `${noun} ${name}`
-      if (lines.length === 0) without.push(path)
-      examples.push(...lines.map((line) => [line, path] as const))
-    }
-  }
-  return { examples, without }
+export const helpExamples: readonly Example[] = commands.flatMap(([path, { examples = [] }]) =>
+  examples.map((line) => [line, path] as const),
+)
+
+/** Commands that print JSON. */
+export const printing = commands.flatMap(([path, command]) => (showsSchema(command) ? [path] : []))
+
+/** Further lines to compare with the schema of their command, for results that no example prints as JSON. */
+const otherResults: readonly Example[] = [
+  ['courses list --deleted', 'courses list'],
+  ['courses get ext:first-course --with-lessons', 'courses get'],
+  ['courses update AAA-2013J AAA-2014J --language en', 'courses update'],
+  ['courses diff -f marine-biology.yaml', 'courses diff'],
+  ['users import users.csv --dry-run', 'users import'],
+  ['apply academy.yaml --dry-run', 'apply'],
+  ['roster apply school.zip --yes', 'roster apply'],
+  ['integrations set moodle --generate-secret', 'integrations set'],
+  ['dump', 'dump'],
+  ['lessons get ext:welcome', 'lessons get'],
+  ['lessons export --course ext:first-course', 'lessons export'],
+  ['progress export --course ext:AAA-2014J', 'progress export'],
+  ...['courses', 'users', 'terms', 'groups', 'enrollments', 'grades', 'audit'].map(
+    (noun) => [`${noun} export`, `${noun} export`] as const,
+  ),
+  ['audit revert "$(learnctl audit list --noun course --limit 1 -q)" --dry-run', 'audit revert'],
+]
+
+/** All lines that tests run. */
+export const exampleLines: readonly Example[] = [...new Map([...helpExamples, ...otherResults])]
+
+/** Options with which a line prints no JSON, or not all of it. */
+const otherOutput =
+  / -q\b(?!\))| -o (?!json\b)| --(all-columns|columns|file|to-sheet|print|dir|schema|man)\b|^help (?!--json)/
+
+/** Commands whose output is not compared, with the reason. */
+export const notCompared: Readonly<Record<string, string>> = {
+  'server start': 'runs in a process of its own',
+  'webhooks listen': 'runs in a process of its own',
+  'webhooks endpoints test': 'needs a receiver',
 }
 
-/** Declares a test for each example of a part: it must succeed after quickstart. */
-export async function testExamples(part: Part): Promise<void> {
-  const place = await openExamples()
-  beforeEach(() => place.reset())
-  afterAll(() => place.close())
-
-  const { examples } = await helpExamples()
-  test.for(examples.filter(([line]) => partOf(line) === part))('learnctl %s', async ([line]) => {
-    const ran = await place.run(line)
-    expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
-  })
-}
-
-function partOf(line: string): Part {
-  if (inProcesses.test(line)) return 'processes'
-  return learning.test(line) ? 'learning' : 'platform'
-}
+/** Lines to compare with the schema of their command: those with -o json, and the first that can have it. */
+export const comparedLines: ReadonlySet<string> = new Set([
+  ...otherResults.map(([line]) => line),
+  ...printing.flatMap((path) => {
+    if (path in notCompared) return []
+    const able = exampleLines.filter(
+      ([line, command]) => command === path && !otherOutput.test(line) && !inProcesses.test(line),
+    )
+    return able.filter(([line], index) => index === 0 || / -o json\b/.test(line)).map(([line]) => line)
+  }),
+])

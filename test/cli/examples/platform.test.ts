@@ -1,4 +1,4 @@
 import { describe } from 'vitest'
-import { testExamples } from './help-examples.ts'
+import { testExamples } from './test-examples.ts'
 
 describe('examples in help', () => testExamples('platform'))

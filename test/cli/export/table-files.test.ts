@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
 import { beforeEach, expect } from 'vitest'
-import { putQuickstart, type TestCli, test } from '../../helpers/cli.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { putQuickstart } from '../../helpers/quickstart.ts'
 
 beforeEach<{ cli: TestCli }>(async ({ cli }) => {
   await putQuickstart(cli)
