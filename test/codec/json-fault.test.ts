@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonFaultIn } from '../../src/codec/json-fault.ts'
+import { randomRuns } from '../helpers/random.ts'
 
 test.for([
   ['{"a": 1', 7],
@@ -53,7 +54,7 @@ test('any damage is found where the engine finds it, or at the beginning of that
       const token = /^Unexpected token '(.)'/.exec(said ?? '')?.[1]
       if (token) expect(text.slice(offset)).toContain(token)
     }),
-    { numRuns: 2000 },
+    { numRuns: randomRuns(200, 2000) },
   )
 })
 

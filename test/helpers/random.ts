@@ -11,8 +11,8 @@ export const anyText = fc.string({
 const { LEARNCTL_TEST_LENGTH: length, LEARNCTL_TEST_RUNS: runs } = process.env
 
 /**
- * Returns the number of runs of a slow random test: `short` in `npm test`, `full` in `npm run test:full`, or
- * LEARNCTL_TEST_RUNS. test/vitest.config.ts sets the seed.
+ * Returns the number of runs of a random test: `short` in `npm test`, where all of them should take less than 100 ms,
+ * `full` in `npm run test:full`, or LEARNCTL_TEST_RUNS. test/random-tests.ts sets the usual number and the seed.
  */
 export function randomRuns(short: number, full: number): number {
   return Number(runs ?? (length === 'full' ? full : short))

@@ -241,7 +241,7 @@ test('exporting, importing into an empty academy and exporting again gives the s
         await academy.close()
       }
     }),
-    { numRuns: randomRuns(2, 10), endOnFailure: true },
+    { numRuns: randomRuns(1, 10), endOnFailure: true },
   )
 })
 

@@ -7,7 +7,7 @@ import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { anySchool, makeSchool } from './random-school.ts'
 
-const runs = randomRuns(2, 10)
+const runs = randomRuns(1, 10)
 
 async function done(cli: TestCli, line: string): Promise<void> {
   const ran = await cli.run(line)

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { storeRowChanges, sweepRowChanges } from '../../../src/server/changes/row-changes.ts'
 import { day, test as standard } from '../../helpers/academy.ts'
+import { randomRuns } from '../../helpers/random.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { anyWrite, initialWrites, sendWrite } from '../counters/any-write.ts'
 import { createReplica, expectedRows, settle } from './data-set.ts'
@@ -29,7 +30,7 @@ for (const engine of sharedEngines) {
           await replica.follow()
           expect(replica.current()).toEqual(await expectedRows(servers[0].database))
         }),
-        { numRuns: 4, endOnFailure: true },
+        { numRuns: randomRuns(1, 8), endOnFailure: true },
       )
       await settle(servers[0].database)
       const again = createReplica(admin)

@@ -4,6 +4,7 @@ import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
+import { randomRuns } from '../../helpers/random.ts'
 
 const thing = fc.nat(1)
 const title = fc.constantFrom('Logic', 'Algebra', 'Go')
@@ -154,6 +155,6 @@ test('after any writes, what the log says of a thing leads from one change to th
         }
       }
     }),
-    { numRuns: 4 },
+    { numRuns: randomRuns(1, 8) },
   )
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { foldChanges } from '../../../src/server/counters/count.ts'
 import { countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
+import { randomRuns } from '../../helpers/random.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
@@ -28,7 +29,7 @@ for (const engine of sharedEngines) {
           expect(answers.filter((answer) => (answer?.status ?? 200) >= 500)).toEqual([])
           expect(await countDifferingCounters({ database: servers[0].database, now })).toBe(0)
         }),
-        { numRuns: 3, endOnFailure: true },
+        { numRuns: randomRuns(2, 6), endOnFailure: true },
       )
     })
   })

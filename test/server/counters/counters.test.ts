@@ -6,6 +6,7 @@ import { correctCounters, countDifferingCounters } from '../../../src/server/cou
 import { courseKinds } from '../../../src/server/counters/tally.ts'
 import type { Database, Row, Store } from '../../../src/server/database/database.ts'
 import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
+import { randomRuns } from '../../helpers/random.ts'
 import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
 /** First day that the counters keep apart from earlier ones. */
@@ -27,6 +28,7 @@ for (const [engine, hasManyWriters] of [
       const pending = async () =>
         Number((await database.one(sql`select count(*) as pending from counter_changes`))?.['pending'])
       let deferred = 0
+      const runs = randomRuns(5, 40)
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyWrite, { minLength: 5, maxLength: 25 }),
@@ -45,11 +47,11 @@ for (const [engine, hasManyWriters] of [
             clock.advance(day)
           },
         ),
-        { numRuns: 40 },
+        { numRuns: runs },
       )
       expect(deferred > 0).toBe(hasManyWriters)
-      // At least half of all kinds of counters occur, mostly more.
-      expect(kinds.size).toBeGreaterThan(0.5 * courseKinds.length)
+      // In many runs at least half of all kinds of counters occur, mostly more.
+      if (runs >= 40) expect(kinds.size).toBeGreaterThan(0.5 * courseKinds.length)
       const now = clock.now().toISOString()
       expect(await countDifferingCounters({ database, now })).toBe(0)
       expect(await countDifferingCounters({ database, now }, 1)).toBe(0)
@@ -96,7 +98,7 @@ for (const [engine, hasManyWriters] of [
             )
           },
         ),
-        { numRuns: onPostgres ? 3 : 6 },
+        { numRuns: randomRuns(3, onPostgres ? 3 : 12) },
       )
       expect(corrected).toBeGreaterThan(5)
     },

@@ -5,6 +5,7 @@ import type { Database, Row } from '../../../src/server/database/database.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { trashedTables } from '../../../src/server/database/trash.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
+import { randomRuns } from '../../helpers/random.ts'
 
 /** Creates a course with everything that is deleted with it; returns its path and id. */
 async function fullCourse(academy: TestAcademy, admin: Person, learner: Person, externalId = 'bio-101') {
@@ -299,7 +300,7 @@ test('lessons come back in any order to where they were', async ({ academy, admi
         expect(await text()).toBe(before)
       },
     ),
-    { numRuns: 10 },
+    { numRuns: randomRuns(5, 20) },
   )
 })
 

@@ -8,7 +8,7 @@ import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.t
 import { randomRuns } from '../../../helpers/random.ts'
 import { anyTrouble, troubledTransport } from '../../troubled.ts'
 
-const numRuns = randomRuns(2, 5)
+const numRuns = randomRuns(1, 5)
 
 const school = (word: string) =>
   JSON.stringify({

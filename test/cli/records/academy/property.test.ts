@@ -7,7 +7,7 @@ import { isStorableText } from '../../../../src/codec/unicode-text.ts'
 import { test } from '../../../helpers/cli.ts'
 import { anyText, randomRuns } from '../../../helpers/random.ts'
 
-const runs = randomRuns(3, 10)
+const runs = randomRuns(1, 10)
 
 /** Texts of any Unicode characters, and of characters with a meaning in files. */
 const text = fc.oneof(

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../../src/client/errors.ts'
 import { type RunOptions, type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { randomRuns } from '../../../helpers/random.ts'
 import { startSeedServer } from '../../../helpers/seed-server.ts'
 import { anyCourse } from './any-course.ts'
 
@@ -355,7 +356,7 @@ describe('courses apply', () => {
         const json = await local.run(`courses get ext:any-${number} --with-lessons -o json`)
         expect(JSON.parse(json.stdout)).toEqual(JSON.parse(text))
       }),
-      { numRuns: 12 },
+      { numRuns: randomRuns(1, 12) },
     )
   })
 
@@ -378,7 +379,7 @@ describe('courses apply', () => {
           expect(again.stderr).toMatch(/^No changes to course .*\n$/)
         }
       }),
-      { numRuns: 6 },
+      { numRuns: randomRuns(1, 12) },
     )
   })
 })
