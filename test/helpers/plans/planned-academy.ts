@@ -1,0 +1,90 @@
+import type { Sql } from 'sql-template-tag'
+import { onPostgres, openTestAcademy, type TestAcademy } from '../test-academy.ts'
+import { unknownFaults } from './known-plans.ts'
+import { type Plans, sqlitePlans } from './plan-faults.ts'
+import { watchDatabase } from './watched-database.ts'
+
+/** An academy whose statements are planned: it tells which of them read or sort a table from end to end. */
+export interface PlannedAcademy {
+  readonly academy: TestAcademy
+  readonly plans: Plans
+  /** Returns the faults in the plans of the statements that some work caused. */
+  faultsOf(work: () => Promise<unknown>): Promise<string[]>
+  /**
+   * Does the same twice: in an academy whose filters leave few rows, and in one whose filters leave very many. On PostgreSQL
+   * once, as its planner has statistics of how many each filter leaves.
+   */
+  faultsAtEachSize(work: () => Promise<unknown>): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** How many times more rows than there are a large academy says there are. */
+const many = 1_000_000
+
+export async function openPlannedAcademy(): Promise<PlannedAcademy> {
+  let isLarge = false
+  let statements = new Map<string, Sql>()
+  let plans: Plans | undefined
+  const academy = await openTestAcademy({
+    through: (database) =>
+      watchDatabase(database, {
+        seen: (statement) => void statements.set(statement.sql, statement),
+        answered: (statement, answer) => (plans ? answerBySize(plans, statement, answer, isLarge) : answer),
+      }),
+  })
+  const made = onPostgres
+    ? await (await import('./postgres-plans.ts')).postgresPlans()
+    : sqlitePlans(academy.path)
+  plans = made
+  const faultsByText = new Map<string, string[]>()
+
+  async function faultsOf(work: () => Promise<unknown>): Promise<string[]> {
+    statements = new Map()
+    await work()
+    const faults: string[] = []
+    for (const [text, statement] of statements) {
+      const found = faultsByText.get(text) ?? (await made.faultsOf(statement))
+      faultsByText.set(text, found)
+      faults.push(...found)
+    }
+    return unknownFaults(faults)
+  }
+
+  async function faultsAtEachSize(work: () => Promise<unknown>): Promise<string[]> {
+    const faults: string[] = []
+    for (isLarge of onPostgres ? [true] : [false, true]) faults.push(...(await faultsOf(work)))
+    isLarge = false
+    return faults
+  }
+
+  async function close(): Promise<void> {
+    await made.close()
+    await academy.close()
+  }
+
+  return { academy, plans: made, faultsOf, faultsAtEachSize, close }
+}
+
+/**
+ * Replaces the answer of each statement by which the server finds out how many rows there are, to decide how to read them. So an
+ * academy of a dozen rows is read as a large one.
+ */
+async function answerBySize(
+  plans: Plans,
+  statement: Sql,
+  answer: unknown,
+  isLarge: boolean,
+): Promise<unknown> {
+  // The last row that a page may look at: there is one, as if the table went on.
+  if (/limit 1 offset \?\s*$/.test(statement.sql)) return plans.placeBy(statement)
+  // The rows of a filter, counted up to the most that a page may look at.
+  if (/^\s*select count\(\*\) as (count|rows) from \(/.test(statement.sql)) {
+    const count = (await plans.countBy(statement)) ?? (isLarge ? many : undefined)
+    return count === undefined ? answer : { count, rows: count }
+  }
+  // The kept counters of learners.
+  if (isLarge && / learners, amount from/.test(statement.sql) && Array.isArray(answer)) {
+    return answer.map((row: { learners: number }) => ({ ...row, learners: row.learners * many }))
+  }
+  return answer
+}
