@@ -53,7 +53,7 @@ function saysItself(line: string): boolean {
   )
 }
 
-test('a document that src names is in the repository', () => {
+test('a document that src names is in the repository', { tags: ['slow'] }, () => {
   const missing = sources.flatMap(({ path, lines }) =>
     [...lines.join('\n').matchAll(/[\w./-]+\.md\b/g)].flatMap(([name]) =>
       existsSync(join(root, '..', name)) ? [] : [`${path}: ${name}`],

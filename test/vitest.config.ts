@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration, type TestTagDefinition } from 'vitest/config'
 import { executable } from './executable/build.ts'
 
 /**
@@ -61,9 +61,18 @@ const postgres = project('postgres', {
   sequence: { groupOrder: 2 },
 })
 
+/**
+ * A test that takes 100 ms or more on an idle machine has this tag: `npm test` leaves it out, `npm run test:full` runs it. `slow-tests.ts`
+ * names tests that should have it.
+ */
+const tags: TestTagDefinition[] = [{ name: 'slow', description: 'takes 100 ms or more' }]
+
 export default defineConfig({
   test: {
+    tags,
     maxWorkers: '100%',
+    slowTestThreshold: 300,
+    reporters: ['default', './test/slow-tests.ts'],
     projects: [
       project('learnctl', {
         include: ['**/*.test.ts'],

@@ -146,7 +146,7 @@ describe('the configuration', () => {
     expect(await cli.run('courses list --database x.db', { env })).toMatchObject({ code: 0 })
   })
 
-  test('that cannot be written keeps no half of a sign-in', async ({ remote, admin }) => {
+  test('that cannot be written keeps no half of a sign-in', { tags: ['slow'] }, async ({ remote, admin }) => {
     writeFileSync(join(remote.home, 'blocked'), 'a file')
     const env = { LEARNCTL_CONFIG_DIR: join(remote.home, 'blocked/learnctl') }
     const line = 'auth login --with-key --url https://school.example'

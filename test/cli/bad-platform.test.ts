@@ -33,7 +33,7 @@ const waited = test
   .override('options', ({ pauses }) => ({ sleep: async (ms: number) => void pauses.push(ms) }))
 
 describe('a platform that', () => {
-  test('is down exits 7 after four attempts', async ({ cli }) => {
+  test('is down exits 7 after four attempts', { tags: ['slow'] }, async ({ cli }) => {
     const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k' }
     const ran = await cli.run('courses list', { env })
     expectClearError(
@@ -272,7 +272,7 @@ describe('Ctrl-C', () => {
     expect(files(cli)).toEqual([])
   })
 
-  test('in an export of a local academy is obeyed before its end', async ({ local }) => {
+  test('in an export of a local academy is obeyed before its end', { tags: ['slow'] }, async ({ local }) => {
     fillEnrollments(join(local.cwd, 'academy.db'), 2000)
     const controller = new AbortController()
     const interrupt = () => controller.abort(new InterruptedError('SIGINT'))

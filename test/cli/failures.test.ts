@@ -390,7 +390,7 @@ describe('a refusal for want of a scope', () => {
     )
   })
 
-  test('is the academy’s own as well', async ({ remote, academy, admin, clock }) => {
+  test('is the academy’s own as well', { tags: ['slow'] }, async ({ remote, academy, admin, clock }) => {
     const scopes = ['read'] as const
     storeProfile(
       remote.config,

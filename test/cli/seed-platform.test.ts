@@ -483,6 +483,7 @@ describe('with a key that', () => {
 
   test.for(keys)(
     '%s every command exits 4 and says which key that was',
+    { tags: ['slow'] },
     async ([, keyOf, message], { cli, seed }) => {
       for (const line of lines) {
         const { code, stdout, stderr } = await cli.run(line, at({ url: seed.url, key: keyOf(seed) }))

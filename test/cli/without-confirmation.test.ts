@@ -134,7 +134,9 @@ async function session(academy: TestAcademy, transport: Transport): Promise<(Ran
   return runs
 }
 
-test('an academy of ours behind a proxy that drops Preference-Applied is used as without the proxy', async () => {
+test('an academy of ours behind a proxy that drops Preference-Applied is used as without the proxy', {
+  tags: ['slow'],
+}, async () => {
   await using direct = await openTestAcademy()
   await using proxied = await openTestAcademy()
   const expected = await session(direct, transportTo(direct))

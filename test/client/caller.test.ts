@@ -231,7 +231,7 @@ test('the client has a method per operation: path parameters, then body or query
   expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('cannot be used together')
 })
 
-test('a caller loads neither schemas nor an HTTP library', async () => {
+test('a caller loads neither schemas nor an HTTP library', { tags: ['slow'] }, async () => {
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = []

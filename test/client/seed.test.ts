@@ -25,7 +25,7 @@ async function textOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   return text
 }
 
-test('all eight published operations work against the plainest platform', async () => {
+test('all eight published operations work against the plainest platform', { tags: ['slow'] }, async () => {
   const course = await client.courses.create({ title: 'Algebra', difficulty: 'beginner' })
   expect(course).toEqual({ id: '1', title: 'Algebra', difficulty: 'beginner' })
   expect(await client.courses.list()).toEqual({ data: [course], nextCursor: null })
@@ -54,7 +54,7 @@ test('all eight published operations work against the plainest platform', async 
   expect(seed.requests.every(({ url }) => url.startsWith('/v1/') && !url.startsWith('/v1/v1'))).toBe(true)
 })
 
-test('every extension is said not to be offered, by host and operation', async () => {
+test('every extension is said not to be offered, by host and operation', { tags: ['slow'] }, async () => {
   await client.courses.create({ title: 'Algebra' })
   const transport = createUndiciTransport()
   const caller = createCaller({

@@ -51,7 +51,9 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(server.heads).toHaveLength(2)
   })
 
-  test('the idle timeout guards a stream as well, but not the time its reader takes', async () => {
+  test('the idle timeout guards a stream as well, but not the time its reader takes', {
+    tags: ['slow'],
+  }, async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
     const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
     const run = call({ baseUrl: server.url, idleTimeoutMs: 150 })
@@ -149,7 +151,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(run.sleeps).toHaveLength(1)
   })
 
-  test('an answer without end is left after 64 MiB', async () => {
+  test('an answer without end is left after 64 MiB', { tags: ['slow'] }, async () => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     let sent = 0
     const server = await serve((socket) => {
@@ -227,7 +229,9 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     ])
   })
 
-  test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', async () => {
+  test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', {
+    tags: ['slow'],
+  }, async () => {
     // A TLS handshake without an answer: the connection is open but not established.
     const server = await serve(() => {})
     const transport = createNetwork({ connectTimeoutMs: 30 })

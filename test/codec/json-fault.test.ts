@@ -39,7 +39,9 @@ const damaged = fc
     return text.slice(0, at) + put + text.slice(at + taken)
   })
 
-test('any damage is found where the engine finds it, or at the beginning of that word', () => {
+test('any damage is found where the engine finds it, or at the beginning of that word', {
+  tags: ['slow'],
+}, () => {
   fc.assert(
     fc.property(damaged, (text) => {
       const said = messageOf(text)

@@ -78,7 +78,7 @@ describe('JSON', () => {
     expect(parseJson(`[0.${digits}7,1e2]`)).toEqual([0.7777777777777778, 100])
   })
 
-  test('is read as the engine reads it, next to any number that is not exact', () => {
+  test('is read as the engine reads it, next to any number that is not exact', { tags: ['slow'] }, () => {
     const piece = fc.oneof(
       fc.constantFrom(...'{}[]:, "\\\u0001-+.eE017'),
       fc.constantFrom(

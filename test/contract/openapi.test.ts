@@ -42,7 +42,7 @@ const parts = Object.entries(schemas).flatMap(([name, schema]) =>
   partsOf(schema).map(([path, part]) => ({ path: `${name}: ${path}`, part })),
 )
 
-test('the document is valid OpenAPI 3.1', async () => {
+test('the document is valid OpenAPI 3.1', { tags: ['slow'] }, async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(structuredClone(document))
   expect(errors).toBeUndefined()

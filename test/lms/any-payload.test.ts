@@ -128,7 +128,7 @@ function assertSound(event: LmsEvent): void {
   expect(event.label.length).toBeLessThanOrEqual(255)
 }
 
-test('a payload with odd values means something sound, or is malformed', () => {
+test('a payload with odd values means something sound, or is malformed', { tags: ['slow'] }, () => {
   const seen = { sound: 0, malformed: 0 }
   const runs = randomRuns(100, 300)
   fc.assert(

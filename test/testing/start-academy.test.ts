@@ -25,7 +25,9 @@ function fileWith(name: string, text: string): string {
 }
 
 describe('an academy in this process', () => {
-  test('has the records and files of its seed, and the same ids in each run', async () => {
+  test('has the records and files of its seed, and the same ids in each run', {
+    tags: ['slow'],
+  }, async () => {
     const file = fileWith('users.csv', 'email\ngrace@example.org\n')
     const ids: string[][] = []
     for (let run = 0; run < 2; run += 1) {

@@ -70,7 +70,7 @@ const filesIn = (cli: TestCli, folder: string) =>
     .filter((path) => statSync(join(cli.cwd, folder, path)).isFile())
     .sort()
 
-test('after any writes, the newest rows of all runs are those of the academy', async ({
+test('after any writes, the newest rows of all runs are those of the academy', { tags: ['slow'] }, async ({
   school,
   admin,
   academy,
@@ -89,10 +89,9 @@ test('after any writes, the newest rows of all runs are those of the academy', a
   expect(stateOf(school, 'again')).toEqual(stateOf(school, 'set'))
 })
 
-test('a run adds files with the changed rows, and none where nothing has changed', async ({
-  school,
-  admin,
-}) => {
+test('a run adds files with the changed rows, and none where nothing has changed', {
+  tags: ['slow'],
+}, async ({ school, admin }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Sea, "deep"', externalId: '007' })
   const first = await school.run('analytics dataset set -o csv')
   expect(first.stderr).toMatch(
@@ -158,7 +157,7 @@ test('schema.json is a data package, with the keys and references of each table'
   expect([parquet.subarray(0, 4).toString(), parquet.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
 })
 
-test('a run that was killed before its manifest is made up for by the next one', async ({
+test('a run that was killed before its manifest is made up for by the next one', { tags: ['slow'] }, async ({
   school,
   admin,
   academy,
@@ -184,7 +183,7 @@ test('a run that was killed before its manifest is made up for by the next one',
   expect(filesIn(school, 'set').filter((path) => path.endsWith('.part'))).toEqual([])
 })
 
-test('a run that was killed before its description is described by the next one', async ({
+test('a run that was killed before its description is described by the next one', { tags: ['slow'] }, async ({
   school,
   admin,
 }) => {
@@ -202,7 +201,11 @@ test('a run that was killed before its description is described by the next one'
   expect(described.map(read)).toEqual(after)
 })
 
-test('a run that the platform refuses adds nothing', async ({ school, admin, academy }) => {
+test('a run that the platform refuses adds nothing', { tags: ['slow'] }, async ({
+  school,
+  admin,
+  academy,
+}) => {
   await school.run('analytics dataset set -o jsonl')
   const before = filesIn(school, 'set')
   await admin.post('/v1/courses', { title: 'Sea' })
@@ -215,12 +218,9 @@ test('a run that the platform refuses adds nothing', async ({ school, admin, aca
   expect(stateOf(school, 'set')).toEqual(await expectedRows(academy.database))
 })
 
-test('a data set of another place or too long ago is not continued, but begun again with --full', async ({
-  school,
-  academy,
-  admin,
-  clock,
-}) => {
+test('a data set of another place or too long ago is not continued, but begun again with --full', {
+  tags: ['slow'],
+}, async ({ school, academy, admin, clock }) => {
   await school.run('analytics dataset set -o jsonl')
   await admin.post('/v1/courses', { title: 'Sea' })
   await academy.database.run(
@@ -270,7 +270,9 @@ test.skipIf(!existsSync('/proc/self'))('a folder that cannot be made is named', 
   })
 })
 
-test('a data set with a missing file is not continued, and a file is no data set', async ({ school }) => {
+test('a data set with a missing file is not continued, and a file is no data set', {
+  tags: ['slow'],
+}, async ({ school }) => {
   expect(await school.run('analytics dataset warehouse -o csv')).toMatchObject({ code: 0 })
   rmSync(join(school.cwd, 'warehouse/tables/users/run-000001.csv'))
   expect(await school.run('analytics dataset warehouse')).toEqual({

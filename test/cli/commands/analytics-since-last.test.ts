@@ -37,7 +37,11 @@ function follow(copy: Map<string, unknown>, rows: readonly Changed[]): void {
   }
 }
 
-test('a copy that takes each export has the rows of a whole one', async ({ school, admin, academy }) => {
+test('a copy that takes each export has the rows of a whole one', { tags: ['slow'] }, async ({
+  school,
+  admin,
+  academy,
+}) => {
   for (const one of initialWrites) await sendWrite(academy, admin, one)
   const copy = new Map<string, unknown>()
   const next = async () => {

@@ -27,7 +27,7 @@ const linesOf = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('each statement is a line, and the same in each export', async ({ school }) => {
+test('each statement is a line, and the same in each export', { tags: ['slow'] }, async ({ school }) => {
   const { code, stdout, stderr } = await school.run('analytics statements')
   expect([code, stderr]).toEqual([0, 'Exported 151 rows\n'])
   const statements = linesOf(stdout)
@@ -39,7 +39,9 @@ test('each statement is a line, and the same in each export', async ({ school })
   expect((await school.run('analytics statements')).stdout).toBe(stdout)
 })
 
-test('--file writes a file for its owner alone, compressed if its name says so', async ({ school }) => {
+test('--file writes a file for its owner alone, compressed if its name says so', { tags: ['slow'] }, async ({
+  school,
+}) => {
   const { stdout } = await school.run('analytics statements')
   const run = await school.run('analytics statements --file s.jsonl.gz')
   expect(run).toMatchObject({ code: 0, stderr: 'Exported 151 rows to s.jsonl.gz\n' })
@@ -58,7 +60,9 @@ test('-o json, and a file that ends in .json, have one array', async ({ school }
   ])
 })
 
-test('version, actor, home page and period are those of the flags', async ({ school }) => {
+test('version, actor, home page and period are those of the flags', { tags: ['slow'] }, async ({
+  school,
+}) => {
   const flags =
     '--xapi-version 2.0.0 --actor email --home-page https://school.example --start-date 2026-01-02 --course ext:sea'
   const statements = linesOf((await school.run(`analytics statements ${flags}`)).stdout)

@@ -136,7 +136,7 @@ describe('in a pipe', () => {
     expect(rows.map(([section]) => section)).not.toContain('gradeDistribution')
   })
 
-  test('has grades as shares of 100, and their ranges', async ({ local }) => {
+  test('has grades as shares of 100, and their ranges', { tags: ['slow'] }, async ({ local }) => {
     for (const [name, score] of Object.entries({ ada: 95, bob: 50 })) {
       await local.run(`grades set email:${name}@school.example --course ext:C-0 --score ${score}`)
     }
@@ -148,7 +148,7 @@ describe('in a pipe', () => {
     expect(rows.filter(([section]) => section === 'gradeDistribution')).toHaveLength(10)
   })
 
-  test('has the same rows as CSV, and any of their columns', async ({ local }) => {
+  test('has the same rows as CSV, and any of their columns', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('analytics summary -o csv')
     const records: string[][] = parse(stdout)
     expect(records[0]).toEqual(['section', 'name', 'measure', 'value'])
@@ -161,7 +161,7 @@ describe('in a pipe', () => {
     })
   })
 
-  test('has columns with types and meanings', async ({ local }) => {
+  test('has columns with types and meanings', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('analytics summary -o csv')
     const [header = []]: string[][] = parse(stdout)
     const columns = await typeColumns(labelColumns(header, header), undefined, figureColumns)
@@ -197,6 +197,7 @@ test('--dry-run shows the request', async ({ local }) => {
 
 test.for(['summary', 'export'])(
   '%s names the flag that is refused, and hints at references',
+  { tags: ['slow'] },
   async (verb, { local }) => {
     await fill(local)
     const told = async (flags: string) => (await local.run(`analytics ${verb} ${flags}`)).stderr

@@ -48,7 +48,7 @@ describe('create', () => {
     expect(await rowsOf(local, 'apps list --columns clientId')).toEqual([['learnctl']])
   })
 
-  test('asks for what it needs on a terminal', async ({ local }) => {
+  test('asks for what it needs on a terminal', { tags: ['slow'] }, async ({ local }) => {
     const typed = ['Reports\r', 'https://reports.example/cb\r']
     const { code, stdout } = await local.run('apps create -o json', { tty: 80, typed })
     expect(code).toBe(0)

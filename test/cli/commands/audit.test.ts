@@ -216,7 +216,9 @@ test('data of an erased user is gone from the log, which still verifies', async 
   expect(stderr).toContain('note: The details of 2 entries were erased with a user')
 })
 
-test('the erasure of one user explains no details of another that are gone', async ({ local }) => {
+test('the erasure of one user explains no details of another that are gone', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   await local.run('users create --email bob@b.example --external-id 2')
   await local.run('enrollments create --course ext:LOG --user ext:2')

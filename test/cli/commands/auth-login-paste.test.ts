@@ -57,7 +57,7 @@ describe('auth login at a terminal', () => {
     expect(desk.school.forms('/token').map((form) => form.get('code'))).toEqual(['pasted'])
   })
 
-  test('takes a denial that is pasted', async ({ desk }) => {
+  test('takes a denial that is pasted', { tags: ['slow'] }, async ({ desk }) => {
     const ran = await paste(desk, (address) => [`${redirect(address, { error: 'access_denied' })}\r`])
     expect(ran).toMatchObject({ code: 4, stdout: '' })
     expect(ran.stderr.replaceAll(ansiCodes, '')).toContain('error: Sign-in to school.example was denied\n')

@@ -245,9 +245,9 @@ describe('a refusal', () => {
     }
   })
 
-  test('of a reference to nothing in a local academy suggests the record with the nearest id, title or address', async ({
-    local,
-  }) => {
+  test('of a reference to nothing in a local academy suggests the record with the nearest id, title or address', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run('courses create --title Astronomy --external-id AST-101')
     await local.run('courses create --title Botany')
     await local.run('users create --email ada@example.org')
@@ -342,7 +342,9 @@ describe('what was done', () => {
 describe('delete', () => {
   const sea = 'courses create --title "Marine Biology" --external-id sea'
 
-  test('names what goes with the course, and takes its title typed out', async ({ local }) => {
+  test('names what goes with the course, and takes its title typed out', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run(sea)
     await local.run('lessons create --course ext:sea --title Tides')
     await local.run('lessons create --course ext:sea --title Corals')

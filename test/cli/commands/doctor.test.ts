@@ -85,7 +85,7 @@ describe('of a local academy', () => {
     expect(await resultOf(cli, 'doctor')).toContainEqual(counters)
   })
 
-  test('finds a database that is damaged', async ({ cli }) => {
+  test('finds a database that is damaged', { tags: ['slow'] }, async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     for (const title of ['Sea', 'Land']) await cli.run(`courses create --title ${title}`)

@@ -91,7 +91,9 @@ test('enrolments are listed by course, user, role and status', async ({ local })
   expect(await local.run('enrollments list --course ext:land')).toMatchObject({ code: 3, stdout: '' })
 })
 
-test('several courses and several people are listed and exported at once', async ({ local }) => {
+test('several courses and several people are listed and exported at once', { tags: ['slow'] }, async ({
+  local,
+}) => {
   const places = ['sea', 'a,b', 'land'].flatMap((course) =>
     ['S-1', 'S-2', 'S-3'].map((user) => [course, user]),
   )

@@ -54,7 +54,9 @@ const gradesOf = (cli: TestCli, database = '') =>
 describe('a gradebook', () => {
   beforeEach<{ local: TestCli }>(({ local }) => fill(local))
 
-  test('has a row per learner and a column per item, named apart though titles repeat', async ({ local }) => {
+  test('has a row per learner and a column per item, named apart though titles repeat', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const { code, stdout, stderr } = await local.run('grades report ext:SEA')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -76,7 +78,7 @@ describe('a gradebook', () => {
     expect(third).toMatchObject({ externalId: 'S3', 'Essay (essay-1)': '', gradePercent: '', passed: '' })
   })
 
-  test('is read as it is by another CSV reader', async ({ local }) => {
+  test('is read as it is by another CSV reader', { tags: ['slow'] }, async ({ local }) => {
     await local.run('grades report ext:SEA --file book.csv')
     const script =
       'import csv, json, sys; print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))))'
@@ -126,7 +128,7 @@ describe('a gradebook', () => {
     expect(stderr).toContain('note: 1 grade included that learners do not see yet\n')
   })
 
-  test('fits a terminal, and says how many columns are hidden', async ({ local }) => {
+  test('fits a terminal, and says how many columns are hidden', { tags: ['slow'] }, async ({ local }) => {
     for (let index = 0; index < 12; index += 1) {
       await local.run(`grades set ext:S2 --course ext:SEA --item item-${index} --score ${index}`)
     }
@@ -207,27 +209,34 @@ describe('a gradebook', () => {
     ['--for canvas', (itemId: string) => itemId],
     ['--for moodle', (itemId: string) => nameOf(itemId)],
     ['--for openedx', (itemId: string) => nameOf(itemId)],
-  ] as const)('that is exported with %j is imported in another academy', async ([flags, idOf], { local }) => {
-    await local.run(`grades report ext:SEA ${flags} --file book.csv`)
-    await enroll(local, '--database other.db')
-    const { code, stderr } = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: 'Imported 5 rows of 5 from book.csv: 5 created\n',
-    })
-    const before = (await gradesOf(local)).map(([learner, item = '', percent]) => [
-      learner,
-      idOf(item),
-      percent,
-    ])
-    expect((await gradesOf(local, '--database other.db')).sort()).toEqual(before.sort())
-    const again = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
-    expect(again.stderr).toContain('5 unchanged')
-  })
+  ] as const)(
+    'that is exported with %j is imported in another academy',
+    { tags: ['slow'] },
+    async ([flags, idOf], { local }) => {
+      await local.run(`grades report ext:SEA ${flags} --file book.csv`)
+      await enroll(local, '--database other.db')
+      const { code, stderr } = await local.run(
+        'grades import book.csv --gradebook ext:SEA --database other.db',
+      )
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: 'Imported 5 rows of 5 from book.csv: 5 created\n',
+      })
+      const before = (await gradesOf(local)).map(([learner, item = '', percent]) => [
+        learner,
+        idOf(item),
+        percent,
+      ])
+      expect((await gradesOf(local, '--database other.db')).sort()).toEqual(before.sort())
+      const again = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
+      expect(again.stderr).toContain('5 unchanged')
+    },
+  )
 })
 
 test.for(['', '--for canvas'] as const)(
   'item ids with brackets come back from a gradebook exported with %j',
+  { tags: ['slow'] },
   async (flags, { local }) => {
     await enroll(local, '')
     const items = [
@@ -258,7 +267,9 @@ test('a gradebook has no column for an item that only removed learners have grad
   expect((parse(stdout) as string[][])[0]?.slice(8)).toEqual(["'=Quiz, “one” (quiz)", 'Essay (essay-1)'])
 })
 
-test('a gradebook of too many items says that it has only some of them', async ({ local }) => {
+test('a gradebook of too many items says that it has only some of them', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await enroll(local, '--database many.db')
   const database = new DatabaseSync(join(local.cwd, 'many.db'))
   const time = '2026-01-01T00:00:00.000Z'
@@ -277,7 +288,9 @@ test('a gradebook of too many items says that it has only some of them', async (
   )
 })
 
-test('problems of grades in a gradebook are named by the line and column of the file', async ({ local }) => {
+test('problems of grades in a gradebook are named by the line and column of the file', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await enroll(local, '')
   const book = [
     'learnerId,externalId,gradePercent,passed,Essay (e),Exam (x)',

@@ -61,9 +61,9 @@ test('a grade is cleared by score none, and one that is not published does not c
   expect(refused.stderr).toContain('--score must be a number, not "nothing"')
 })
 
-test('a correction keeps the weight, the maximum and the source, by command and by import', async ({
-  local,
-}) => {
+test('a correction keeps the weight, the maximum and the source, by command and by import', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await fill(local)
   const set = 'grades set --learner ext:1 --course ext:LOG --item'
   await local.run(`${set} tma --score 80 --weight 50`)
@@ -102,7 +102,9 @@ test('a correction keeps the weight, the maximum and the source, by command and 
   )
 })
 
-test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', async ({ local }) => {
+test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await fill(local)
   const set = 'grades set ext:1 --course ext:LOG --item'
   await local.run(`${set} exam --score 17 --maximum 20`)
@@ -155,7 +157,9 @@ test('grades are imported, and a second time nothing changes', async ({ local })
   expect((await local.run('grades import g.csv')).stderr).toContain('1 unchanged, 1 failed')
 })
 
-test('an export can be imported elsewhere, and exported there as the same file', async ({ local }) => {
+test('an export can be imported elsewhere, and exported there as the same file', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   await local.run([
     'grades',

@@ -69,7 +69,7 @@ test('a course takes its groups along, and says so', async ({ local }) => {
   expect(stderr).toContain('Deleted course Sea (sea) with 1 group; restore until')
 })
 
-test('lists are filtered by the members of a group', async ({ local }) => {
+test('lists are filtered by the members of a group', { tags: ['slow'] }, async ({ local }) => {
   await local.run('groups members add 5b S-1')
   for (const user of ['S-1', 'S-2']) {
     await local.run(`progress set ${user} --course sea --completion 10`)
@@ -87,7 +87,7 @@ test('lists are filtered by the members of a group', async ({ local }) => {
   expect((await local.run('users list --group none')).stderr).toContain('Group none not found')
 })
 
-test('all members of a group are enrolled, and the counts told', async ({ local }) => {
+test('all members of a group are enrolled, and the counts told', { tags: ['slow'] }, async ({ local }) => {
   await local.run('groups members add 5b S-1 S-2 S-3')
   await local.run('enrollments create --user S-1 --course sea')
   const line = 'enrollments create --group 5b --course sea --role learner'
@@ -150,7 +150,9 @@ test('--group is the only one to name users', async ({ local }) => {
   expect((await local.run('enrollments create --group 5b')).stderr).toContain('--course is required')
 })
 
-test('groups and their members are imported, and exported in the same form', async ({ local }) => {
+test('groups and their members are imported, and exported in the same form', { tags: ['slow'] }, async ({
+  local,
+}) => {
   const groups = 'externalId,name,course\n5b,Class 6b,\ns2,Section 2,ext:sea\n'
   expect(await local.run('groups import -', { stdin: groups })).toMatchObject({ code: 0 })
   const members = 'groupId,userId\n5b,S-1\next:5b,bob@school.example\ns2,S-3\n'

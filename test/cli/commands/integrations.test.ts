@@ -354,7 +354,7 @@ describe('map', () => {
     )
   })
 
-  test('maps a file, after all of it was checked', async ({ local }) => {
+  test('maps a file, after all of it was checked', { tags: ['slow'] }, async ({ local }) => {
     await local.run('courses create --title Sea --external-id BIO-101')
     const file = (text: string) => writeFileSync(join(local.cwd, 'mappings.csv'), text)
     file('noun,externalKey,reference\ncourse,1,BIO-101\nusr,2,x\nuser,,x\n')
@@ -468,7 +468,9 @@ describe('the encryption key', () => {
     expect((await local.run('doctor')).stdout).toContain('everything encrypted can be read')
   })
 
-  test('is in no backup, which says so, and is missed after a restore elsewhere', async ({ local }) => {
+  test('is in no backup, which says so, and is missed after a restore elsewhere', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run('integrations set moodle --webhook-secret-stdin', { stdin: secret })
     const path = keyOf(local)
     expect((await local.run('server backup saved.db')).stderr).toContain(

@@ -104,7 +104,7 @@ describe('set', () => {
     })
   })
 
-  test('for an enrolment that is stopped exits 6', async ({ local }) => {
+  test('for an enrolment that is stopped exits 6', { tags: ['slow'] }, async ({ local }) => {
     const { id } = await resultOf(
       local,
       'enrollments create --course ext:sea --user ext:S-1 --status inactive',
@@ -126,7 +126,7 @@ describe('set', () => {
 })
 
 describe('get', () => {
-  test('lists the courses of a learner, or one of them', async ({ local }) => {
+  test('lists the courses of a learner, or one of them', { tags: ['slow'] }, async ({ local }) => {
     await local.run('courses create --title Land --external-id land --status published')
     await local.run(`${set} --completion 60`)
     await local.run('progress set ext:S-1 --course ext:land --completion 10')

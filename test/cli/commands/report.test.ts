@@ -36,7 +36,7 @@ function textOf(html: string): string {
 }
 
 describe('report', () => {
-  test('has the figures that the exported learners add up to', async ({ school }) => {
+  test('has the figures that the exported learners add up to', { tags: ['slow'] }, async ({ school }) => {
     const text = textOf(await htmlOf(school, autumn))
     const rows: LearnerRow[] = await learnersOf(school)
     const graded = rows.filter(({ passed }) => passed !== null)
@@ -119,7 +119,9 @@ describe('report', () => {
     expect(stderr).toContain('learnctl report --file report.html')
   })
 
-  test('leaves an existing file alone without --force, and none behind if it fails', async ({ school }) => {
+  test('leaves an existing file alone without --force, and none behind if it fails', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     writeFileSync(join(school.cwd, 'term.html'), 'mine')
     expectClearError(await school.run('report --file term.html'), 2, 'term.html already exists')
     expect(readFileSync(join(school.cwd, 'term.html'), 'utf8')).toBe('mine')

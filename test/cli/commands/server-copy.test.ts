@@ -13,7 +13,7 @@ async function academyIn(cli: TestCli): Promise<void> {
   await cli.run('courses create --title Sea --database academy.db')
 }
 
-test('copies an academy, and says how much', async ({ cli }) => {
+test('copies an academy, and says how much', { tags: ['slow'] }, async ({ cli }) => {
   await academyIn(cli)
   const { code, stdout, stderr } = await cli.run(line)
   expect([code, stdout]).toEqual([0, ''])

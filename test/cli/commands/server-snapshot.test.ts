@@ -166,7 +166,7 @@ describe('while the academy is in use', () => {
     expect(statSync(join(local.cwd, 'link.db')).ino).toBe(statSync(join(local.cwd, 'academy.db')).ino)
   })
 
-  test('by any other process, nothing is replaced either', async ({ local }) => {
+  test('by any other process, nothing is replaced either', { tags: ['slow'] }, async ({ local }) => {
     await local.run('server snapshot save one')
     await local.run('server backup backup.db')
     await add(local, 'Kept')
@@ -208,9 +208,9 @@ describe('reset', () => {
 })
 
 describe('backup', () => {
-  test('of an academy that is served and written to holds all that was answered before, and is whole', async ({
-    local,
-  }) => {
+  test('of an academy that is served and written to holds all that was answered before, and is whole', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const { printed } = await serve(local, '--database served.db --rate-limit 0 -o json')
     const { url, key } = JSON.parse(printed)
     const post = (title: string) =>

@@ -520,7 +520,9 @@ describe('status and stop', () => {
   })
 })
 
-test('openapi prints the document of every operation, in JSON or YAML, with no academy', async ({ cli }) => {
+test('openapi prints the document of every operation, in JSON or YAML, with no academy', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   const { code, stdout, stderr } = await cli.run('server openapi')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const document = JSON.parse(stdout)

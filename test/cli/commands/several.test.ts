@@ -174,7 +174,7 @@ describe('--ids', () => {
   })
 })
 
-test('many are done side by side, and told in their order', async ({ local }) => {
+test('many are done side by side, and told in their order', { tags: ['slow'] }, async ({ local }) => {
   const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
   for (const key of keys) await local.run(['courses', 'create', '--title', key, '--external-id', key])
   const { code, stderr } = await local.run(['courses', 'publish', ...keys], { tty: 80 })

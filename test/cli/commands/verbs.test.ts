@@ -129,7 +129,7 @@ test('an application is deleted by its name', async ({ local }) => {
 })
 
 describe('a verb without effect', () => {
-  test('says so, and keeps the version', async ({ local }) => {
+  test('says so, and keeps the version', { tags: ['slow'] }, async ({ local }) => {
     const said = async (line: string) => {
       const ran = await local.run(line)
       expect(ran.code, ran.stderr).toBe(0)

@@ -90,7 +90,7 @@ describe('each event of each kind', () => {
 })
 
 describe('signed as Canvas signs', () => {
-  test('a generated key signs, and its key set is what verifies', async () => {
+  test('a generated key signs, and its key set is what verifies', { tags: ['slow'] }, async () => {
     const { run, send, requests, cwd } = beside({ jwks: true, secrets: [] })
     const made = await run('webhooks generate-key -o json')
     expect(made).toMatchObject({ code: 0 })

@@ -150,7 +150,7 @@ describe('flags', () => {
 })
 
 describe('what there is to refer to', () => {
-  test('is offered by external id or e-mail, with its title', async ({ local }) => {
+  test('is offered by external id or e-mail, with its title', { tags: ['slow'] }, async ({ local }) => {
     await local.run(['courses', 'create', '--title', 'Marine Biology', '--external-id', 'BIO-101'])
     await local.run('users create --email ada@example.org --first-name Ada --last-name Lovelace')
     expect(await offered(local, 'courses get ')).toEqual(['ext:BIO-101\tMarine Biology'])
@@ -173,7 +173,7 @@ describe('what there is to refer to', () => {
     expect(await words(local, 'courses restore ')).toEqual(['ext:ONE'])
   })
 
-  test('are the lessons of the course that is named', async ({ local }) => {
+  test('are the lessons of the course that is named', { tags: ['slow'] }, async ({ local }) => {
     for (const id of ['A', 'B']) {
       await local.run(`courses create --title ${id} --external-id ${id}`)
       await local.run(`lessons create --course ext:${id} --title ${id}1 --external-id ${id}1`)

@@ -77,7 +77,7 @@ describe('a platform elsewhere', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('that does not answer is waited for a moment, and not at the next key', async ({
+  test('that does not answer is waited for a moment, and not at the next key', { tags: ['slow'] }, async ({
     school: { cli, asked, silence },
   }) => {
     silence()
@@ -86,7 +86,7 @@ describe('a platform elsewhere', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is offered as a list showed it, without a request', async ({
+  test('is offered as a list showed it, without a request', { tags: ['slow'] }, async ({
     school: { cli, asked, state, silence },
   }) => {
     await cli.run('courses list --limit 1 -q')
@@ -124,7 +124,7 @@ describe('a platform elsewhere', () => {
 })
 
 describe('a session that has to be renewed', () => {
-  test('is left as it is: a key signs in no user and refreshes no token', async ({
+  test('is left as it is: a key signs in no user and refreshes no token', { tags: ['slow'] }, async ({
     admin,
     school: { cli, asked },
   }) => {

@@ -41,7 +41,7 @@ test('all about a person is one JSON document, with every section', async ({ sch
   expect(data.progressHistory.at(-1)).toMatchObject({ percentage: 74.5 })
 })
 
-test('a file is for its owner alone, and compressed by its name', async ({ school }) => {
+test('a file is for its owner alone, and compressed by its name', { tags: ['slow'] }, async ({ school }) => {
   expect((await school.run('users export-data ext:S-1 --file zoe.json.gz')).code).toBe(0)
   const file = join(school.cwd, 'zoe.json.gz')
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -49,7 +49,9 @@ test('a file is for its owner alone, and compressed by its name', async ({ schoo
   expectClearError(await school.run('users export-data ext:S-1 --file zoe.json.gz'), 2, 'zoe.json.gz')
 })
 
-test('other formats, and people who do not exist, are refused without output', async ({ school }) => {
+test('other formats, and people who do not exist, are refused without output', { tags: ['slow'] }, async ({
+  school,
+}) => {
   expectClearError(await school.run('users export-data ext:S-1 -o csv'), 2, 'one JSON document')
   expectClearError(await school.run('users export-data ext:S-1 --file zoe.csv'), 2, 'one JSON document')
   expectClearError(await school.run('users export-data ext:S-1 --force'), 2, '--file')
@@ -57,7 +59,10 @@ test('other formats, and people who do not exist, are refused without output', a
   expect([missing.code, missing.stdout]).toEqual([3, ''])
 })
 
-test('instructors cannot read it, and a dry run reads nothing', async ({ school, academy }) => {
+test('instructors cannot read it, and a dry run reads nothing', { tags: ['slow'] }, async ({
+  school,
+  academy,
+}) => {
   const teacher = await academy.person('instructor')
   const refused = await school.run('users export-data ext:S-1', { env: { LEARNCTL_API_KEY: teacher.key } })
   expect([refused.code, refused.stdout]).toEqual([5, ''])

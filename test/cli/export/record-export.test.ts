@@ -54,6 +54,7 @@ const nouns = ['users', 'courses', 'lessons', 'enrollments', 'progress'] as cons
 describe('the rows', () => {
   test.for(nouns)(
     'of %s are the same in every format, with the columns of the import',
+    { tags: ['slow'] },
     async (noun, { school }) => {
       const csv = await school.run(`${noun} export`)
       const json = await school.run(`${noun} export -o json`)
@@ -76,15 +77,17 @@ describe('the rows', () => {
     },
   )
 
-  test('come in the order in which they were made, each once, over several pages', async ({ school }) => {
+  test('come in the order in which they were made, each once, over several pages', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     const { stdout } = await school.run('users export --role learner')
     const emails = recordsOf(stdout).map(({ email }) => email)
     expect(emails).toEqual(Array.from({ length: 120 }, (_, n) => `learner-${n}@school.example`))
   })
 
-  test('name others by the ids of the school, and themselves by their id where they have no other', async ({
-    school,
-  }) => {
+  test('name others by the ids of the school, and themselves by their id where they have no other', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     const [first, second] = recordsOf((await school.run('enrollments export')).stdout)
     expect(first).toMatchObject({ courseId: 'ext:sea', userId: 'email:learner-0@school.example' })
     expect(second).toMatchObject({ courseId: 'ext:sea', userId: 'ext:S-1' })
@@ -97,9 +100,9 @@ describe('the rows', () => {
     ])
   })
 
-  test('hold a profile in columns of their own, and formulas under guard unless --raw', async ({
-    school,
-  }) => {
+  test('hold a profile in columns of their own, and formulas under guard unless --raw', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     const guarded = await school.run('users export --search hyperlink')
     expect(recordsOf(guarded.stdout)[0]).toMatchObject({
       firstName: `'${formula}`,
@@ -112,9 +115,9 @@ describe('the rows', () => {
     expect(raw.stderr).toBe('Exported 1 row\n')
   })
 
-  test('have what the platform makes with --all-columns, and what was chosen with --columns', async ({
-    school,
-  }) => {
+  test('have what the platform makes with --all-columns, and what was chosen with --columns', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     const all = recordsOf((await school.run('enrollments export --all-columns')).stdout)
     expect(all[1]).toMatchObject({
       courseExternalId: 'sea',
@@ -127,7 +130,10 @@ describe('the rows', () => {
     expect(await school.run('enrollments export --columns nothing')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  test('tell when answers were left out, which a learner does not see', async ({ school, learner }) => {
+  test('tell when answers were left out, which a learner does not see', { tags: ['slow'] }, async ({
+    school,
+    learner,
+  }) => {
     const whole = await school.run('lessons export -o json')
     expect(whole.stdout).toContain('"answer":"The moon"')
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
@@ -139,10 +145,9 @@ describe('the rows', () => {
 })
 
 describe('progress', () => {
-  test('is exported as it is, or with its history, which an import records again', async ({
-    school,
-    local,
-  }) => {
+  test('is exported as it is, or with its history, which an import records again', {
+    tags: ['slow'],
+  }, async ({ school, local }) => {
     const now = recordsOf((await school.run('progress export')).stdout)
     expect(now).toEqual([
       {
@@ -166,11 +171,9 @@ describe('progress', () => {
     expect(again.stdout).toBe((await school.run('progress export --history')).stdout)
   })
 
-  test('goes along to another academy where courses are archived and users inactive', async ({
-    school,
-    local,
-    admin,
-  }) => {
+  test('goes along to another academy where courses are archived and users inactive', {
+    tags: ['slow'],
+  }, async ({ school, local, admin }) => {
     await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
     const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
     await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
@@ -197,7 +200,7 @@ describe('progress', () => {
     }
   })
 
-  test('is that of a course, a learner, or since a time', async ({ school }) => {
+  test('is that of a course, a learner, or since a time', { tags: ['slow'] }, async ({ school }) => {
     for (const [flags, rows] of [
       ['--course ext:sea --learner ext:S-1', 1],
       ['--learner ext:S-2', 0],
@@ -217,7 +220,9 @@ describe('progress', () => {
 })
 
 describe('the file', () => {
-  test('has the form that its name says, and is not overwritten without --force', async ({ school }) => {
+  test('has the form that its name says, and is not overwritten without --force', { tags: ['slow'] }, async ({
+    school,
+  }) => {
     const { stdout } = await school.run('users export -o jsonl')
     const ran = await school.run('users export --file out.jsonl.gz')
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'Exported 122 rows to out.jsonl.gz\n' })
@@ -239,7 +244,7 @@ describe('the file', () => {
     expect(existsSync(join(local.cwd, 'out.csv'))).toBe(false)
   })
 
-  test('is not there, nor half of it, when the export is interrupted on its way', async ({
+  test('is not there, nor half of it, when the export is interrupted on its way', { tags: ['slow'] }, async ({
     academy,
     admin,
   }) => {

@@ -19,7 +19,9 @@ async function errorOf(cli: TestCli, line: string, tty?: number): Promise<string
   return ran.stderr
 }
 
-test('learners are exported as Parquet by the name of the file, with the columns of CSV', async ({ cli }) => {
+test('learners are exported as Parquet by the name of the file, with the columns of CSV', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   expect((await cli.run('analytics export --file learners.parquet')).stderr).toContain('Exported 622 rows')
   const rows = await readParquet(cli, 'learners.parquet')
   const header = readFileSync(join(cli.cwd, 'learners.csv'), 'utf8').split('\r\n')[0]
@@ -39,6 +41,7 @@ test('--columns chooses the columns of a Parquet file, in order', async ({ cli }
 
 test.for(['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'terms', 'audit'])(
   '%s export writes Parquet and XLSX',
+  { tags: ['slow'] },
   async (noun, { cli }) => {
     for (const format of ['parquet', 'xlsx']) {
       const ran = await cli.run(`${noun} export --file all.${format}`)
@@ -95,7 +98,9 @@ test('flags for CSV, compression and commands without rows are refused', async (
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('LEARNCTL_OUTPUT must be one of')])
 })
 
-test('a text that a cell cannot hold is an error with its place, and leaves no file', async ({ cli }) => {
+test('a text that a cell cannot hold is an error with its place, and leaves no file', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   const block = JSON.stringify({ type: 'text', body: 'x'.repeat(33_000) })
   const made = await cli.run(
     [...['lessons', 'create', '--course', 'first-course', '--title', 'Long'], ...['--body', '-']],

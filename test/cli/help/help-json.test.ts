@@ -33,7 +33,7 @@ describe('commands as data', () => {
     expect(silent).toEqual([])
   })
 
-  test('has all commands with their arguments and flags', async ({ described }) => {
+  test('has all commands with their arguments and flags', { tags: ['slow'] }, async ({ described }) => {
     const all = await allCommands()
     expect([...described.keys()]).toEqual(all.map(([path]) => path))
     for (const [path, { flags = [], arguments: positions = [] }] of all) {
@@ -47,7 +47,7 @@ describe('commands as data', () => {
     }
   })
 
-  test('the method of an operation says whether its command writes', ({ described }) => {
+  test('the method of an operation says whether its command writes', { tags: ['slow'] }, ({ described }) => {
     expect(described.get('courses list')).toMatchObject({
       writes: [],
       destructive: false,
@@ -67,7 +67,7 @@ describe('commands as data', () => {
     })
   })
 
-  test('a flag says what it changes besides', ({ described }) => {
+  test('a flag says what it changes besides', { tags: ['slow'] }, ({ described }) => {
     const flagOf = (command: string, flag: string) =>
       described.get(command).flags.find(({ name }: { name: string }) => name === flag)
     expect(flagOf('analytics export', '--file')).toMatchObject({
@@ -82,7 +82,9 @@ describe('commands as data', () => {
     expect(flagOf('users import', '--file')).toBeUndefined()
   })
 
-  test('describes one command by any of its names, and the commands of a noun or group', async ({ cli }) => {
+  test('describes one command by any of its names, and the commands of a noun or group', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     const namesOf = async (line: string) => {
       const { commands } = JSON.parse((await cli.run(`help --json ${line}`)).stdout)
       return commands.map(({ command }: { command: string }) => command)
@@ -106,7 +108,7 @@ describe('commands as data', () => {
     })
   })
 
-  test('-o json asks for the same, a variable does not', async ({ cli }) => {
+  test('-o json asks for the same, a variable does not', { tags: ['slow'] }, async ({ cli }) => {
     const { stdout } = await cli.run('help --json courses list')
     expect(await cli.run('help courses list -o json')).toEqual({ code: 0, stdout, stderr: '' })
     const text = await cli.run('help courses list')

@@ -24,7 +24,9 @@ function read(line: string): string {
 }
 
 describe('the manual page', () => {
-  test('has every command with its flags and examples, as help has them', async ({ page }) => {
+  test('has every command with its flags and examples, as help has them', { tags: ['slow'] }, async ({
+    page,
+  }) => {
     const lines = page.split('\n').map(read)
     for (const [name, noun] of Object.entries(nouns)) {
       const loaded = await noun.load(host)
@@ -68,6 +70,7 @@ describe('the manual page', () => {
 
   test.skipIf(groff === undefined)(
     'is set by groff without a warning, at 80 columns',
+    { tags: ['slow'] },
     async ({ page, cli }) => {
       const { code, stdout, stderr } = await run(groff ?? '', ['-man', '-ww', '-Tutf8', '-rLL=80n', '-P-c'], {
         cwd: cli.cwd,

@@ -50,7 +50,7 @@ function recordsIn(text: string): Record<string, unknown>[] {
   return text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 }
 
-test('no result names a person', async ({ mcp, school }) => {
+test('no result names a person', { tags: ['slow'] }, async ({ mcp, school }) => {
   const entry = await school.run('audit list --noun user --limit 1 -q')
   const enrolment = await school.run('enrollments list --user ext:S-815 -q')
   for (const line of [
@@ -95,7 +95,7 @@ test('no result names a person', async ({ mcp, school }) => {
   }
 })
 
-test('a plan names no person but those that the assistant named', async ({ mcp }) => {
+test('a plan names no person but those that the assistant named', { tags: ['slow'] }, async ({ mcp }) => {
   const { text } = await mcp.run(['users', 'delete', 'email:ada@school.example'])
   expect(text).toContain('"role":"learner"')
   expect(text).not.toMatch(/Lovelace|S-815/)
@@ -103,7 +103,7 @@ test('a plan names no person but those that the assistant named', async ({ mcp }
   expect(named.text).toContain('"firstName":"Alan"')
 })
 
-test('a plan of many records names no person', async ({ school }) => {
+test('a plan of many records names no person', { tags: ['slow'] }, async ({ school }) => {
   mkdirSync(join(school.cwd, 'shared/roster'), { recursive: true })
   const files: Readonly<Record<string, string>> = {
     'users.csv':
@@ -152,7 +152,10 @@ test('a refused confirmation names no person', async ({ mcp }) => {
   expect(done.text).not.toMatch(identities)
 })
 
-test('pseudonyms work as arguments, in whole and in part, and stay the same', async ({ mcp, school }) => {
+test('pseudonyms work as arguments, in whole and in part, and stay the same', { tags: ['slow'] }, async ({
+  mcp,
+  school,
+}) => {
   const listed = await mcp.run(['users', 'list', '--sort', 'email', '--role', 'learner'])
   const [ada] = recordsIn(listed.text)
   const { id, externalId, email } = ada ?? {}
@@ -181,7 +184,10 @@ test('pseudonyms work as arguments, in whole and in part, and stay the same', as
   expect(await other.end()).toBe(0)
 })
 
-test('a pseudonym is refused where the id behind it would be shown', async ({ mcp, school }) => {
+test('a pseudonym is refused where the id behind it would be shown', { tags: ['slow'] }, async ({
+  mcp,
+  school,
+}) => {
   const listed = await mcp.run(['users', 'list', '--role', 'learner'])
   const [{ id, externalId, email } = {}] = recordsIn(listed.text)
   const course = ['courses', 'create', '--title', 'Lake']
@@ -201,7 +207,7 @@ test('a pseudonym is refused where the id behind it would be shown', async ({ mc
   expect((await school.run('courses list -q')).stdout.trim().split('\n')).toHaveLength(1)
 })
 
-test('people that a file names are hidden in plans and messages', async ({ school }) => {
+test('people that a file names are hidden in plans and messages', { tags: ['slow'] }, async ({ school }) => {
   const shared = join(school.cwd, 'shared')
   mkdirSync(shared)
   writeFileSync(join(shared, 'ids'), 'S-777\next:S-778\nzoltan@school.example\n')
@@ -214,7 +220,9 @@ test('people that a file names are hidden in plans and messages', async ({ schoo
   expect(plan.text + failed.text).not.toMatch(/S-77|zoltan/)
 })
 
-test('entries of the audit log have no salts, with which a digest confirms a guess', async ({ mcp }) => {
+test('entries of the audit log have no salts, with which a digest confirms a guess', {
+  tags: ['slow'],
+}, async ({ mcp }) => {
   const { text } = await mcp.run(['audit', 'list', '--noun', 'user', '--limit', '1'])
   const [entry] = recordsIn(text)
   expect(entry).toMatchObject({ noun: 'user', at: expect.any(String), detailsDigest: expect.any(String) })
@@ -222,7 +230,10 @@ test('entries of the audit log have no salts, with which a digest confirms a gue
   expect(entry).not.toHaveProperty('originSalt')
 })
 
-test('a result is returned even if its pseudonyms cannot be kept', async ({ mcp, school }) => {
+test('a result is returned even if its pseudonyms cannot be kept', { tags: ['slow'] }, async ({
+  mcp,
+  school,
+}) => {
   await mcp.run(['courses', 'list'])
   const folder = join(school.home, '.local/state/learnctl/pseudonyms')
   rmSync(folder, { recursive: true })
@@ -231,7 +242,9 @@ test('a result is returned even if its pseudonyms cannot be kept', async ({ mcp,
   expect(text).toContain('person_')
 })
 
-test('choices of single records are shown, though they are in no table', async ({ mcp }) => {
+test('choices of single records are shown, though they are in no table', { tags: ['slow'] }, async ({
+  mcp,
+}) => {
   expect((await mcp.run(['settings', 'get'])).text).toContain('"instructorAccess":"taught"')
   expect((await mcp.run(['users', 'me'])).text).toContain('"authMethod":"local"')
 })

@@ -195,10 +195,9 @@ describe('the tools', () => {
     }
   })
 
-  test('run cuts a long result, says how many rows are missing, and how to narrow it', async ({
-    local,
-    mcp,
-  }) => {
+  test('run cuts a long result, says how many rows are missing, and how to narrow it', {
+    tags: ['slow'],
+  }, async ({ local, mcp }) => {
     const rows = Array.from({ length: 300 }, (_, at) => `c${at},Course ${at} ${'x'.repeat(150)}`)
     await local.run('courses import -', { stdin: `externalId,title\n${rows.join('\n')}\n` })
     const { text, data } = await mcp.run(['courses', 'list', '--all', '--columns', 'title'])
@@ -295,7 +294,7 @@ describe('messages', () => {
     expect(errors.filter((error) => error !== undefined)).toHaveLength(4)
   })
 
-  test('of any form leave the server working', async ({ local }) => {
+  test('of any form leave the server working', { tags: ['slow'] }, async ({ local }) => {
     const json = fc.jsonValue({ maxDepth: 3 })
     const method = fc.constantFrom('ping', 'tools/call', 'tools/list', 'initialize', 'server/discover', 'x')
     const argv = fc.array(

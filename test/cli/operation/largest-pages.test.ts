@@ -89,7 +89,7 @@ describe('--all asks for pages as large as the platform allows', () => {
   })
 })
 
-test('a server of ours is asked for its pages alone', async ({ remote, academy }) => {
+test('a server of ours is asked for its pages alone', { tags: ['slow'] }, async ({ remote, academy }) => {
   const admin = await academy.person('admin')
   for (let n = 0; n < 101; n += 1) await admin.post('/v1/courses', { title: `Course ${n}` })
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }

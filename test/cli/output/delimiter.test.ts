@@ -48,7 +48,9 @@ test('learner data has the same columns with any delimiter', async ({ local }) =
   expect(chosen).toBe('\ufeffemail;completionPercentage\r\nada@school.example;12,5\r\n')
 })
 
-test('an export with semicolons is imported again without a flag, and changes nothing', async ({ local }) => {
+test('an export with semicolons is imported again without a flag, and changes nothing', {
+  tags: ['slow'],
+}, async ({ local }) => {
   for (const noun of ['courses', 'progress']) {
     await stdout(local, `${noun} export --delimiter ";" --file ${noun}.csv`)
     expect(readFileSync(join(local.cwd, `${noun}.csv`), 'utf8').split('\r\n')[0]).toContain(';')

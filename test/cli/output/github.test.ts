@@ -268,7 +268,10 @@ describe('course files', () => {
 describe('rosters', () => {
   const users = ['username,password,firstname,lastname,email', 'grace,x,Grace,Hopper,grace at example.org']
 
-  test('are annotated in their folder, in a single file, and as a zip file', async ({ local, step }) => {
+  test('are annotated in their folder, in a single file, and as a zip file', { tags: ['slow'] }, async ({
+    local,
+    step,
+  }) => {
     mkdirSync(join(local.cwd, 'school'))
     put(local, 'school/users.csv', ...users)
     put(local, 'users.csv', ...users)

@@ -170,7 +170,7 @@ describe('a list', () => {
     })
   })
 
-  test('with --all is one document over many pages', async ({ local }) => {
+  test('with --all is one document over many pages', { tags: ['slow'] }, async ({ local }) => {
     const count = 230
     const academy = await openAcademy({ path: join(local.cwd, 'academy.db') })
     const post = fetchOf(academy.transport)
@@ -209,7 +209,9 @@ describe('text of a server', () => {
     expect(stdout).toContain(escaped)
   })
 
-  test('is obeyed by no terminal, in any format; a pipe gets it exactly', async ({ local }) => {
+  test('is obeyed by no terminal, in any format; a pipe gets it exactly', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const title = '\u001b]0;owned\u0007\u009b31m\u202etxt\u2028end'
     await local.run(['courses', 'create', '--title', title, '--external-id', 'sea'])
     await local.run('users create --email ada@school.example')

@@ -119,7 +119,9 @@ async function importFiles(local: TestCli, database: string): Promise<void> {
 }
 
 describe('a dry run of an import', () => {
-  test('says `unchanged` of any record exactly where the import does', async ({ local }) => {
+  test('says `unchanged` of any record exactly where the import does', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     let number = 0
     const nouns = fc.constantFrom(...files.map(([noun]) => noun))
     await fc.assert(

@@ -54,7 +54,9 @@ describe('a roster', () => {
     })
   }
 
-  test('that equals the academy prints nothing, so that a scheduled run stays silent', async ({ local }) => {
+  test('that equals the academy prints nothing, so that a scheduled run stays silent', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     expect(await ran(local, 'roster apply school --yes')).toEqual({ code: 0, stdout: '', stderr: '' })
@@ -64,7 +66,9 @@ describe('a roster', () => {
     expect(stderr).toContain('No changes; 11 as declared')
   })
 
-  test('changes what differs and leaves everything else of a record as it is', async ({ local }) => {
+  test('changes what differs and leaves everything else of a record as it is', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     await ran(local, 'users update ext:ada --bio "Likes tides"')
@@ -91,7 +95,9 @@ describe('a roster', () => {
 })
 
 describe('people and courses that a roster lacks', () => {
-  test('are suspended, archived and taken out of their courses by --prune', async ({ local }) => {
+  test('are suspended, archived and taken out of their courses by --prune', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     await ran(local, 'progress set ext:bob --course ext:bio --completion 40')
@@ -114,9 +120,9 @@ describe('people and courses that a roster lacks', () => {
     expect(await people(local)).toEqual(['ada active', 'bob active', 'cleo active'])
   })
 
-  test('stay closed when they return in a roster without their status, which a note says', async ({
-    local,
-  }) => {
+  test('stay closed when they return in a roster without their status, which a note says', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     put(local, 'school', moodle(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', moodle({ ...nextYear, courses: nextYear.courses.slice(0, 1) }))
@@ -136,7 +142,7 @@ describe('people and courses that a roster lacks', () => {
     expect(await ran(local, 'roster apply school --yes')).toMatchObject({ stdout: '', stderr: '' })
   })
 
-  test('are kept if the roster did not create them', async ({ local }) => {
+  test('are kept if the roster did not create them', { tags: ['slow'] }, async ({ local }) => {
     await ran(local, 'users create --email bob@school.example --external-id bob')
     await ran(local, 'users create --email eve@school.example --external-id eve')
     put(local, 'school', oneRoster(smallSchool))
@@ -146,7 +152,7 @@ describe('people and courses that a roster lacks', () => {
     expect(await people(local)).toEqual(['ada active', 'bob active', 'cleo suspended', 'eve active'])
   })
 
-  test('are deleted by --delete-users, and can be restored', async ({ local }) => {
+  test('are deleted by --delete-users, and can be restored', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', oneRoster(nextYear))
@@ -154,7 +160,9 @@ describe('people and courses that a roster lacks', () => {
     expect(await people(local)).toEqual(['ada active', 'bob deleted', 'cleo active'])
   })
 
-  test('are counted by --max-deletes, which changes nothing if there are too many', async ({ local }) => {
+  test('are counted by --max-deletes, which changes nothing if there are too many', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', oneRoster(nextYear))
@@ -172,7 +180,9 @@ describe('people and courses that a roster lacks', () => {
     await ran(local, 'roster apply school --yes --prune --max-deletes 3')
   })
 
-  test('are removed by a delta that names them, whoever created them', async ({ local }) => {
+  test('are removed by a delta that names them, whoever created them', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes --label other')
     const header = published['1.2']
@@ -219,7 +229,7 @@ describe('groups of a roster', () => {
   const members = async (cli: TestCli, group: string) =>
     (await listed(cli, `users list --group ext:${group}`)).map(({ externalId }) => externalId).sort()
 
-  test('have its members, and lose others only by --prune', async ({ local }) => {
+  test('have its members, and lose others only by --prune', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', sections({ a: ['ada', 'bob'], b: ['cleo'] }))
     const { stdout } = await ran(local, 'roster apply school --yes')
     expect(stdout).toContain('groups: 2 of 2 equal\nmemberships: 3 of 3 equal\n')
@@ -236,7 +246,7 @@ describe('groups of a roster', () => {
 })
 
 describe('a plan of a roster', () => {
-  test('is shown and confirmed, and --dry-run changes nothing', async ({ local }) => {
+  test('is shown and confirmed, and --dry-run changes nothing', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     const { stdout } = await ran(local, 'roster apply school --dry-run')
     expect(stdout).toContain('users\n  + ext:ada  ada@school.example\n')
@@ -246,7 +256,9 @@ describe('a plan of a roster', () => {
     expect(await people(local)).toEqual([])
   })
 
-  test('is saved, and carried out later with the same check at the end', async ({ local }) => {
+  test('is saved, and carried out later with the same check at the end', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', oneRoster(nextYear))
@@ -262,7 +274,9 @@ describe('a plan of a roster', () => {
 })
 
 describe('what goes wrong', () => {
-  test('a roster with problems is refused as a whole, or applied without these rows', async ({ local }) => {
+  test('a roster with problems is refused as a whole, or applied without these rows', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const users = [...smallSchool.users, { id: 'eve', first: 'Eve', email: 'not an address' }]
     put(local, 'school', oneRoster({ ...smallSchool, users }))
     const { stderr } = await ran(local, 'roster apply school --yes', 2)
@@ -275,9 +289,9 @@ describe('what goes wrong', () => {
     )
   })
 
-  test('an enrolment of somebody unknown is refused with all others, or left out and counted', async ({
-    local,
-  }) => {
+  test('an enrolment of somebody unknown is refused with all others, or left out and counted', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const enrollments = [...smallSchool.enrollments, { user: 'eve', course: 'bio' }]
     put(local, 'school', canvas({ ...smallSchool, enrollments }))
     const refused = await ran(local, 'roster apply school --yes', 2)
@@ -292,9 +306,9 @@ describe('what goes wrong', () => {
     expect(again.stdout).toContain('enrollments: 4 of 5 equal: 1 missing\n')
   })
 
-  test('records that the platform refuses are listed with their line, and counted as missing', async ({
-    local,
-  }) => {
+  test('records that the platform refuses are listed with their line, and counted as missing', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await ran(local, 'users create --email eve@school.example --username bob')
     put(local, 'school', oneRoster(smallSchool))
     const { stdout, stderr } = await ran(local, 'roster apply school --yes --report r.json', 8)
@@ -323,7 +337,7 @@ describe('what goes wrong', () => {
 })
 
 describe('a part of a roster', () => {
-  test('is applied by --only, --course and --term', async ({ local }) => {
+  test('is applied by --only, --course and --term', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes --only users')
     expect(await listed(local, 'courses list')).toEqual([])
@@ -335,7 +349,7 @@ describe('a part of a roster', () => {
     expect(stderr).toContain('school has no course "Biolgy"; did you mean Biology?')
   })
 
-  test('of some courses removes nobody else', async ({ local }) => {
+  test('of some courses removes nobody else', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', oneRoster(nextYear))

@@ -18,7 +18,9 @@ const documented: RosterFiles = {
   'user_observers.csv': 'observer_id,student_id,status\nu411208,u411222,active\n',
 }
 
-test('the examples of the Canvas documentation are read, and what they refer to and lack are warnings', async () => {
+test('the examples of the Canvas documentation are read, and what they refer to and lack are warnings', {
+  tags: ['slow'],
+}, async () => {
   const { recordsOf, problems, warnings, notes, source } = await readRoster(documented)
   expect(source).toMatchObject({ format: 'canvas', version: null })
   expect(problems).toEqual([])

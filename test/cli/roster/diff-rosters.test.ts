@@ -20,7 +20,7 @@ const nextYear: School = {
 }
 
 describe('two rosters', () => {
-  test('are compared record by record and field by field', async ({ cli }) => {
+  test('are compared record by record and field by field', { tags: ['slow'] }, async ({ cli }) => {
     put(cli, 'monday', oneRoster(smallSchool))
     put(cli, 'tuesday', oneRoster(nextYear))
     const { stdout } = await ran(cli, 'roster diff monday tuesday', 9)
@@ -46,7 +46,7 @@ describe('two rosters', () => {
     expect((await ran(cli, 'roster diff monday monday')).stdout).toBe('No changes; 11 as declared\n')
   })
 
-  test('are compared as JSON and as CSV, a row for each field', async ({ cli }) => {
+  test('are compared as JSON and as CSV, a row for each field', { tags: ['slow'] }, async ({ cli }) => {
     put(cli, 'monday', oneRoster(smallSchool))
     put(cli, 'tuesday', oneRoster(nextYear))
     const json = await ran(cli, 'roster diff monday tuesday --only courses -o json', 9)
@@ -70,7 +70,9 @@ describe('two rosters', () => {
     )
   })
 
-  test('of different formats are equal in what both can say, and notes name the rest', async ({ cli }) => {
+  test('of different formats are equal in what both can say, and notes name the rest', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     put(cli, 'one', oneRoster(smallSchool))
     put(cli, 'canvas', canvas(smallSchool))
     put(cli, 'moodle', moodle(smallSchool))
@@ -112,7 +114,7 @@ describe('two rosters', () => {
     )
   })
 
-  test('are compared in some courses, or in those of a term', async ({ cli }) => {
+  test('are compared in some courses, or in those of a term', { tags: ['slow'] }, async ({ cli }) => {
     put(cli, 'one', oneRoster(smallSchool))
     put(cli, 'two', oneRoster({ ...smallSchool, enrollments: smallSchool.enrollments.slice(0, 3) }))
     await ran(cli, 'roster diff one two --course bio')
@@ -123,7 +125,7 @@ describe('two rosters', () => {
 })
 
 describe('a roster and an academy', () => {
-  test('are compared as roster apply would change the academy', async ({ local }) => {
+  test('are compared as roster apply would change the academy', { tags: ['slow'] }, async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
     const { stdout } = await ran(local, 'roster diff school', 9)
     expect(stdout).toContain('11 to create, 0 to change, 0 to delete; 0 as declared')
@@ -138,7 +140,9 @@ describe('a roster and an academy', () => {
     expect(pruned.stdout).toContain('status: "draft" → "archived"')
   })
 
-  test('are compared in both directions, by profile and by database', async ({ local }) => {
+  test('are compared in both directions, by profile and by database', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes --database other.db')
     await ran(local, 'profiles add other --database other.db')

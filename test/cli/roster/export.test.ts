@@ -24,7 +24,7 @@ function linesIn(cli: TestCli, folder: string): Record<string, string[]> {
 }
 
 describe('a OneRoster package', () => {
-  test('has all files of version 1.2', async ({ local }) => {
+  test('has all files of version 1.2', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const told = await exported(local, '--format oneroster school --org-name "Sea School"')
     expect(linesIn(local, 'school')).toEqual({
@@ -137,7 +137,9 @@ describe('a OneRoster package', () => {
     ])
   })
 
-  test('of version 1.1 has roles in users, and neither preferred names nor weights', async ({ local }) => {
+  test('of version 1.1 has roles in users, and neither preferred names nor weights', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await makeSmallSchool(local)
     const told = await exported(
       local,
@@ -172,7 +174,9 @@ describe('a OneRoster package', () => {
     expect(told).toContain('note: The weights of 2 items are not included: OneRoster 1.1 has none\n')
   })
 
-  test('holds only the chosen courses, their people and their term', async ({ local }) => {
+  test('holds only the chosen courses, their people and their term', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await makeSmallSchool(local)
     for (const scope of [
       '--course ext:BIO',
@@ -192,7 +196,7 @@ describe('a OneRoster package', () => {
     expect(firsts(files['classes.csv'])).toEqual(['BIO'])
   })
 
-  test('is refused for a title that several courses have, or none', async ({ local }) => {
+  test('is refused for a title that several courses have, or none', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     await local.run('courses create --title Art --external-id ART-2')
     const twice = await local.run('roster export --format canvas school --course Art')
@@ -206,7 +210,7 @@ describe('a OneRoster package', () => {
     expect(none.stderr).toContain('Did you mean Art?')
   })
 
-  test('holds only the chosen parts', async ({ local }) => {
+  test('holds only the chosen parts', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     await exported(local, '--format oneroster school --only users,terms')
     expect(Object.keys(linesIn(local, 'school'))).toEqual([
@@ -274,7 +278,7 @@ grades:
 })
 
 describe('the files of a Canvas SIS import', () => {
-  test('have groups of courses as sections', async ({ local }) => {
+  test('have groups of courses as sections', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const told = await exported(local, '--format canvas sis')
     expect(linesIn(local, 'sis')).toEqual({
@@ -322,7 +326,7 @@ describe('the files of a Canvas SIS import', () => {
 })
 
 describe('the files for Moodle', () => {
-  test('have the courses of a user in one row', async ({ local }) => {
+  test('have the courses of a user in one row', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const told = await exported(local, '--format moodle moodle --category 3')
     expect(linesIn(local, 'moodle')).toEqual({
@@ -345,7 +349,7 @@ describe('the files for Moodle', () => {
     expect(told).toContain('note: Moodle does not hold 2 terms, 1 lesson, 4 grades\n')
   })
 
-  test('need a category for courses, by number or path', async ({ local }) => {
+  test('need a category for courses, by number or path', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const ran = await local.run('roster export --format moodle moodle')
     expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('--category is required') })
@@ -360,7 +364,9 @@ describe('the files for Moodle', () => {
 })
 
 describe('a package', () => {
-  test('is the same byte for byte every time, in a zip as well, in any time zone', async ({ local }) => {
+  test('is the same byte for byte every time, in a zip as well, in any time zone', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await makeSmallSchool(local)
     const before = process.env['TZ']
     try {
@@ -379,7 +385,7 @@ describe('a package', () => {
     expect(linesIn(local, 's1')).toEqual(linesIn(local, 's0'))
   })
 
-  test('is the same from a platform as from the academy in this process', async ({
+  test('is the same from a platform as from the academy in this process', { tags: ['slow'] }, async ({
     local,
     remote,
     admin,
@@ -394,7 +400,7 @@ describe('a package', () => {
     for (const name of ['p-1', 'p-2']) expect(linesIn(remote, name)).toEqual(linesIn(local, name))
   })
 
-  test('is for its user alone', async ({ local }) => {
+  test('is for its user alone', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     await exported(local, '--format canvas sis')
     await exported(local, '--format canvas sis.zip')
@@ -404,7 +410,7 @@ describe('a package', () => {
     expect(modeOf('sis.zip')).toBe(0o600)
   })
 
-  test('replaces another only with --force, and never other files', async ({ local }) => {
+  test('replaces another only with --force, and never other files', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     await exported(local, '--format oneroster p-1')
     await exported(local, '--format oneroster p-1.zip')
@@ -437,7 +443,7 @@ describe('a package', () => {
     expect(readdirSync(local.cwd).filter((name) => name.includes('.part'))).toEqual([])
   })
 
-  test('is not left behind by an export that fails', async ({ local }) => {
+  test('is not left behind by an export that fails', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const before = readdirSync(local.cwd)
     for (const line of [
@@ -451,7 +457,7 @@ describe('a package', () => {
     expect(readdirSync(local.cwd)).toEqual(before)
   })
 
-  test('is reported as JSON', async ({ local }) => {
+  test('is reported as JSON', { tags: ['slow'] }, async ({ local }) => {
     await makeSmallSchool(local)
     const ran = await local.run('roster export --format moodle out --category 1 -o json')
     expect(JSON.parse(ran.stdout)).toMatchObject({

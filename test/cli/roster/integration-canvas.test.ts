@@ -88,7 +88,9 @@ describe('a Canvas', () => {
     )
   })
 
-  test('is the same as the SIS package of the school, page by page', async ({ local }) => {
+  test('is the same as the SIS package of the school, page by page', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await connected(local, school, { pageSize: 1 })
     put(local, 'package', files)
     expect((await ran(local, 'roster diff package integration:canvas')).stdout).toMatch(
@@ -99,7 +101,7 @@ describe('a Canvas', () => {
     )
   })
 
-  test('is applied to an academy, which then is equal', async ({ local }) => {
+  test('is applied to an academy, which then is equal', { tags: ['slow'] }, async ({ local }) => {
     await connected(local)
     await ran(local, 'roster apply integration:canvas --yes')
     expect((await ran(local, 'roster diff integration:canvas')).stdout).toMatch(/^No changes/)
@@ -125,7 +127,7 @@ describe('--course', () => {
 })
 
 describe('what a token does not see', () => {
-  test('is said with its count, and nothing is removed for it', async ({ local }) => {
+  test('is said with its count, and nothing is removed for it', { tags: ['slow'] }, async ({ local }) => {
     await connected(local)
     await ran(local, 'roster apply integration:canvas --yes')
     const enrollments = school.enrollments.map((one) =>
@@ -149,9 +151,9 @@ describe('what a token does not see', () => {
     expect(stderr).toContain('the list of terms is not visible to this token')
   })
 
-  test('is kept when its courses are those of a teacher from today on, or their dates are over', async ({
-    local,
-  }) => {
+  test('is kept when its courses are those of a teacher from today on, or their dates are over', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await connected(local)
     await ran(local, 'roster apply integration:canvas --yes')
     const courses = ({ url }: FakeRequest) =>
@@ -297,7 +299,7 @@ describe('a Canvas that answers wrong', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('and that is replaced by another is read from the start', async ({ local }) => {
+  test('and that is replaced by another is read from the start', { tags: ['slow'] }, async ({ local }) => {
     const before = ({ url }: FakeRequest) =>
       url.pathname.includes('/courses/22/') ? json({ errors: [{ message: 'gone' }] }, 410) : undefined
     await connected(local, school, { before })
@@ -345,9 +347,9 @@ describe('a Canvas that answers wrong', () => {
     expect((await ran(local, validate, 6)).stderr).toContain('Canvas names the same page of users again')
   })
 
-  test('with pages that take turns without an end is stopped, and its pages are not kept', async ({
-    local,
-  }) => {
+  test('with pages that take turns without an end is stopped, and its pages are not kept', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const before = ({ url }: FakeRequest) => {
       if (!url.pathname.endsWith('/accounts/self/users')) return undefined
       const page = url.searchParams.get('page') === 'bookmark:a' ? 'b' : 'a'

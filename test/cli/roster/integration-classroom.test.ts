@@ -48,7 +48,9 @@ describe('a Classroom', () => {
     expect(fake.grants).toHaveLength(1)
   })
 
-  test('is applied to an academy with its grades, which then is equal', async ({ local }) => {
+  test('is applied to an academy with its grades, which then is equal', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await school(local)
     const parts = '--only users,courses,enrollments,grades'
     await ran(local, `roster apply integration:classroom ${parts} --yes`)

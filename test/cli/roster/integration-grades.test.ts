@@ -26,9 +26,9 @@ const school: CanvasSchool = {
 }
 
 describe('grades import --from', () => {
-  test('takes the grades of a Canvas by SIS id, mapping and address, and the same again changes nothing', async ({
-    local,
-  }) => {
+  test('takes the grades of a Canvas by SIS id, mapping and address, and the same again changes nothing', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await connectTo(local, 'canvas', fakeCanvas(school), canvasToken)
     await ran(local, 'users create --email ada@school.example --external-id ada')
     await ran(local, 'users create --email bob@school.example')

@@ -53,7 +53,7 @@ const files = {
 }
 
 describe('a Moodle', () => {
-  test('is the same as the files of its uploads', async ({ local }) => {
+  test('is the same as the files of its uploads', { tags: ['slow'] }, async ({ local }) => {
     await connectTo(local, 'moodle', fakeMoodle(school), moodleToken)
     put(local, 'uploads', files)
     expect((await ran(local, 'roster diff uploads integration:moodle')).stdout).toMatch(
@@ -77,9 +77,9 @@ describe('a Moodle', () => {
     expect(stderr).toContain('is valid: Moodle with 300 users, 2 courses, 300 enrolments')
   })
 
-  test('leaves out members of a cohort who are in no course, and refuses two people with one ID number', async ({
-    local,
-  }) => {
+  test('leaves out members of a cohort who are in no course, and refuses two people with one ID number', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const eve = { id: 14, username: 'eve', first: 'Eve', last: 'Moss' }
     const cohorts = [{ id: 4, name: 'Year 1', users: [11, 14] }]
     const given = { ...school, users: [...school.users, eve], cohorts }
@@ -99,7 +99,7 @@ describe('a Moodle', () => {
     expect(refused.stderr).toContain('externalId is the external id of Moodle users:1 as well, not "S-1"')
   })
 
-  test('suspends nobody for people without a course', async ({ local }) => {
+  test('suspends nobody for people without a course', { tags: ['slow'] }, async ({ local }) => {
     await connectTo(local, 'moodle', fakeMoodle(school), moodleToken)
     await ran(local, 'roster apply integration:moodle --yes')
     const enrollments = school.enrollments.filter(({ user }) => user !== 11)

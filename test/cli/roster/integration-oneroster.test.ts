@@ -82,7 +82,7 @@ describe('a provider of OneRoster', () => {
     ).toEqual(['ada essay 80 100 true', 'ada quiz 17 20 true', 'bob quiz 12 20 false'])
   })
 
-  test('may be an academy: the copy is the same school', async ({ local }) => {
+  test('may be an academy: the copy is the same school', { tags: ['slow'] }, async ({ local }) => {
     const academy = await openTestAcademy()
     onTestFinished(() => academy.close())
     await makeSchool(await academy.person('admin'))
@@ -169,9 +169,9 @@ describe('a clear error', () => {
   })
 })
 
-test('an empty page before the end and results that are gone are not taken for the end', async ({
-  local,
-}) => {
+test('an empty page before the end and results that are gone are not taken for the end', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const empty = (request: FakeRequest) =>
     request.url.pathname.endsWith('/users') ? json({ users: [] }, 200, { 'x-total-count': '3' }) : undefined
   await connect(local, fake({ instead: empty }))

@@ -18,7 +18,9 @@ const school: OpenedxSchool = {
 }
 
 describe('an Open edX', () => {
-  test('is applied to an academy page by page, which then is equal', async ({ local }) => {
+  test('is applied to an academy page by page, which then is equal', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await connectTo(local, 'openedx', fakeOpenedx(school, { pageSize: 1 }), openedxToken)
     await ran(local, 'roster apply integration:openedx --only users,courses,enrollments,grades --yes')
     expect((await ran(local, 'roster diff integration:openedx')).stdout).toMatch(/^No changes; 7 as declared/)
@@ -40,9 +42,9 @@ describe('an Open edX', () => {
     expect(expired.stderr).toContain('Open edX: the access token is not accepted; JSON Web Tokens expire')
   })
 
-  test('leaves out people who are not shown, and is not taken for whole without the end of a list', async ({
-    local,
-  }) => {
+  test('leaves out people who are not shown, and is not taken for whole without the end of a list', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const left = { course: bio, user: 'dan', isActive: false }
     const given = { ...school, enrollments: [...school.enrollments, left] }
     await connectTo(local, 'openedx', fakeOpenedx(given), openedxToken)

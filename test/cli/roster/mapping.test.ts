@@ -230,7 +230,9 @@ describe('a roster on standard input', () => {
   })
 })
 
-test('people of Kolibri need --email-domain only if their user names are no addresses', async ({ local }) => {
+test('people of Kolibri need --email-domain only if their user names are no addresses', {
+  tags: ['slow'],
+}, async ({ local }) => {
   put(local, { 'kolibri.csv': 'USERNAME,FULL_NAME,USER_TYPE\nada@b.example,Ada,LEARNER\n' })
   expect(await local.run('roster apply kolibri.csv --yes')).toMatchObject({ code: 0 })
   put(local, { 'kolibri.csv': 'USERNAME,FULL_NAME,USER_TYPE\nada,Ada,LEARNER\n' })

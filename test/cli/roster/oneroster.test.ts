@@ -301,7 +301,7 @@ describe('a OneRoster package', () => {
     )
   })
 
-  test('has sessions as terms, classes as courses, and enrolments in them', async () => {
+  test('has sessions as terms, classes as courses, and enrolments in them', { tags: ['slow'] }, async () => {
     const { recordsOf, problems, warnings, source, notes } = await readRoster({
       ...whole,
       'manifest.csv': manifest(names, 'bulk', '1.2'),
@@ -411,7 +411,9 @@ describe('a OneRoster package', () => {
     ])
   })
 
-  test('has problems where rows refer to missing ones, and warnings where nothing is kept of those', async () => {
+  test('has problems where rows refer to missing ones, and warnings where nothing is kept of those', {
+    tags: ['slow'],
+  }, async () => {
     const { problems, warnings } = await readRoster({
       ...whole,
       'academicSessions.csv': sessions.replace(',y1,', ',y7,').replace('2026-12-18', '18.12.2026'),

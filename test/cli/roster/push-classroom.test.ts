@@ -77,7 +77,7 @@ const pushed = [
 ]
 
 describe('roster push classroom', () => {
-  test('shows a plan, writes it, and counts both sides at the end', async ({ local }) => {
+  test('shows a plan, writes it, and counts both sides at the end', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     const dry = await ran(local, `${push} --dry-run`)
     expect(dry.stdout.split('\n')).toEqual([
@@ -109,7 +109,7 @@ describe('roster push classroom', () => {
     expect(fake.invitations).toMatchObject([{ role: 'STUDENT' }])
   })
 
-  test('is silent the second time, and changes what has changed', async ({ local }) => {
+  test('is silent the second time, and changes what has changed', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     await ran(local, `${push} --yes`)
     const writes = () => fake.requests.filter(({ method }) => method !== 'GET').length
@@ -134,19 +134,23 @@ describe('roster push classroom', () => {
     ['half responses', 'half'],
     ['internal errors', 500],
     ['a quota', 429],
-  ] as const)('does nothing twice and loses nothing after %s', async ([, fault], { local }) => {
-    const fake = await school(local)
-    for (const path of [/courses$/, /students$/, /teachers$/, /invitations$/, /courseWork$/]) {
-      fake.fail('POST', path, fault, { times: 2 })
-    }
-    fake.fail('PATCH', /studentSubmissions/, fault, { times: 3 })
-    fake.fail('GET', /students$/, fault, { times: 2 })
-    await ran(local, `${push} --yes`)
-    expect(stateOf(fake)).toEqual(pushed)
-    expect(fake.invitations).toHaveLength(1)
-  })
+  ] as const)(
+    'does nothing twice and loses nothing after %s',
+    { tags: ['slow'] },
+    async ([, fault], { local }) => {
+      const fake = await school(local)
+      for (const path of [/courses$/, /students$/, /teachers$/, /invitations$/, /courseWork$/]) {
+        fake.fail('POST', path, fault, { times: 2 })
+      }
+      fake.fail('PATCH', /studentSubmissions/, fault, { times: 3 })
+      fake.fail('GET', /students$/, fault, { times: 2 })
+      await ran(local, `${push} --yes`)
+      expect(stateOf(fake)).toEqual(pushed)
+      expect(fake.invitations).toHaveLength(1)
+    },
+  )
 
-  test('continues where it was interrupted', async ({ local }) => {
+  test('continues where it was interrupted', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     fake.fail('POST', /courseWork$/, 500, { skip: 1, times: 99 })
     const stopped = await ran(local, `${push} --yes`, 7)
@@ -156,7 +160,9 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(pushed)
   })
 
-  test('exits with 8 and names what Google refused, and does the rest', async ({ local }) => {
+  test('exits with 8 and names what Google refused, and does the rest', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const fake = await school(local)
     fake.users.splice(
       fake.users.findIndex(({ email }) => email.startsWith('gus')),
@@ -171,7 +177,7 @@ describe('roster push classroom', () => {
     expect(document).toMatchObject({ outcome: 'refused', exitCode: 8, refusedCount: 1, differenceCount: 2 })
   })
 
-  test('exits with 9 if Classroom does not keep what it was given', async ({ local }) => {
+  test('exits with 9 if Classroom does not keep what it was given', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     await ran(local, `${push} --yes`)
     const [biology] = fake.courses.filter(({ aliases }) => aliases.includes('d:BIO'))
@@ -188,7 +194,7 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(['d:CHE Chemistry PROVISIONED:  by admin'])
   })
 
-  test('says once what it waits for, also in a pipe', async ({ local }) => {
+  test('says once what it waits for, also in a pipe', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     fake.retryAfter = 3
     fake.fail('POST', /\/courses$/, 429, { times: 2 })
@@ -198,7 +204,9 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(pushed)
   })
 
-  test('tells a course that is gone from a person without an account', async ({ local }) => {
+  test('tells a course that is gone from a person without an account', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const fake = await school(local)
     await ran(local, `${push} --yes --only courses`)
     fake.fail('POST', /\/students$/, 404)
@@ -207,9 +215,9 @@ describe('roster push classroom', () => {
     expect(stderr).toContain('bob@school.example in Chemistry: no such course')
   })
 
-  test('writes nothing while another push to the same academy runs, so that nothing is created twice', async ({
-    local,
-  }) => {
+  test('writes nothing while another push to the same academy runs, so that nothing is created twice', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const fake = await school(local)
     await Promise.all([1, 2].map(() => local.run(`${push} --yes`)))
     expect(stateOf(fake)).toEqual(pushed)

@@ -20,7 +20,7 @@ test('a list may have hundreds of pages without a new record, as a class with ma
   expect(() => guard.check(page([2]), 'grades')).toThrow('OneRoster does not end its list of grades')
 })
 
-test('a list has at most 50,000 pages', () => {
+test('a list has at most 50,000 pages', { tags: ['slow'] }, () => {
   const guard = new PageGuard()
   for (let index = 1; index < 50_000; index += 1) guard.check(page([index]), 'grades')
   expect(() => guard.check(page([0]), 'grades')).toThrow('OneRoster does not end its list of grades')

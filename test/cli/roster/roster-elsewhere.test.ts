@@ -51,7 +51,9 @@ function losing(transport: Transport): Transport {
   }
 }
 
-test('what a platform confirms and does not keep is found at the end', async ({ academy }) => {
+test('what a platform confirms and does not keep is found at the end', { tags: ['slow'] }, async ({
+  academy,
+}) => {
   const { key } = await academy.person('admin')
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
   const cli = testCli({ transport: losing(transportTo(academy)), env })
@@ -66,10 +68,9 @@ test('what a platform confirms and does not keep is found at the end', async ({ 
   )
 })
 
-test('a server takes a roster over the network as an academy in this process does', async ({
-  remote,
-  academy,
-}) => {
+test('a server takes a roster over the network as an academy in this process does', {
+  tags: ['slow'],
+}, async ({ remote, academy }) => {
   const { key } = await academy.person('admin')
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
   put(remote, 'school', oneRoster(smallSchool))

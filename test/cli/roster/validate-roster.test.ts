@@ -63,7 +63,7 @@ describe('learnctl roster validate', () => {
     })
   })
 
-  test('lists a thousand problems and counts the others', async ({ cli }) => {
+  test('lists a thousand problems and counts the others', { tags: ['slow'] }, async ({ cli }) => {
     const rows = Array.from({ length: 1200 }, (_, row) => ({ ...user, sourcedId: `u${row}`, email: 'x' }))
     writeFileSync(join(cli.cwd, 'users.csv'), csv(published['1.1'].users, rows))
     const { stdout, stderr } = await cli.run('roster validate users.csv')

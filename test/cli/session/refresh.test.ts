@@ -160,7 +160,11 @@ describe('a clock that is two hours', () => {
 })
 
 describe('a session that has ended', () => {
-  test('is said to have, with the command that begins another', async ({ user, academy, clock }) => {
+  test('is said to have, with the command that begins another', { tags: ['slow'] }, async ({
+    user,
+    academy,
+    clock,
+  }) => {
     clock.advance(31 * 24 * hour)
     expectClearError(await user.run('courses list'), 4, `The session at ${school} has ended`)
     expect(user.asked).toEqual([refresh])

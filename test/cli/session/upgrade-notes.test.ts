@@ -15,9 +15,9 @@ function versionOf(path: string): unknown {
   }
 }
 
-test('opening a large academy of an earlier version reports how long its upgrade takes, and its progress', async ({
-  cli,
-}) => {
+test('opening a large academy of an earlier version reports how long its upgrade takes, and its progress', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
   makeLargeOldAcademy(path)
   const ran = await cli.run('users list -q --database academy.db')
@@ -39,7 +39,9 @@ test('a small academy is brought up to date without a word', async ({ cli }) => 
   expect(versionOf(path)).toBe(schemaVersion)
 })
 
-test('Ctrl-C ends an upgrade at once, and the next command continues it', async ({ cli }) => {
+test('Ctrl-C ends an upgrade at once, and the next command continues it', { tags: ['slow'] }, async ({
+  cli,
+}) => {
   const path = join(cli.cwd, 'academy.db')
   makeLargeOldAcademy(path)
   const writer = lockForWriting(path)
@@ -57,9 +59,9 @@ test('Ctrl-C ends an upgrade at once, and the next command continues it', async 
   expect(versionOf(path)).toBe(schemaVersion)
 })
 
-test('a copy and a dry run of a large academy of an earlier version: the copy upgrades it first, and says so', async ({
-  cli,
-}) => {
+test('a copy and a dry run of a large academy of an earlier version: the copy upgrades it first, and says so', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   makeLargeOldAcademy(join(cli.cwd, 'academy.db'))
   const words = 'server copy --from academy.db --to copy.db'
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')

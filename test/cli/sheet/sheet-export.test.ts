@@ -179,7 +179,7 @@ describe('--to-sheet', () => {
     expect(fake.table('People')).toHaveLength(3)
   })
 
-  test('refreshes an access token that expired or is refused', async ({ local }) => {
+  test('refreshes an access token that expired or is refused', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     fake.revokeTokens()
     expect(await local.run(line)).toMatchObject({ code: 0 })
@@ -192,7 +192,9 @@ describe('--to-sheet', () => {
     ])
   })
 
-  test('names the command to sign in again once the grant has ended', async ({ local }) => {
+  test('names the command to sign in again once the grant has ended', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await signedIn(local)
     now += 3_600_000
     fake.refusesGrants = 'invalid_grant'
@@ -254,7 +256,9 @@ describe('--to-sheet', () => {
     expect(posts()).toBe(0)
   })
 
-  test('writes a list with the rows it would print, and says how to get all', async ({ local }) => {
+  test('writes a list with the rows it would print, and says how to get all', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await signedIn(local)
     const list = `users list --sort email --columns email,firstName --to-sheet ${spreadsheetId}`
     expect(await local.run(`${list} --limit 1`)).toMatchObject({
@@ -284,7 +288,9 @@ describe('--to-sheet', () => {
     expect(fake.table('audit')).toContainEqual(['user.created', expect.stringContaining('"=1+1"')])
   })
 
-  test('refuses a table that is too large for one request, and stops reading', async ({ local }) => {
+  test('refuses a table that is too large for one request, and stops reading', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await signedIn(local)
     pages = 0
     const list = `courses list --all --url ${platform} --to-sheet ${spreadsheetId}`

@@ -36,6 +36,7 @@ fetch(process.env.TOLD, { method: 'POST', body: JSON.stringify(process.argv.slic
 
 test.runIf(process.platform === 'linux')(
   'a browser gets the address in one piece, whatever a shell would make of it',
+  { tags: ['slow'] },
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'learnctl-open-'))
     writeFileSync(join(home, 'xdg-open'), opener, { mode: 0o755 })

@@ -147,17 +147,25 @@ describe('a course or a person', () => {
     ['ada love', 'logi'],
     ['ada@b', 'LOG'],
     ['email:ada@b.example', 'ext:LOG'],
-  ])('is picked from a list that narrows while %s and %s are typed', async ([who, course], { local }) => {
-    const { code, stderr } = await local.run('grades set', {
-      tty: 120,
-      typed: [`${who}\r`, `${course}\r`, '85\r', 'exam-1\r'],
-    })
-    expect(code).toBe(0)
-    expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
-    expect(stderr).toContain('Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100')
-  })
+  ])(
+    'is picked from a list that narrows while %s and %s are typed',
+    { tags: ['slow'] },
+    async ([who, course], { local }) => {
+      const { code, stderr } = await local.run('grades set', {
+        tty: 120,
+        typed: [`${who}\r`, `${course}\r`, '85\r', 'exam-1\r'],
+      })
+      expect(code).toBe(0)
+      expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
+      expect(stderr).toContain(
+        'Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100',
+      )
+    },
+  )
 
-  test('gets a grade for an item, or for the whole of the course where that is said', async ({ local }) => {
+  test('gets a grade for an item, or for the whole of the course where that is said', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const { code, stderr } = await local.run('grades set', {
       tty: 120,
       typed: ['bob\r', 'LOG\r', '85\r', '\r'],

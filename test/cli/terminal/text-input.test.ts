@@ -41,7 +41,7 @@ test('UTF-16, as some shells write it, is called by its name', async ({ local })
 })
 
 describe('a file that its user names', () => {
-  test('may be a pipe, as <(…) of a shell is', async ({ local }) => {
+  test('may be a pipe, as <(…) of a shell is', { tags: ['slow'] }, async ({ local }) => {
     const pipe = join(local.cwd, 'pipe')
     execFileSync('mkfifo', [pipe])
     const writing = run('sh', ['-c', 'echo "title: Sea" > "$0"', pipe])
@@ -60,7 +60,7 @@ describe('a file that its user names', () => {
     )
   })
 
-  test('is read no further than that where it has no end', async ({ local }) => {
+  test('is read no further than that where it has no end', { tags: ['slow'] }, async ({ local }) => {
     symlinkSync('/dev/zero', join(local.cwd, 'zero.json'))
     expectClearError(
       await local.run('courses create --body @zero.json'),

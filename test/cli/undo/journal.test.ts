@@ -27,10 +27,9 @@ describe('on a platform of the eight published operations', () => {
     env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key },
   })
 
-  test('an import is undone from a journal on this machine, as far as the platform can', async ({
-    cli,
-    seed,
-  }) => {
+  test('an import is undone from a journal on this machine, as far as the platform can', {
+    tags: ['slow'],
+  }, async ({ cli, seed }) => {
     const csv = 'externalId,title\nA,Alps\nB,Bays\n'
     await cli.run('courses import -', at(seed, csv))
     const titles = () => cli.run('courses list --columns title', at(seed))
@@ -107,7 +106,9 @@ describe('on a server of an earlier version', () => {
     expect((await cli.run('users list --columns email --q b.example')).stdout).toBe('')
   })
 
-  test('what a batch has updated is listed, whose former values are not known', async ({ academy }) => {
+  test('what a batch has updated is listed, whose former values are not known', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const cli = await earlier(academy)
     const csv = (name: string) =>
       `email,externalId,firstName\nada@b.example,1,${name}\nbob@b.example,2,${name}\n`
@@ -123,7 +124,7 @@ describe('on a server of an earlier version', () => {
     expect((await cli.run('users list --columns profile.firstName --q b.example')).stdout).toBe('New\nNew\n')
   })
 
-  test('an erased user is gone from it, and listed as such', async ({ academy }) => {
+  test('an erased user is gone from it, and listed as such', { tags: ['slow'] }, async ({ academy }) => {
     const cli = await earlier(academy)
     const stdin = 'email,externalId\nada@b.example,1\nbob@b.example,2\n'
     await cli.run('users import -', { stdin })

@@ -120,9 +120,9 @@ async function withSchool(cli: TestCli): Promise<string> {
 }
 
 describe('undo returns to the state before', () => {
-  test('an apply that created, changed and pruned, and an undo of the undo to the state after', async ({
-    local,
-  }) => {
+  test('an apply that created, changed and pruned, and an undo of the undo to the state after', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await ok(local, 'users create --email keep@b.example')
     const empty = await stateOf(local)
     const before = await withSchool(local)
@@ -152,7 +152,7 @@ describe('undo returns to the state before', () => {
     ['courses delete', 'courses delete ext:A ext:B --force --yes'],
     ['lessons delete', 'lessons delete ext:A1 ext:A3 --yes'],
     ['courses apply', 'courses apply -f c.json --yes'],
-  ])('%s', async ([command = '', line = ''], { local }) => {
+  ])('%s', { tags: ['slow'] }, async ([command = '', line = ''], { local }) => {
     const before = await withSchool(local)
     writeFileSync(join(local.cwd, 'u.csv'), 'externalId,email,username\n1,x@b.example,x\n7,u1@b.example,u\n')
     writeFileSync(
@@ -206,29 +206,33 @@ describe('undo of terms, groups and mappings', () => {
     expect(await stateOf(cli)).toBe(before)
   }
 
-  test('deleted terms return to their courses, also to deleted ones', async ({ local }) => {
+  test('deleted terms return to their courses, also to deleted ones', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const courses = taught.courses
       .filter(({ externalId }) => externalId !== 'B')
       .map((course) => ({ ...course, term: null }))
     await undoAndRedo(local, { ...taught, terms: [], courses, enrollments: [], grades: [] })
   })
 
-  test('lessons return from a new course that is archived', async ({ local }) => {
+  test('lessons return from a new course that is archived', { tags: ['slow'] }, async ({ local }) => {
     const [alps, bays, capes] = taught.courses
     const dunes = { externalId: 'D', title: 'Dunes', status: 'archived', lessons: bays?.lessons }
     await undoAndRedo(local, { ...taught, courses: [alps, { ...bays, lessons: [] }, capes, dunes] })
   })
 
-  test('members that were added are removed, removed ones return, also to deleted groups', async ({
-    local,
-  }) => {
+  test('members that were added are removed, removed ones return, also to deleted groups', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await undoAndRedo(local, {
       ...taught,
       groups: [{ externalId: 'G', name: '5c', members: ['2', '3'] }],
     })
   })
 
-  test('a mapping returns to what it named, and a new one is removed', async ({ local }) => {
+  test('a mapping returns to what it named, and a new one is removed', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await withSchool(local)
     const mappings = async () =>
       (await ok(local, 'integrations mappings canvas --columns noun,externalKey,name')).split('\n').sort()
@@ -284,7 +288,9 @@ describe('undo', () => {
     expect(await ok(local, 'users get ext:2 --columns role,profile.firstName')).toBe('analyst\tFirst 2\n')
   })
 
-  test('lists first what cannot be undone: progress, passwords and erased users', async ({ local }) => {
+  test('lists first what cannot be undone: progress, passwords and erased users', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await withSchool(local)
     writeFileSync(join(local.cwd, 'p.csv'), 'learnerId,courseId,completionPercentage\n1,A,50\n3,A,60\n')
     await ok(local, 'progress import p.csv')
@@ -300,7 +306,7 @@ describe('undo', () => {
     )
   })
 
-  test('asks, and without a terminal requires --yes', async ({ local }) => {
+  test('asks, and without a terminal requires --yes', { tags: ['slow'] }, async ({ local }) => {
     const before = await withSchool(local)
     await ok(local, 'users update ext:1 ext:2 --first-name Ada')
     const id = await idOf(local, 'users update')

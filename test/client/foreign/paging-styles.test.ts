@@ -160,7 +160,7 @@ test('the total says nothing about a walk that begins in the middle', async () =
   expect(await walk({ transport }, { page: 2 })).toMatchObject({ counts: [2], error: null })
 })
 
-test('empty pages are followed, but not without end', async () => {
+test('empty pages are followed, but not without end', { tags: ['slow'] }, async () => {
   const empty = (at: number) => ({ courses: [], nextCursor: `c${at}` })
   const pages = Array.from({ length: 1010 }, (_, at) => empty(at))
   expect(await script(...pages.slice(0, 5), { courses: items(0, 1) })).toMatchObject({ error: null })

@@ -81,7 +81,7 @@ test('the key is made when it is first needed, beside the database, for its owne
   expect(key).not.toContain(stored?.['value'])
 })
 
-test('many processes that make the key at once all get the same', async ({ folder }) => {
+test('many processes that make the key at once all get the same', { tags: ['slow'] }, async ({ folder }) => {
   const path = join(folder, 'academy.db.key')
   const start = new Int32Array(new SharedArrayBuffer(4))
   const maker = `

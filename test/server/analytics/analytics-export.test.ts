@@ -157,7 +157,7 @@ test.for([
   expect(answer.headers.get('vary')).toBe('Accept')
 })
 
-test('an export has all rows, and the filters of the JSON', async ({ admin }) => {
+test('an export has all rows, and the filters of the JSON', { tags: ['slow'] }, async ({ admin }) => {
   await addLearners(admin, 600)
   const all = read((await admin.get(`${path}?format=csv`)).text)
   expect(all).toHaveLength(601)
@@ -167,7 +167,10 @@ test('an export has all rows, and the filters of the JSON', async ({ admin }) =>
   expect(read((await admin.get(`${path}?format=csv&start_date=2027-01-01`)).text)).toHaveLength(1)
 })
 
-test('an export is one snapshot, whatever happens while it is read', async ({ academy, admin }) => {
+test('an export is one snapshot, whatever happens while it is read', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const courseId = await addLearners(admin, 600)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
@@ -187,7 +190,10 @@ test('an export is one snapshot, whatever happens while it is read', async ({ ac
   expect((await admin.get(path)).body.data).toEqual([])
 })
 
-test('an export that is not read to its end releases the database', async ({ academy, admin }) => {
+test('an export that is not read to its end releases the database', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   await addLearners(admin, 600)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),

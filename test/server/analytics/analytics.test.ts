@@ -89,10 +89,9 @@ test('the learners of a course are in the order of their addresses, whatever bec
   expect(await emails()).toEqual(['ann@b.example', 'bob@b.example', 'zoe@b.example'])
 })
 
-test('enrolments that were removed are left out of rows, files and figures, unless their status is asked for', async ({
-  academy,
-  admin,
-}) => {
+test('enrolments that were removed are left out of rows, files and figures, unless their status is asked for', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   await school(academy, admin)
   const [{ id }] = (await admin.get('/v1/enrollments?user_id=email:bob@b.example&course_id=ext:L')).body.data
   const emails = async (query = '') => {

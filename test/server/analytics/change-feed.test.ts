@@ -12,10 +12,9 @@ for (const engine of sharedEngines) {
   const test = testOn(engine)
 
   describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
-    test('a copy that follows the feed equals the tables after any concurrent writes', async ({
-      admin,
-      servers,
-    }) => {
+    test('a copy that follows the feed equals the tables after any concurrent writes', {
+      tags: ['slow'],
+    }, async ({ admin, servers }) => {
       for (const one of initialWrites) await sendWrite(servers[0], admin, one)
       const replica = createReplica(admin)
       await replica.fill()

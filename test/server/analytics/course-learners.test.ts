@@ -28,10 +28,9 @@ async function planOf(database: Database, query: Sql): Promise<string[]> {
   return (await database.all<{ detail: string }>(explained)).map(({ detail }) => detail)
 }
 
-test('a course page reads by indexes only, with the same number of statements for any number of learners', async ({
-  academy,
-  admin,
-}) => {
+test('a course page reads by indexes only, with the same number of statements for any number of learners', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
   const counts: number[] = []
   for (const learners of [1, 30]) {

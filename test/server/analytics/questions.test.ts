@@ -174,7 +174,7 @@ async function listAll<Item>(person: Person, path: string): Promise<Item[]> {
   }
 }
 
-test('the answers are those of plain statements, for any history', async () => {
+test('the answers are those of plain statements, for any history', { tags: ['slow'] }, async () => {
   let found = 0
   await fc.assert(
     fc.asyncProperty(fc.array(anyEntry, { minLength: 40, maxLength: 80 }), async (history) => {
@@ -364,9 +364,9 @@ test('a cursor of another list is refused', async ({ admin }) => {
   })
 })
 
-test('the learners of a large academy are counted once each, whatever their number of courses', async ({
-  admin,
-}) => {
+test('the learners of a large academy are counted once each, whatever their number of courses', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const courses = [await makeCourse(admin, 'Logic', {}), await makeCourse(admin, 'Ethics', {})]
   const emails = Array.from({ length: 600 }, (_, index) => `l${index}@b.example`)
   await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })

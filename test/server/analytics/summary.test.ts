@@ -128,6 +128,7 @@ school.for([
   ['walked a user at a time', { ...bounds, sorted: 0, learners: 2, users: 1 }],
 ] as const)(
   'pages hold each row once and in order, when rows are %s',
+  { tags: ['slow'] },
   async ([, bounds], { academy: { database }, school }) => {
     expect(school.learners).toHaveLength(6)
     let pages = 0

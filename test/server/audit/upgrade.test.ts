@@ -54,10 +54,9 @@ async function reportOf(database: Store, admin: Person): Promise<ChainReport> {
 }
 
 describe('The log of an earlier version', () => {
-  test('keeps its hashes, is verified with what follows, and is not linked in its way again', async ({
-    academy: { database },
-    admin,
-  }) => {
+  test('keeps its hashes, is verified with what follows, and is not linked in its way again', {
+    tags: ['slow'],
+  }, async ({ academy: { database }, admin }) => {
     const users = Array.from({ length: 1100 }, (_, index) => `usr_${index % 7}`)
     await formerLog(database, users)
     const before = await database.all(sql`select place, hash from audit_entries order by place`)

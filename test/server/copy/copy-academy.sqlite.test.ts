@@ -124,7 +124,9 @@ test('audit entries that were not linked yet are linked in the copy, in their or
   expect(await from.database.all(log)).not.toEqual(linked)
 })
 
-test('a copy holds every row of the academy as it is, and can be searched', async ({ academy }) => {
+test('a copy holds every row of the academy as it is, and can be searched', { tags: ['slow'] }, async ({
+  academy,
+}) => {
   await fill(academy)
   const { run, target, to } = await openCopy(academy.path)
   const { resumed, rows, tables } = await run()
@@ -162,9 +164,9 @@ test('API keys and browser sessions stay valid, and so do answers to repeated re
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(admin.email)])
 })
 
-test('an interrupted copy is continued behind its last batch, and nothing else opens it before', async ({
-  academy,
-}) => {
+test('an interrupted copy is continued behind its last batch, and nothing else opens it before', {
+  tags: ['slow'],
+}, async ({ academy }) => {
   await fill(academy)
   const first = await openCopy(academy.path)
   const controller = new AbortController()
@@ -270,7 +272,9 @@ test('the slower of two copies to one place ends', async ({ academy }) => {
   await expect(run({ onProgress })).rejects.toMatchObject({ code: 'copied_elsewhere' })
 })
 
-test('few rows are in memory at a time, fewer of them where they are long', async ({ academy }) => {
+test('few rows are in memory at a time, fewer of them where they are long', { tags: ['slow'] }, async ({
+  academy,
+}) => {
   await fill(academy)
   const long = 'x'.repeat(200_000)
   for (let version = 1; version <= 120; version += 1) {

@@ -134,7 +134,7 @@ test.skipIf(onPostgres)(
   },
 )
 
-test('an academy in this process makes one as well', async ({ directory }) => {
+test('an academy in this process makes one as well', { tags: ['slow'] }, async ({ directory }) => {
   const academy = await openAcademy({ path: join(directory, 'local.db') })
   expect((await academy.makeFirstPassword())?.password).toMatch(passwordForm)
   expect(await academy.makeFirstPassword()).toBeUndefined()

@@ -173,7 +173,11 @@ test('a user cannot end the session of another user, or find out that there is o
   )
 })
 
-test('the oldest of fifty-one sessions of a user is ended', async ({ analyst, clock, signIn }) => {
+test('the oldest of fifty-one sessions of a user is ended', { tags: ['slow'] }, async ({
+  analyst,
+  clock,
+  signIn,
+}) => {
   const first = await signIn(analyst)
   for (let count = 0; count < 49; count += 1) {
     clock.advance(second)

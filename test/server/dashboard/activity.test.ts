@@ -99,11 +99,9 @@ test('an instructor sees the activity of their own courses', async ({ courseId, 
   expect((await browser.open(`${days}&course=${courseId}`)).status).toBe(404)
 })
 
-test('a course leads to its activity; the filter has the first hundred courses by title and the chosen one', async ({
-  admin,
-  courseId,
-  signIn,
-}) => {
+test('a course leads to its activity; the filter has the first hundred courses by title and the chosen one', {
+  tags: ['slow'],
+}, async ({ admin, courseId, signIn }) => {
   const titles = Array.from({ length: 101 }, (_, index) => `Course ${index}`)
   for (const title of titles) await admin.post('/v1/courses', { title, status: 'published' })
   const browser = await signIn(admin)

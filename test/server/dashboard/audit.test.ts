@@ -262,7 +262,7 @@ test('pages of runs are as long as others, and follow each other without a gap',
   expect(second.text).not.toContain('Continue')
 })
 
-test('an import that is longer than a page looks at continues on the next one', async ({
+test('an import that is longer than a page looks at continues on the next one', { tags: ['slow'] }, async ({
   admin,
   browser,
 }) => {

@@ -26,11 +26,9 @@ test('changes are listed with their source, user, counts and state', async ({ ad
   )
 })
 
-test('a change shows each record with its differences, and the command that undoes it', async ({
-  admin,
-  signIn,
-  clock,
-}) => {
+test('a change shows each record with its differences, and the command that undoes it', {
+  tags: ['slow'],
+}, async ({ admin, signIn, clock }) => {
   const id = await importUsers(admin)
   const browser = await signIn(admin)
   const { text, html } = await browser.open(`/dashboard/changes/${id}`)

@@ -43,7 +43,7 @@ test('it is found by the id of the school, too', async ({ admin, courseId, signI
   expect(courseId).toMatch(/^crs_/)
 })
 
-test('many learners come page by page, each of them once, whatever the filter', async ({
+test('many learners come page by page, each of them once, whatever the filter', { tags: ['slow'] }, async ({
   admin,
   courseId,
   signIn,
@@ -255,11 +255,9 @@ crowded(
   },
 )
 
-test('pages lead on and back to the first, with filter and order, in every order', async ({
-  admin,
-  courseId,
-  signIn,
-}) => {
+test('pages lead on and back to the first, with filter and order, in every order', {
+  tags: ['slow'],
+}, async ({ admin, courseId, signIn }) => {
   const emails = Array.from({ length: 60 }, (_, index) => `l${String(index).padStart(2, '0')}@b.example`)
   await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })
   await admin.post('/v1/enrollments/batch', {
@@ -387,13 +385,9 @@ test('learners are found by the id of the school, and a grade without progress i
   expect(text).toContain('No learners match.')
 })
 
-test('its learners can be narrowed to the members of a group, also in the file and the grades', async ({
-  academy,
-  admin,
-  courseId,
-  learner,
-  signIn,
-}) => {
+test('its learners can be narrowed to the members of a group, also in the file and the grades', {
+  tags: ['slow'],
+}, async ({ academy, admin, courseId, learner, signIn }) => {
   const other = await academy.person('learner')
   for (const { id: userId } of [learner, other]) await admin.post('/v1/enrollments', { courseId, userId })
   const browser = await signIn(admin)

@@ -65,7 +65,7 @@ function attribute(tag: string, name: string): string | undefined {
 }
 
 describe('every page', () => {
-  test('shows what people wrote as text', ({ looked }) => {
+  test('shows what people wrote as text', { tags: ['slow'] }, ({ looked }) => {
     for (const { name, page } of looked) expect(page.html, name).not.toMatch(/<script|alert\("x"\)/)
     const shown = looked.filter(({ page }) => page.text.includes(hostile)).map(({ name }) => name)
     expect(shown).toEqual([
@@ -99,14 +99,16 @@ describe('every page', () => {
     ])
   })
 
-  test('needs no script, no other file and no style of its own', ({ looked }) => {
+  test('needs no script, no other file and no style of its own', { tags: ['slow'] }, ({ looked }) => {
     for (const { name, page } of looked) {
       expect(page.html, name).not.toMatch(/<(script|link|img|iframe|object|embed)\b|\son\w+=|\sstyle=/)
       expect(page.html.match(/url\([^)]*\)/g), name).toEqual(['url(#hatching)'])
     }
   })
 
-  test('is sent with what keeps it from frames, caches and foreign content', ({ looked }) => {
+  test('is sent with what keeps it from frames, caches and foreign content', { tags: ['slow'] }, ({
+    looked,
+  }) => {
     for (const { name, page } of looked) {
       const headers = Object.fromEntries(page.headers)
       expect({ name, headers }).toMatchObject({
@@ -145,7 +147,7 @@ describe('every page', () => {
     expect(titles).not.toContain('')
   })
 
-  test('begins with a way past the navigation, which says where one is', ({ looked }) => {
+  test('begins with a way past the navigation, which says where one is', { tags: ['slow'] }, ({ looked }) => {
     const current: Readonly<Record<string, string | undefined>> = {
       '/dashboard': '/dashboard" aria-current="page',
       '/dashboard/courses': '/dashboard/courses" aria-current="page',
@@ -195,7 +197,7 @@ describe('every page', () => {
     }
   })
 
-  test('has a label for every field, and one id for each thing', ({ looked }) => {
+  test('has a label for every field, and one id for each thing', { tags: ['slow'] }, ({ looked }) => {
     for (const { name, page } of looked) {
       const { html } = page
       const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
@@ -218,7 +220,7 @@ describe('every page', () => {
     }
   })
 
-  test('names its tables, their columns and their rows', ({ looked }) => {
+  test('names its tables, their columns and their rows', { tags: ['slow'] }, ({ looked }) => {
     const tables = looked.flatMap(({ page }) =>
       [...page.html.matchAll(/<table\b.*?<\/table>/g)].map(([one]) => one),
     )
@@ -232,7 +234,7 @@ describe('every page', () => {
     }
   })
 
-  test('says in words what its pictures show', ({ looked }) => {
+  test('says in words what its pictures show', { tags: ['slow'] }, ({ looked }) => {
     const pictures = looked.flatMap(({ page }) =>
       [...page.html.matchAll(/<svg[^>]*role="img"[^>]*>(<title[^>]*>[^<]+<\/title>)?/g)].map(
         ([, title]) => title,
@@ -249,7 +251,7 @@ describe('every page', () => {
   })
 })
 
-test('HEAD answers like GET, without a body', async ({ academy, admin, signIn }) => {
+test('HEAD answers like GET, without a body', { tags: ['slow'] }, async ({ academy, admin, signIn }) => {
   const things = await thingsOf(academy, admin, admin)
   const browser = await signIn(admin)
   const cookie = browser.cookie()

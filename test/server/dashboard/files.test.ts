@@ -64,11 +64,9 @@ function linkIn(html: string, format: 'csv' | 'xlsx'): string {
   return decodeText(new RegExp(`href="([^"]+\\.${format}[^"]*)"`).exec(html)?.[1] ?? '')
 }
 
-test('people are downloaded with the filter and order of their page, over many pages, guarded from formulas', async ({
-  academy,
-  admin,
-  signIn,
-}) => {
+test('people are downloaded with the filter and order of their page, over many pages, guarded from formulas', {
+  tags: ['slow'],
+}, async ({ academy, admin, signIn }) => {
   const items = Array.from({ length: 230 }, (_, index) => ({
     email: `p${String(index).padStart(3, '0')}@b.example`,
     externalId: String(index).padStart(5, '0'),
@@ -98,7 +96,9 @@ test('people are downloaded with the filter and order of their page, over many p
   expect(at('firstName')[222]).toBe('=1+1')
 })
 
-test('a workbook has the first rows alone where there are too many, and its name says so', async () => {
+test('a workbook has the first rows alone where there are too many, and its name says so', {
+  tags: ['slow'],
+}, async () => {
   async function* batches(rows: number) {
     for (let from = 0; from < rows; from += 1000) {
       yield Array.from({ length: Math.min(1000, rows - from) }, (_, index) => ({ id: `trm_${from + index}` }))
@@ -124,7 +124,7 @@ test('a workbook has the first rows alone where there are too many, and its name
   }
 })
 
-test('each table of a course and a person has its rows in both formats', async ({
+test('each table of a course and a person has its rows in both formats', { tags: ['slow'] }, async ({
   academy,
   admin,
   signIn,
@@ -199,11 +199,9 @@ test('files have the rows that the user may see, and a wrong filter is a page', 
   expect(own.map(({ title }) => title)).toEqual(['Foreign'])
 })
 
-test('keys, endpoints, integrations and calendars are downloaded without secrets', async ({
-  academy,
-  admin,
-  signIn,
-}) => {
+test('keys, endpoints, integrations and calendars are downloaded without secrets', {
+  tags: ['slow'],
+}, async ({ academy, admin, signIn }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const { body: endpoint } = await admin.post('/v1/webhooks/endpoints', {
     url: 'https://hooks.example/learning',

@@ -71,7 +71,7 @@ test('the filter of a list stays in the form, its links and the way back', async
   expect(await listed(browser, pagesIn(found.html)['Next page'] ?? '')).toHaveLength(3)
 })
 
-test('pages lead on, back one by one, and to the first, however many there are', async ({
+test('pages lead on, back one by one, and to the first, however many there are', { tags: ['slow'] }, async ({
   admin,
   signIn,
 }) => {

@@ -208,7 +208,7 @@ test('messages to all endpoints are listed, by status and event, each with its e
   expect((await browser.open('/dashboard/messages?type=course.eaten')).status).toBe(400)
 })
 
-test('a filter that few of many messages pass goes on over pages, and says so', async ({
+test('a filter that few of many messages pass goes on over pages, and says so', { tags: ['slow'] }, async ({
   academy,
   admin,
   browser,

@@ -60,7 +60,9 @@ test('a new academy has a first user, who is its admin', async ({ directory }) =
   await again.database.close()
 })
 
-test('exactly one of many programs that make the same academy at once succeeds', async ({ directory }) => {
+test('exactly one of many programs that make the same academy at once succeeds', { tags: ['slow'] }, async ({
+  directory,
+}) => {
   const path = join(directory, 'academy.db')
   const program = `
     import { openAcademyFile } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy/open-academy.ts'))}
@@ -87,7 +89,9 @@ test('an academy that others could read is so no more', async ({ directory }) =>
   await database.close()
 })
 
-test('a database from a newer version is refused, and left as it is', async ({ directory }) => {
+test('a database from a newer version is refused, and left as it is', { tags: ['slow'] }, async ({
+  directory,
+}) => {
   const path = join(directory, 'academy.db')
   await (await openAcademyFile(path, now)).database.close()
   const other = new DatabaseSync(path)

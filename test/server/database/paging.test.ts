@@ -24,7 +24,9 @@ test('a list gives 20 at a time, newest first, and the way to the next', async (
   expect(last.headers.get('link')).toBeNull()
 })
 
-test('the next page keeps filters and order, whatever characters they have', async ({ admin }) => {
+test('the next page keeps filters and order, whatever characters they have', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   await make(admin, 'What & why? 1', 'What & why? 2', 'Other')
   const first = await admin.get('/v1/courses?q=what%20%26%20why%3F&sort=title&limit=1')
   expect(titles(first)).toEqual(['What & why? 1'])

@@ -261,7 +261,7 @@ test('text that would format, mention or link is shown as it is', () => {
   ])
 })
 
-test('messages keep to the limits of Slack and Teams', () => {
+test('messages keep to the limits of Slack and Teams', { tags: ['slow'] }, () => {
   const lines = Array.from({ length: 400 }, (_, index) => `${index} ${'&'.repeat(190)}`)
   const { text, blocks } = slackMessage({ title: 'Many', lines, link: 'https://academy.example/dashboard' })
   expect(text.length).toBeLessThanOrEqual(4000)

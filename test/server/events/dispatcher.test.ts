@@ -72,10 +72,9 @@ test('for a day after a rotation both secrets sign, and then the new one alone',
   expect([verifies(1, secret), verifies(1, rotated.secret)]).toEqual([false, true])
 })
 
-test('a failed message is sent again with the same id, a new time and a new signature, ten times in all', async ({
-  academy,
-  admin,
-}) => {
+test('a failed message is sent again with the same id, a new time and a new signature, ten times in all', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const receiver = await startReceiver(status(500, {}, 'no \u0000 database'))
   const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
@@ -187,10 +186,9 @@ test.for([
   },
 )
 
-test('a receiver that hangs, drips or breaks off delays no other, and has 15 s for an attempt', async ({
-  academy,
-  admin,
-}) => {
+test('a receiver that hangs, drips or breaks off delays no other, and has 15 s for an attempt', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const hanging = await startReceiver(() => {})
   const broken = await startReceiver((response) => void response.socket?.destroy())
   const dripping = await startReceiver((response) => {
@@ -246,10 +244,9 @@ test('messages about the same learner are sent in order, and wait half an hour f
   await expect.poll(() => versions(stuck), at).toEqual([1, 1, 1, 1, 2, 3])
 })
 
-test('however many wait, those about the same learner are delivered in their order', async ({
-  academy,
-  admin,
-}) => {
+test('however many wait, those about the same learner are delivered in their order', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const progress = await progressIn(admin)
   const learners = [await academy.person('learner'), await academy.person('learner')]
   const refused = new Set<string>()
@@ -367,7 +364,10 @@ test('messages of a killed server are sent by another one a minute later, all ot
   expect(receiver.got).toHaveLength(18)
 })
 
-test('several servers on one database send each event once', async ({ academy, admin }) => {
+test('several servers on one database send each event once', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const receiver = await startReceiver()
   const { id } = await makeEndpoint(admin, receiver.url)
   const others = [await openTestAcademy({ beside: academy }), await openTestAcademy({ beside: academy })]

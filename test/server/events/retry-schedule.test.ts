@@ -28,7 +28,7 @@ plain('docs/webhooks.md has the schedule of attempts', () => {
   expect(page).toContain(`its first ${heldAttempts} attempts`)
 })
 
-test('the receiver in docs/webhooks.md takes what is signed, and nothing else', async ({
+test('the receiver in docs/webhooks.md takes what is signed, and nothing else', { tags: ['slow'] }, async ({
   academy,
   admin,
 }) => {

@@ -4,7 +4,7 @@ import { serve } from '../../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost } from '../../helpers/academy.ts'
 import { startReceiver } from './scene.ts'
 
-test('a served academy sends what happens as soon as it is committed', async () => {
+test('a served academy sends what happens as soon as it is committed', { tags: ['slow'] }, async () => {
   const directory = freshDirectory()
   onTestFinished(() => directory.remove())
   const options = {

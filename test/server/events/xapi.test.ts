@@ -98,10 +98,9 @@ test('only events that make statements are queued; grades that are hidden make n
   expect(lrs.requests).toEqual([])
 })
 
-test('a statement at fault is found and marked with the words of the store; all others are stored', async ({
-  academy,
-  admin,
-}) => {
+test('a statement at fault is found and marked with the words of the store; all others are stored', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { ids, reach } = await fill(admin, 40)
@@ -348,10 +347,9 @@ test('settings of a record store require its kind', async ({ admin }) => {
   expect((await admin.post(`/v1/webhooks/endpoints/${id}/rotate`)).body.code).toBe('read_only')
 })
 
-test('a backfill sends what happened before, a part at a time, and nothing twice', async ({
-  academy,
-  admin,
-}) => {
+test('a backfill sends what happened before, a part at a time, and nothing twice', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs()
   const { courseId, ids, reach } = await fill(admin, 3)
   for (const learner of ids) {

@@ -86,10 +86,9 @@ test('new weights reach every learner of a large course before they are answered
   }
 })
 
-test('an interrupted recalculation is finished later, also after another change, and waits while the course is in the trash', async ({
-  academy,
-  admin,
-}) => {
+test('an interrupted recalculation is finished later, also after another change, and waits while the course is in the trash', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { database, clock } = academy
   const newId = idMaker(clock.now)
   const course = await largeCourse(academy, admin)

@@ -107,7 +107,7 @@ test('a batch around its items is judged as a whole', async ({ admin }) => {
   expect((await admin.post('/v1/users/batch', { items: [] })).body).toEqual({ results: [] })
 })
 
-test('a thousand items go in one request', async ({ admin }) => {
+test('a thousand items go in one request', { tags: ['slow'] }, async ({ admin }) => {
   const items = Array.from({ length: 1000 }, (_, index) => ({ email: `learner-${index}@b.example` }))
   const answer = await admin.post('/v1/users/batch', { items })
   expect(answer.body.results).toHaveLength(1000)

@@ -11,6 +11,7 @@ test.for([
   ['nulls', null],
 ])(
   'of 20,000 unknown fields with %s, 100 are told and the rest are counted',
+  { tags: ['slow'] },
   async ([, value], { admin }) => {
     const { status, body, text } = await admin.post('/v1/courses', {
       title: 'Logic',
@@ -24,7 +25,9 @@ test.for([
   },
 )
 
-test('an object inside a body is counted before its fields are judged', async ({ admin }) => {
+test('an object inside a body is counted before its fields are judged', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   const { status, body } = await admin.post('/v1/courses', {
     title: 'Logic',
     adaptiveDifficulty: courseWith(1001),
@@ -66,7 +69,10 @@ test('names as long as a body do not come back whole', async ({ admin }) => {
   expect(Buffer.byteLength(nested.text)).toBeLessThan(64 * 1024)
 })
 
-test('a body of nothing but faults is kept small for its repetition', async ({ academy, admin }) => {
+test('a body of nothing but faults is kept small for its repetition', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const body = { title: 'Logic', ...courseWith(20_000) }
   const key = { 'idempotency-key': '"a"' }
   const first = await admin.post('/v1/courses', body, key)
@@ -76,7 +82,9 @@ test('a body of nothing but faults is kept small for its repetition', async ({ a
   expect(kept?.size).toBeLessThan(16_000)
 })
 
-test('the faults in all items of a batch together are reported up to a thousand', async ({ admin }) => {
+test('the faults in all items of a batch together are reported up to a thousand', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   const items = Array.from({ length: 300 }, () => ({ email: 'a@b.example', ...courseWith(40) }))
   const { status, body } = await admin.post('/v1/users/batch', { items })
   expect(status).toBe(200)

@@ -82,9 +82,9 @@ test.for([
   ])
 })
 
-test('near misses are suggested inside objects and arrays, in choices and in parameters', async ({
-  admin,
-}) => {
+test('near misses are suggested inside objects and arrays, in choices and in parameters', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const { body } = await admin.post('/v1/courses', {
     title: 'Logic',
     difficulty: 'begginer',
@@ -179,13 +179,13 @@ test('HEAD has the headers of GET, the length among them', async ({ admin }) => 
   }
 })
 
-test('a missing record in the path is 404 before the body is 422', async ({ admin }) => {
+test('a missing record in the path is 404 before the body is 422', { tags: ['slow'] }, async ({ admin }) => {
   expect((await admin.put('/v1/courses/crs_none', { titel: 1 })).status).toBe(404)
   expect((await admin.put('/v1/learners/usr_none/progress', {})).status).toBe(404)
   expect((await admin.get('/v1/nothing')).body.code).toBe('not_found')
 })
 
-test('a path and query of more than 8 KiB is 414', async ({ admin }) => {
+test('a path and query of more than 8 KiB is 414', { tags: ['slow'] }, async ({ admin }) => {
   const room = 8 * 1024 - '/v1/courses?q='.length
   expect((await admin.get(`/v1/courses?q=${'a'.repeat(room)}`)).status).toBe(400)
   expect(await admin.get(`/v1/courses?q=${'a'.repeat(room + 1)}`)).toMatchObject({

@@ -81,11 +81,9 @@ test('clients without a credential are counted by address, and /health is never 
   expect((await admin.get('/v1/courses')).status).toBe(200)
 })
 
-test('requests without a credential, or with a wrong one, do not use up the limit of users who sign in or are signed in', async ({
-  academy,
-  analyst,
-  learner,
-}) => {
+test('requests without a credential, or with a wrong one, do not use up the limit of users who sign in or are signed in', {
+  tags: ['slow'],
+}, async ({ academy, analyst, learner }) => {
   await givePassword(academy, learner.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const page = await browser.open('/dashboard')

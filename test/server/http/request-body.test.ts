@@ -60,7 +60,9 @@ function nested(depth: number): string {
   return `{"title":"Logic","modules":${'['.repeat(depth)}${']'.repeat(depth)}}`
 }
 
-test('a body may be nested 32 deep, and however deep it is, it is refused in order', async ({ admin }) => {
+test('a body may be nested 32 deep, and however deep it is, it is refused in order', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const send = (body: string) =>
     admin.send('POST', '/v1/courses', body, { 'content-type': 'application/json' })
   const codes = ({ body }: { body: { errors: { code: string }[] } }) => body.errors.map(({ code }) => code)

@@ -20,10 +20,9 @@ async function leaveRoom({ database }: TestAcademy, pages?: number): Promise<voi
   await database.one(raw(`pragma max_page_count = ${limit}`))
 }
 
-test('on a full disk a write is 503 and leaves nothing behind, and goes on when there is room', async ({
-  academy,
-  admin,
-}) => {
+test('on a full disk a write is 503 and leaves nothing behind, and goes on when there is room', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const items = Array.from({ length: 200 }, (_, index) => ({ email: `user-${index}@b.example` }))
   await leaveRoom(academy, 2)
   expectUnavailable(

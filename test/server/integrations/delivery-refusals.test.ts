@@ -225,7 +225,10 @@ test('after any score, later grades count, and all figures are numbers', async (
   expect(summary.averageGradePercent).toEqual(expect.any(Number))
 })
 
-test('any request gets a clear response, never a fault of the server', async ({ academy, admin }) => {
+test('any request gets a clear response, never a fault of the server', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const all = await Promise.all(
     (['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const).map((kind) =>
       connect(academy, admin, kind),

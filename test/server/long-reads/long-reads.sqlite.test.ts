@@ -50,7 +50,7 @@ async function unread(port: number, key: string) {
   return asked
 }
 
-test('a client that does not read keeps the next one out, until it leaves', async () => {
+test('a client that does not read keeps the next one out, until it leaves', { tags: ['slow'] }, async () => {
   const { socket, closed } = await unread(served.port, served.key)
   await new Promise((resolve) => socket.once('readable', resolve))
   const refused = await served.fetch(csv)
@@ -64,7 +64,9 @@ test('a client that does not read keeps the next one out, until it leaves', asyn
   await turnIsFree()
 })
 
-test('a client that does not read is cut, and what it held is free for the next', async () => {
+test('a client that does not read is cut, and what it held is free for the next', {
+  tags: ['slow'],
+}, async () => {
   const hasty = await startServer(served.path, { longReads: { ...oneEach, idleMs: 50 } })
   onTestFinished(hasty.stop)
   const { socket, closed } = await unread(hasty.port, served.key)
@@ -118,7 +120,9 @@ function ask(longReads: ThreadPool, search = '') {
   return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
 }
 
-test('requests to a thread that ends fail, and the next request starts another', async ({ directory }) => {
+test('requests to a thread that ends fail, and the next request starts another', { tags: ['slow'] }, async ({
+  directory,
+}) => {
   const path = join(directory, 'academy.db')
   const longReads = new ThreadPool({ path, publicUrl: undefined }, limits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')
@@ -138,7 +142,9 @@ test('once they are closed nothing begins: not what comes, and not what waited',
   await expect(ask(longReads)).rejects.toMatchObject(refused.reason)
 })
 
-test('once the log is large, a client that is slower than the rows come is cut, and no other', async () => {
+test('once the log is large, a client that is slower than the rows come is cut, and no other', {
+  tags: ['slow'],
+}, async () => {
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
   await database.run(sql`update users set updated_at = updated_at`)
   const hasty = { ...limits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }

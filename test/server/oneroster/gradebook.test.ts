@@ -138,7 +138,10 @@ describe('each response', () => {
 })
 
 describe('a line item', () => {
-  test('is created, changed and deleted under the id that the client gives', async ({ admin, client }) => {
+  test('is created, changed and deleted under the id that the client gives', { tags: ['slow'] }, async ({
+    admin,
+    client,
+  }) => {
     expect((await putItem(client, uuid)).status).toBe(201)
     expect((await putItem(client, uuid, { title: 'Big poster' })).status).toBe(200)
     const { lineItem } = (await client.get(`${gradebook}/lineItems/${uuid}`)).body

@@ -204,7 +204,7 @@ test('a compressed list is the list, is 304 by its tag, and its version holds in
   expect((await put('"1+gzip"')).status).toBe(412)
 })
 
-test('a compressed export is the export', async ({ served }) => {
+test('a compressed export is the export', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 500)
   const path = '/v1/analytics/learners?format=csv'
   const ask = (coding: string) =>

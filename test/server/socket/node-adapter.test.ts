@@ -50,9 +50,9 @@ test('an unread body ends where it ends: the next request is answered', async ({
   }
 })
 
-test('an answer reaches a client that is still sending when the connection is to be closed', async ({
-  served,
-}) => {
+test('an answer reaches a client that is still sending when the connection is to be closed', {
+  tags: ['slow'],
+}, async ({ served }) => {
   const size = 16 * tooMuch
   const head = `POST /v1/courses HTTP/1.1\r\n${host}${close}Content-Length: ${size}\r\n\r\n`
   const { socket, closed, received } = await openSocket(served.port)

@@ -49,7 +49,7 @@ test('a request that is sent ahead begins when the one before it is answered', a
   expect(received()).toMatch(/\/2.*\/last.*done/s)
 })
 
-test('between two of them it is the turn of another connection', async () => {
+test('between two of them it is the turn of another connection', { tags: ['slow'] }, async () => {
   const { port, asked, answers } = await listening()
   const [many, one] = [await openSocket(port), await openSocket(port)]
   many.socket.write(numbered(maxQueued) + last)

@@ -78,7 +78,9 @@ test('a client of OAuth gets the error that the server is stopping in its own fo
   )
 })
 
-test('stopping finishes an open export, to its last row and its clean end', async ({ served }) => {
+test('stopping finishes an open export, to its last row and its clean end', { tags: ['slow'] }, async ({
+  served,
+}) => {
   await addLearners(served.path, 10_000)
   const reader = await openSocket(served.port)
   reader.socket.pause()
@@ -95,6 +97,7 @@ test('stopping finishes an open export, to its last row and its clean end', asyn
 
 test.skipIf(onPostgres)(
   'an export that fails half-way breaks its connection: it has no clean end',
+  { tags: ['slow'] },
   async ({ served }) => {
     await addLearners(served.path, 2_000)
     const database = new DatabaseSync(served.path)
@@ -121,17 +124,21 @@ test.skipIf(onPostgres)(
   },
 )
 
-test.skipIf(onPostgres)('a client that goes away in an export leaves nothing open', async ({ served }) => {
-  await addLearners(served.path, 10_000)
-  const reader = await openSocket(served.port)
-  reader.socket.write(exportRequest(served.key))
-  await new Promise((resolve) => reader.socket.once('data', resolve))
-  reader.socket.destroy()
-  expect((await served.fetch('/v1/courses')).status).toBe(200)
-  await served.stop()
-  expect(isFree(served.path)).toBe(true)
-  expect(served.log.filter((line) => JSON.parse(line).level === 'error')).toEqual([])
-})
+test.skipIf(onPostgres)(
+  'a client that goes away in an export leaves nothing open',
+  { tags: ['slow'] },
+  async ({ served }) => {
+    await addLearners(served.path, 10_000)
+    const reader = await openSocket(served.port)
+    reader.socket.write(exportRequest(served.key))
+    await new Promise((resolve) => reader.socket.once('data', resolve))
+    reader.socket.destroy()
+    expect((await served.fetch('/v1/courses')).status).toBe(200)
+    await served.stop()
+    expect(isFree(served.path)).toBe(true)
+    expect(served.log.filter((line) => JSON.parse(line).level === 'error')).toEqual([])
+  },
+)
 
 // Elsewhere the hash of the first password has not started when the client disconnects.
 describe.skipIf(onPostgres)(
@@ -159,13 +166,13 @@ describe.skipIf(onPostgres)(
       return served.log.map((line) => JSON.parse(line)).at(-1)
     }
 
-    test('stopping waits for what has begun', async ({ directory }) => {
+    test('stopping waits for what has begun', { tags: ['slow'] }, async ({ directory }) => {
       const served = await startServer(join(directory, 'academy.db'), usualCost)
       const last = await goneFrom(served, '/v1/users', { email: 'ada@b.example', password })
       expect(last).toMatchObject({ path: '/v1/users', status: 201 })
     })
 
-    test('those that wait are left, and nothing is written', async ({ directory }) => {
+    test('those that wait are left, and nothing is written', { tags: ['slow'] }, async ({ directory }) => {
       const served = await startServer(join(directory, 'academy.db'), usualCost)
       const items = Array.from({ length: 12 }, (_, index) => ({ email: `${index}@b.example`, password }))
       const last = await goneFrom(served, '/v1/users/batch', { items })
@@ -174,7 +181,7 @@ describe.skipIf(onPostgres)(
   },
 )
 
-test.skipIf(onPostgres)('HEAD of an export reads nothing of it', async ({ served }) => {
+test.skipIf(onPostgres)('HEAD of an export reads nothing of it', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 2_000)
   const answer = await served.fetch('/v1/analytics/learners?format=csv', {
     method: 'HEAD',
@@ -185,7 +192,7 @@ test.skipIf(onPostgres)('HEAD of an export reads nothing of it', async ({ served
   expect(isFree(served.path)).toBe(true)
 })
 
-test('other requests are answered while an export runs', async ({ served }) => {
+test('other requests are answered while an export runs', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 10_000)
   const reader = await openSocket(served.port)
   reader.socket.pause()

@@ -9,6 +9,7 @@ import { startServer, test } from './served.ts'
 
 test.skipIf(onPostgres)(
   'a server that upgrades a large academy says that it is up, but not ready, every so often how far it is, and then serves',
+  { tags: ['slow'] },
   async ({ directory }) => {
     const path = join(directory, 'academy.db')
     makeOldAcademy(path)

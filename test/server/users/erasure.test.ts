@@ -35,6 +35,7 @@ function traces(directory: string): string[] {
 
 test.skipIf(onPostgres)(
   'nothing of an erased person is in the files of an academy that is served, nor in its log, nor once it is stopped',
+  { tags: ['slow'] },
   async ({ onTestFinished }) => {
     const directory = freshDirectory()
     onTestFinished(directory.remove)

@@ -147,10 +147,9 @@ async function readAll(admin: Person, id: string, limit: number): Promise<Person
   return records
 }
 
-test('the data about a person has all that identifies them, page by page, and nothing that opens anything', async ({
-  academy,
-  admin,
-}) => {
+test('the data about a person has all that identifies them, page by page, and nothing that opens anything', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const id = await makeKnownPerson(academy, admin)
   const records = await readAll(admin, id, 100)
   const text = JSON.stringify(records)

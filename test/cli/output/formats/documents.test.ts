@@ -42,7 +42,7 @@ test.each([
   )
 })
 
-test('a list that is longer than a piece is one document', () => {
+test('a list that is longer than a piece is one document', { tags: ['slow'] }, () => {
   const items = Array.from({ length: 5000 }, (_, id) => ({ id, title: `Course ${id}` }))
   const pieces = [...(json.pieces?.({ list: new Set(items) }) ?? [])]
   expect(pieces.length).toBeGreaterThan(3)
@@ -92,7 +92,7 @@ test.each([
   }
 })
 
-test('every character of YAML is printable', () => {
+test('every character of YAML is printable', { tags: ['slow'] }, () => {
   const texts: string[] = []
   for (let code = 0; code < 0x10000; ) {
     // One text per block from Latin to presentation forms, because neighbours behave alike.

@@ -57,7 +57,7 @@ async function plan(cli: TestCli, line: string) {
 }
 
 describe('an academy file', () => {
-  test('is applied whole, and a second time nothing changes', async ({ local }) => {
+  test('is applied whole, and a second time nothing changes', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     const before = await local.run('diff')
     expect(before.code).toBe(9)
@@ -92,7 +92,9 @@ describe('an academy file', () => {
     )
   })
 
-  test('is shown field by field where it differs, and only that is changed', async ({ local }) => {
+  test('is shown field by field where it differs, and only that is changed', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
     await done(local, 'users update ext:1 --bio "Likes reefs" --first-name Augusta')
@@ -113,7 +115,9 @@ courses
     expect(ada).toMatchObject({ profile: { firstName: 'Ada', bio: 'Likes reefs' } })
   })
 
-  test('asks on a terminal before anything is changed, and needs --yes elsewhere', async ({ local }) => {
+  test('asks on a terminal before anything is changed, and needs --yes elsewhere', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     const piped = await local.run('apply')
     expect(piped.code).toBe(2)
@@ -250,7 +254,9 @@ describe('a plan file', () => {
     expect((await local.run('diff')).code).toBe(0)
   })
 
-  test('that is applied again says so and changes nothing, deletions among it', async ({ local }) => {
+  test('that is applied again says so and changes nothing, deletions among it', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --label school --plan-out plan.json')
     await done(local, 'apply --plan plan.json --yes')
@@ -301,7 +307,9 @@ describe('a plan file', () => {
 })
 
 describe('pruning', () => {
-  test('deletes what has the label and is no longer declared, and nothing else', async ({ local }) => {
+  test('deletes what has the label and is no longer declared, and nothing else', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'users create --email mine@b.example --managed-by other')
     await done(local, 'apply --label ci --yes')
@@ -400,9 +408,9 @@ describe('renames', () => {
   })
 })
 
-test('grades are applied and compared field by field, newer ones are kept, and a dump has them', async ({
-  local,
-}) => {
+test('grades are applied and compared field by field, newer ones are kept, and a dump has them', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const graded = (...grades: string[]) =>
     `${academy}grades:\n${grades.map((each) => `  - {courseId: BIO-101, learnerId: "1", ${each}}\n`).join('')}`
   file(
@@ -457,9 +465,9 @@ test('grades are applied and compared field by field, newer ones are kept, and a
 })
 
 describe('what closes a record', () => {
-  test('is opened while something in it changes, and closed again, also by a saved plan', async ({
-    local,
-  }) => {
+  test('is opened while something in it changes, and closed again, also by a saved plan', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const closed = (title: string, completion: number) => `learnctl: 1
 users: [{externalId: "1", email: a@b.example, status: suspended}]
 courses: [{externalId: C, title: C, status: archived, lessons: [{externalId: L, title: ${title}}]}]
@@ -480,7 +488,9 @@ progress: [{courseId: C, learnerId: "1", completionPercentage: ${completion}, la
     expect(await listed(local, 'courses list --status archived')).toHaveLength(1)
   })
 
-  test('comes last: an archived course, a suspended user, an inactive enrolment', async ({ local }) => {
+  test('comes last: an archived course, a suspended user, an inactive enrolment', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const closed = academy
       .replace('status: published', 'status: archived')
       .replace('profile: {firstName: Ada}', 'status: suspended')
@@ -496,7 +506,9 @@ progress: [{courseId: C, learnerId: "1", completionPercentage: ${completion}, la
     expect(await listed(local, 'courses list')).toMatchObject([{ status: 'archived' }])
   })
 
-  test('does not count as a change where a learner has completed the course', async ({ local }) => {
+  test('does not count as a change where a learner has completed the course', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(
       local,
       'academy.yaml',
@@ -530,9 +542,9 @@ describe('what is refused', () => {
 })
 
 describe('a dump', () => {
-  test('applied to an empty academy gives the same dump, from a file, JSON and a folder', async ({
-    local,
-  }) => {
+  test('applied to an empty academy gives the same dump, from a file, JSON and a folder', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     file(local, 'academy.yaml', academy.replace('status: published', 'status: archived'))
     await done(local, 'apply --yes')
     const dumped = await done(local, 'dump')

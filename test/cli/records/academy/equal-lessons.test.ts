@@ -163,9 +163,9 @@ describe('lessons without external ids', () => {
   })
 })
 
-test('a deleted lesson that keeps its external id is restored by apply, at the place that is declared', async ({
-  local,
-}) => {
+test('a deleted lesson that keeps its external id is restored by apply, at the place that is declared', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const lessons = ['one', 'two', 'three'].map((externalId) => ({
     title: externalId,
     externalId,

@@ -49,7 +49,7 @@ function isUpdate({ method, url }: HttpRequest): boolean {
 }
 
 describe('changes that an apply makes', () => {
-  test('go side by side', async ({ academy }) => {
+  test('go side by side', { tags: ['slow'] }, async ({ academy }) => {
     const { apply } = await watched(academy)
     const users = (firstName: string) =>
       Array.from({ length: 30 }, (_, n) => ({
@@ -64,9 +64,9 @@ describe('changes that an apply makes', () => {
     expect(most).toBeLessThanOrEqual(8)
   })
 
-  test('to the content of lessons go side by side, and those to their places one after the other', async ({
-    academy,
-  }) => {
+  test('to the content of lessons go side by side, and those to their places one after the other', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     const { applyCourse } = await watched(academy)
     const lessons = (description: string) =>
       Array.from({ length: 20 }, (_, n) => ({ externalId: `${n}`, title: `Lesson ${n}`, description }))

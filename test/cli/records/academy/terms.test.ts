@@ -87,7 +87,7 @@ test('a term that is neither declared nor there is reported with its line', asyn
   ])
 })
 
-test('a dump has the terms, and applies to an empty academy', async ({ local }) => {
+test('a dump has the terms, and applies to an empty academy', { tags: ['slow'] }, async ({ local }) => {
   write(local, 'academy.yaml', academy)
   await done(local, 'apply --yes')
   const dumped = await done(local, 'dump')
@@ -118,7 +118,7 @@ courses:
   expect(data.map(({ externalId }: { externalId: string }) => externalId)).toEqual(['2027S'])
 })
 
-test('a course file names its term', async ({ local }) => {
+test('a course file names its term', { tags: ['slow'] }, async ({ local }) => {
   await done(local, 'api POST /v1/terms --field name="Spring 2027" --field externalId=2027S')
   write(local, 'course.yaml', 'externalId: BIO-101\ntitle: Biology\nterm: Spring 2027\n')
   await done(local, 'courses apply -f course.yaml')
@@ -129,7 +129,7 @@ test('a course file names its term', async ({ local }) => {
   expect((await local.run('courses apply -f course.yaml')).code).toBe(3)
 })
 
-test('a table of courses names terms', async ({ local }) => {
+test('a table of courses names terms', { tags: ['slow'] }, async ({ local }) => {
   await done(local, 'api POST /v1/terms --field name="Spring 2027" --field externalId=2027S')
   write(local, 'courses.csv', 'externalId,title,term\nBIO-101,Biology,2027S\nBIO-102,Botany,Spring 2027\n')
   await done(local, 'courses import courses.csv')

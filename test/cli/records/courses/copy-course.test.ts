@@ -55,7 +55,9 @@ describe('courses copy', () => {
     expect(await shown(local, 'ext:BIO-101')).toEqual(course)
   })
 
-  test('gives lessons external ids by a rule, and belongs to the next term', async ({ local }) => {
+  test('gives lessons external ids by a rule, and belongs to the next term', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await applied(local)
     await local.run('terms create --name "Spring 2026" --external-id 2026S')
     await local.run('terms create --name "Spring 2027" --external-id 2027S')
@@ -100,7 +102,9 @@ describe('courses copy', () => {
     expect((await local.run('courses get BIO-103')).code).toBe(3)
   })
 
-  test('goes to the academy of another profile, external ids and all', async ({ cli }) => {
+  test('goes to the academy of another profile, external ids and all', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     await cli.run('profiles add here --database here.db')
     await cli.run('profiles add there --database there.db')
     await cli.run('profiles use here')
@@ -131,7 +135,11 @@ describe('courses copy', () => {
     )
   })
 
-  test('sends each platform its own credential', async ({ academy, admin, instructor }) => {
+  test('sends each platform its own credential', { tags: ['slow'] }, async ({
+    academy,
+    admin,
+    instructor,
+  }) => {
     const sent = new Set<string>()
     const platform = transportTo(academy)
     const cli = testCli({

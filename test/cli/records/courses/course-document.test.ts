@@ -5,7 +5,7 @@ import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/recor
 import { anyCourse } from './any-course.ts'
 
 describe('a document', () => {
-  test('stands for the records that are made from it', () => {
+  test('stands for the records that are made from it', { tags: ['slow'] }, () => {
     fc.assert(
       fc.property(anyCourse, (document) => {
         const records = recordsOf(CourseDocument.parse(document))

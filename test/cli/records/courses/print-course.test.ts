@@ -66,7 +66,7 @@ lessons:
     expect(JSON.parse(json.stdout)).toEqual(parse(stdout))
   })
 
-  test('prints every lesson, however many pages they take', async ({ local }) => {
+  test('prints every lesson, however many pages they take', { tags: ['slow'] }, async ({ local }) => {
     await courseWithLessons(local)
     const rows = Array.from({ length: 230 }, (_, index) => `ext:BIO-101,Lesson ${index}\n`)
     await local.run('lessons import -', { stdin: `courseId,title\n${rows.join('')}` })
@@ -84,7 +84,7 @@ lessons:
   })
 })
 
-test('a text of nothing but spaces and line ends stays what it is', async ({ local }) => {
+test('a text of nothing but spaces and line ends stays what it is', { tags: ['slow'] }, async ({ local }) => {
   for (const description of [' \n', '\n\n', '\n ', 'a\n\t\n', '\ta\nb']) {
     const body = JSON.stringify({ externalId: 'x', title: 'T', description })
     await local.run('courses import - --format jsonl', { stdin: body })

@@ -68,7 +68,7 @@ describe('a saved plan of a course', () => {
     expect((await local.run('courses get ext:sea --columns title')).stdout).toBe('Sea\n')
   })
 
-  test('goes on where it was interrupted', async ({ academy, admin }) => {
+  test('goes on where it was interrupted', { tags: ['slow'] }, async ({ academy, admin }) => {
     let left = Number.POSITIVE_INFINITY
     const platform = transportTo(academy)
     const cli = testCli({

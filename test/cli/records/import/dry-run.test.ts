@@ -52,7 +52,9 @@ describe('a dry run of an import', () => {
     expect(ran.stdout.match(/unchanged/g)).toHaveLength(3)
   })
 
-  test('foresees an import: nothing else changes, whatever the noun', async ({ local }) => {
+  test('foresees an import: nothing else changes, whatever the noun', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const files: Record<string, string> = {
       courses: 'externalId,title,tags,modules\nC,Sea,"a, b","[{""title"":""Tides""}]"\n',
       lessons: 'externalId,courseId,module,title,learningObjectives\nL,ext:C,Tides,Ebb,"one, two"\n',
@@ -81,9 +83,9 @@ describe('a dry run of an import', () => {
     ])
   })
 
-  test('refuses progress and grades that are older than those that are there, as the import does', async ({
-    local,
-  }) => {
+  test('refuses progress and grades that are older than those that are there, as the import does', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run('courses import -', { stdin: 'externalId,title,status\nC,Sea,published\n' })
     await local.run('users import -', { stdin: before })
     await local.run('enrollments import -', { stdin: 'courseId,userId\next:C,ext:1\n' })
@@ -132,7 +134,7 @@ describe('a dry run of an import', () => {
     expect(ran.stdout).toBe('action\r\nunchanged\r\n')
   })
 
-  test('never shows a password', async ({ local }) => {
+  test('never shows a password', { tags: ['slow'] }, async ({ local }) => {
     const stdin = 'email,password,role\na@b.example,correct horse battery,learner\n'
     await local.run('users import -', { stdin })
     for (const flags of ['--dry-run', '--dry-run --debug', '--debug', '--dry-run -o json']) {
@@ -147,10 +149,9 @@ describe('a dry run of an import', () => {
   })
 })
 
-test('a dry run over the network reads lists in place of asking for each row, where that is less', async ({
-  remote,
-  academy,
-}) => {
+test('a dry run over the network reads lists in place of asking for each row, where that is less', {
+  tags: ['slow'],
+}, async ({ remote, academy }) => {
   const { key } = await academy.person('admin')
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
   const rows = Array.from({ length: 300 }, (_, row) => `${row},u${row}@b.example\n`)
@@ -165,10 +166,9 @@ test('a dry run over the network reads lists in place of asking for each row, wh
   expect(few.stderr).toContain('/v1/users/email%3AU7%40b.example')
 })
 
-test('a dry run over the network asks for the enrolments of many users at once, never one by one', async ({
-  remote,
-  academy,
-}) => {
+test('a dry run over the network asks for the enrolments of many users at once, never one by one', {
+  tags: ['slow'],
+}, async ({ remote, academy }) => {
   const { key, post } = await academy.person('admin')
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
   for (const externalId of ['C', 'D']) await post('/v1/courses', { externalId, title: externalId })

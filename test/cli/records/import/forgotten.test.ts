@@ -59,7 +59,7 @@ describe('an import whose last request the platform has forgotten', () => {
     expect(await count('/v1/courses')).toBe(12)
   })
 
-  test('is refused in batches, with what to do', async ({ academy }) => {
+  test('is refused in batches, with what to do', { tags: ['slow'] }, async ({ academy }) => {
     const { run, count } = await interrupted(academy, 'users import f.csv --batch-size 4', people, 2)
     academy.clock.advance(dayMs)
     const refused = await run('--resume')
@@ -93,7 +93,7 @@ describe('an import whose last request the platform has forgotten', () => {
     )
   })
 
-  test('goes on within a day', async ({ academy }) => {
+  test('goes on within a day', { tags: ['slow'] }, async ({ academy }) => {
     const { run, count } = await interrupted(academy, 'users import f.csv --batch-size 4', people, 2)
     academy.clock.advance(dayMs - 2 * 60 * 60 * 1000)
     expect((await run('--resume')).stderr).toContain('12 created')

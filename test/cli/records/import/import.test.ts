@@ -21,7 +21,9 @@ async function records(cli: TestCli, noun: string): Promise<Record<string, unkno
 }
 
 describe('the examples that ship', () => {
-  test('are imported as they are, and a second time nothing changes', async ({ local }) => {
+  test('are imported as they are, and a second time nothing changes', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const first = { courses: '2 created', users: '620 created', enrollments: '622 created' }
     for (const [noun, told] of Object.entries(first)) {
       const ran = await local.run(`${noun} import ${bundled(noun)}`)
@@ -56,9 +58,9 @@ describe('a file', () => {
     expect(await local.run('grades import -', { stdin: grades })).toMatchObject({ code: 0 })
   })
 
-  test('in another encoding, with semicolons or tabs, quoted line ends or compressed, says the same', async ({
-    local,
-  }) => {
+  test('in another encoding, with semicolons or tabs, quoted line ends or compressed, says the same', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const text = 'externalId;email;bio\r\n"1";zoe@b.example;"Größe\n""42"""\r\n'
     const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
     const forms: Record<string, string | Uint8Array> = {
@@ -81,7 +83,9 @@ describe('a file', () => {
     })
   })
 
-  test('is JSON or JSONL, flat or as the API has it, also from standard input', async ({ local }) => {
+  test('is JSON or JSONL, flat or as the API has it, also from standard input', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const nested = { externalId: '1', email: 'a@b.example', profile: { firstName: 'Ada' } }
     const flat = { externalId: '2', email: 'b@b.example', firstName: 'Grace' }
     for (const stdin of [
@@ -239,7 +243,9 @@ describe('a record that exists', () => {
 describe('an import that was interrupted', () => {
   const csv = `externalId,email\n${Array.from({ length: 1200 }, (_, row) => `${row},u${row}@b.example\n`).join('')}`
 
-  test('is continued by the same command, and begun again by --restart', async ({ local }) => {
+  test('is continued by the same command, and begun again by --restart', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(local, 'u.csv', csv)
     const controller = new AbortController()
     const stopped = await local.run('users import u.csv --debug', {
@@ -267,9 +273,9 @@ describe('an import that was interrupted', () => {
     expect(again.stderr).toBe('Imported 1200 rows of 1200 from u.csv: 1200 unchanged\n')
   })
 
-  test('is under way as long as its process is, and not while another one has its number', async ({
-    local,
-  }) => {
+  test('is under way as long as its process is, and not while another one has its number', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     file(local, 'u.csv', csv)
     const controller = new AbortController()
     await local.run('users import u.csv --debug', {
@@ -293,7 +299,7 @@ describe('an import that was interrupted', () => {
     expect(await local.run('users import u.csv --resume')).toMatchObject({ code: 0 })
   })
 
-  test('is not continued with another file', async ({ local }) => {
+  test('is not continued with another file', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'u.csv', csv)
     const controller = new AbortController()
     await local.run('users import u.csv --debug', {
@@ -340,7 +346,7 @@ describe('an import that cannot go on', () => {
     return { answers, remote, env }
   }
 
-  test('says how to continue, and does so when it can again', async ({ academy }) => {
+  test('says how to continue, and does so when it can again', { tags: ['slow'] }, async ({ academy }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
     answers.left = 3
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
@@ -378,7 +384,9 @@ describe('an import that cannot go on', () => {
     expect((await remote.run(line, { env })).stderr).toContain('note: Continuing after 20 of 40 rows')
   })
 
-  test('because the platform refuses the first requests leaves nothing to continue', async ({ academy }) => {
+  test('because the platform refuses the first requests leaves nothing to continue', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     for (const flags of ['--batch-size 10', '--batch-size 1']) {
       const { answers, remote, env } = await refusing(academy, 403, 'Only admins may do this')
       answers.left = 1
@@ -451,7 +459,9 @@ test('rows that nothing tells from others are named, for each import creates the
   expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
 })
 
-test('a deleted user, and a deleted lesson that keeps its external id, are restored', async ({ local }) => {
+test('a deleted user, and a deleted lesson that keeps its external id, are restored', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await local.run('courses create --title Sea --external-id C')
   const files = {
     users: 'externalId,email,firstName\n1,a@b.example,Ada\n',

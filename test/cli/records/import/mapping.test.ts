@@ -278,9 +278,9 @@ dateFormat: DD.MM.YYYY
 })
 
 describe('the file of rejected rows', () => {
-  test('has the form and the mapping of its file: corrected in place, it is imported without a flag', async ({
-    local,
-  }) => {
+  test('has the form and the mapping of its file: corrected in place, it is imported without a flag', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     write(local, 'schule.csv', Buffer.from(german, 'latin1'))
     write(local, 'm.yaml', school.replace('Passwort geändert:   # not needed', 'Passwort geändert:'))
     const ran = await local.run('users import schule.csv --mapping m.yaml --skip-invalid')
@@ -334,7 +334,7 @@ describe('the file of rejected rows', () => {
     )
   })
 
-  test('keeps decimal commas, tabs and switches of its import', async ({ local }) => {
+  test('keeps decimal commas, tabs and switches of its import', { tags: ['slow'] }, async ({ local }) => {
     await local.run('courses create --title Sea --external-id SEA --status published')
     await local.run('users create --email ada@b.example --external-id 1')
     await local.run('enrollments create --course ext:SEA --user ext:1')
@@ -375,7 +375,9 @@ describe('the file of rejected rows', () => {
     expect(ran.stderr).toContain('a.errors.csv has a damaged mapping in its header')
   })
 
-  test('holds a mapping that is too long for one cell of a spreadsheet', async ({ local }) => {
+  test('holds a mapping that is too long for one cell of a spreadsheet', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const classes = Array.from(
       { length: 2000 },
       (_, n) => `    klasse ${n}: ext:course-with-a-long-name-${n}\n`,
@@ -394,7 +396,9 @@ describe('the file of rejected rows', () => {
   })
 })
 
-test('an import that was interrupted is continued with the same mapping only', async ({ academy }) => {
+test('an import that was interrupted is continued with the same mapping only', { tags: ['slow'] }, async ({
+  academy,
+}) => {
   const { key } = await academy.person('admin')
   const transport = transportTo(academy)
   let left = 3
@@ -458,7 +462,7 @@ describe('a file of another program', () => {
     )
   })
 
-  test('has times without a zone, and years of two digits', async ({ local }) => {
+  test('has times without a zone, and years of two digits', { tags: ['slow'] }, async ({ local }) => {
     await local.run('courses create --title Sea --external-id SEA --status published')
     for (const n of [1, 2, 3]) await local.run(`users create --email u${n}@b.example --external-id ${n}`)
     const csv = (day: string) => `course,user,enrolledAt\next:SEA,ext:1,${day}\n`

@@ -120,7 +120,9 @@ lossy(
 )
 
 describe('rows that are sent one by one', () => {
-  test('go side by side, but those of one course in the order of the file', async ({ academy }) => {
+  test('go side by side, but those of one course in the order of the file', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { key, post } = await academy.person('admin')
     for (const externalId of ['A', 'B']) await post('/v1/courses', { externalId, title: externalId })
     const transport = transportTo(academy)
@@ -153,7 +155,10 @@ describe('rows that are sent one by one', () => {
     cli.remove()
   })
 
-  test('that are steps of one record are sent in the order of the file', async ({ academy, remote }) => {
+  test('that are steps of one record are sent in the order of the file', { tags: ['slow'] }, async ({
+    academy,
+    remote,
+  }) => {
     const { key, post, get } = await academy.person('admin')
     await post('/v1/courses', { externalId: 'A', title: 'A', status: 'published' })
     const { id } = await academy.person('learner')
@@ -176,9 +181,9 @@ describe('rows that are sent one by one', () => {
   })
 })
 
-test('progress and grades that are there are left alone or refused, in batches, one by one, and in a dry run', async ({
-  local,
-}) => {
+test('progress and grades that are there are left alone or refused, in batches, one by one, and in a dry run', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await local.run('courses create --title A --external-id A --status published')
   await local.run('users create --email a@b.example --external-id 1')
   await local.run('users create --email b@b.example --external-id 2')

@@ -53,9 +53,9 @@ describe('the saved plan of an import', () => {
     )
   })
 
-  test('is refused on a platform without versions when a field that it changes has changed', async ({
-    academy,
-  }) => {
+  test('is refused on a platform without versions when a field that it changes has changed', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     const { key } = await academy.person('admin')
     const transport = transportTo(academy)
     const cli = testCli({
@@ -88,7 +88,9 @@ describe('the saved plan of an import', () => {
     expect(ran.stderr).toBe('Imported 1 row of 1 from plan.jsonl: 1 created\n')
   })
 
-  test('of progress and grades compares each record once, whatever its steps', async ({ local }) => {
+  test('of progress and grades compares each record once, whatever its steps', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run('users import -', { stdin: before })
     await local.run('courses create --title Sea --external-id C --status published')
     await local.run('enrollments create --course ext:C --user ext:1')
@@ -136,7 +138,7 @@ describe('the saved plan of an import', () => {
     expect(await refused('users import --plan plan.jsonl')).toEqual([2, 'error: plan.jsonl is incomplete'])
   })
 
-  test('continues after an interruption with what is left', async ({ academy }) => {
+  test('continues after an interruption with what is left', { tags: ['slow'] }, async ({ academy }) => {
     const { key, get } = await academy.person('admin')
     const transport = transportTo(academy)
     let left = Number.POSITIVE_INFINITY

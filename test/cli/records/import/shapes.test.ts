@@ -132,6 +132,7 @@ describe('whatever records hold', () => {
     ['courses', courses, anyCourse],
   ] as const)(
     '%s are the same once they have been written as CSV and read again',
+    { tags: ['slow'] },
     async ([, dataset, any]) => {
       const size = fc.integer({ min: 1, max: 60 })
       await fc.assert(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createNameTable } from '../../../../src/cli/records/sources/name-table.ts'
 
-test('a table of names knows the first line of each, however many there are', () => {
+test('a table of names knows the first line of each, however many there are', { tags: ['slow'] }, () => {
   const name = fc.oneof(fc.string(), fc.nat(3000).map(String))
   const rows = fc.array(fc.array(name, { minLength: 1, maxLength: 2 }), { maxLength: 50 })
   fc.assert(
