@@ -198,7 +198,6 @@ async function ask(
 
 test.for(['learner', 'instructor'] as const)(
   'every operation responds to a hidden record like to a missing one, wherever a user who is %s names it',
-  { tags: ['slow'] },
   async (role, { academy, admin }) => {
     const scene = await sceneOf(academy, admin, await academy.person(role), role)
     let compared = 0

@@ -180,7 +180,6 @@ test('the table has every operation that takes a credential, and no other', () =
 
 test.for(roles.map((role, index) => ({ role, index })))(
   'the rights of the role $role are those of the table, whatever the scopes',
-  { tags: ['slow'] },
   async ({ role, index }, { academy }) => {
     const people = await Promise.all(scopeSets.map((scopes) => academy.person(role, scopes)))
     for (const { method, target, marks } of rows) {

@@ -133,7 +133,6 @@ test('the table has every operation that instructors may call, and no other', ()
 
 test.for(['own', 'other', 'all'] as const)(
   'instructors read and change what belongs to their courses, and nothing else: %s',
-  { tags: ['slow'] },
   async (column, { admin, instructor, things }) => {
     const { courseId } = things
     if (column === 'own')

@@ -7,6 +7,7 @@ import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { rowsOf } from '../../helpers/result.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 const plain = { env: { NO_COLOR: '1' } }
 
@@ -204,39 +205,34 @@ describe('a gradebook', () => {
     expect(openEdx[0]).toMatchObject({ 'Assignment 2: Essay (essay-1)': '0.85' })
   })
 
-  test.for([
-    ['', (itemId: string) => itemId],
-    ['--for canvas', (itemId: string) => itemId],
-    ['--for moodle', (itemId: string) => nameOf(itemId)],
-    ['--for openedx', (itemId: string) => nameOf(itemId)],
-  ] as const)(
-    'that is exported with %j is imported in another academy',
-    { tags: ['slow'] },
-    async ([flags, idOf], { local }) => {
-      await local.run(`grades report ext:SEA ${flags} --file book.csv`)
-      await enroll(local, '--database other.db')
-      const { code, stderr } = await local.run(
-        'grades import book.csv --gradebook ext:SEA --database other.db',
-      )
-      expect({ code, stderr }).toEqual({
-        code: 0,
-        stderr: 'Imported 5 rows of 5 from book.csv: 5 created\n',
-      })
-      const before = (await gradesOf(local)).map(([learner, item = '', percent]) => [
-        learner,
-        idOf(item),
-        percent,
-      ])
-      expect((await gradesOf(local, '--database other.db')).sort()).toEqual(before.sort())
-      const again = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
-      expect(again.stderr).toContain('5 unchanged')
-    },
-  )
+  test.for(
+    slowRows([
+      ['', (itemId: string) => itemId],
+      ['--for canvas', (itemId: string) => itemId],
+      ['--for moodle', (itemId: string) => nameOf(itemId)],
+      ['--for openedx', (itemId: string) => nameOf(itemId)],
+    ]),
+  )('that is exported with %j is imported in another academy', async ([flags, idOf], { local }) => {
+    await local.run(`grades report ext:SEA ${flags} --file book.csv`)
+    await enroll(local, '--database other.db')
+    const { code, stderr } = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'Imported 5 rows of 5 from book.csv: 5 created\n',
+    })
+    const before = (await gradesOf(local)).map(([learner, item = '', percent]) => [
+      learner,
+      idOf(item),
+      percent,
+    ])
+    expect((await gradesOf(local, '--database other.db')).sort()).toEqual(before.sort())
+    const again = await local.run('grades import book.csv --gradebook ext:SEA --database other.db')
+    expect(again.stderr).toContain('5 unchanged')
+  })
 })
 
-test.for(['', '--for canvas'] as const)(
+test.for(slowRows(['', '--for canvas']))(
   'item ids with brackets come back from a gradebook exported with %j',
-  { tags: ['slow'] },
   async (flags, { local }) => {
     await enroll(local, '')
     const items = [

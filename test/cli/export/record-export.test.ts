@@ -7,6 +7,7 @@ import { parse as parseYaml } from 'yaml'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Person } from '../../helpers/academy.ts'
 import { testCli, transportTo, test as withCli } from '../../helpers/cli.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 const formula = '=HYPERLINK("https://evil.example")'
 
@@ -52,9 +53,8 @@ function recordsOf(csv: string): Record<string, string>[] {
 const nouns = ['users', 'courses', 'lessons', 'enrollments', 'progress'] as const
 
 describe('the rows', () => {
-  test.for(nouns)(
+  test.for(slowRows(nouns))(
     'of %s are the same in every format, with the columns of the import',
-    { tags: ['slow'] },
     async (noun, { school }) => {
       const csv = await school.run(`${noun} export`)
       const json = await school.run(`${noun} export -o json`)

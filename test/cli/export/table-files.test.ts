@@ -4,6 +4,7 @@ import { parquetReadObjects } from 'hyparquet'
 import { beforeEach, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { putQuickstart } from '../../helpers/quickstart.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 beforeEach<{ cli: TestCli }>(async ({ cli }) => {
   await putQuickstart(cli)
@@ -39,9 +40,8 @@ test('--columns chooses the columns of a Parquet file, in order', async ({ cli }
   expect(Object.keys((await readParquet(cli, 'chosen.parquet'))[0] ?? {})).toEqual(['passed', 'email'])
 })
 
-test.for(['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'terms', 'audit'])(
+test.for(slowRows(['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'terms', 'audit']))(
   '%s export writes Parquet and XLSX',
-  { tags: ['slow'] },
   async (noun, { cli }) => {
     for (const format of ['parquet', 'xlsx']) {
       const ran = await cli.run(`${noun} export --file all.${format}`)

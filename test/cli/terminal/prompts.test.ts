@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 /** Types a text once the terminal shows `sign`. */
 function typeOnce(sign: string, text: string): NonNullable<RunOptions['onStderr']> {
@@ -143,25 +144,21 @@ describe('a course or a person', () => {
     await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')
   })
 
-  test.for([
-    ['ada love', 'logi'],
-    ['ada@b', 'LOG'],
-    ['email:ada@b.example', 'ext:LOG'],
-  ])(
-    'is picked from a list that narrows while %s and %s are typed',
-    { tags: ['slow'] },
-    async ([who, course], { local }) => {
-      const { code, stderr } = await local.run('grades set', {
-        tty: 120,
-        typed: [`${who}\r`, `${course}\r`, '85\r', 'exam-1\r'],
-      })
-      expect(code).toBe(0)
-      expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
-      expect(stderr).toContain(
-        'Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100',
-      )
-    },
-  )
+  test.for(
+    slowRows([
+      ['ada love', 'logi'],
+      ['ada@b', 'LOG'],
+      ['email:ada@b.example', 'ext:LOG'],
+    ]),
+  )('is picked from a list that narrows while %s and %s are typed', async ([who, course], { local }) => {
+    const { code, stderr } = await local.run('grades set', {
+      tty: 120,
+      typed: [`${who}\r`, `${course}\r`, '85\r', 'exam-1\r'],
+    })
+    expect(code).toBe(0)
+    expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
+    expect(stderr).toContain('Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100')
+  })
 
   test('gets a grade for an item, or for the whole of the course where that is said', {
     tags: ['slow'],

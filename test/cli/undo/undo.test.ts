@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import type { Change } from '../../../src/contract/changes.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 const school = {
   users: [1, 2, 3].map((n) => ({
@@ -142,17 +143,19 @@ describe('undo returns to the state before', () => {
     expect(await stateOf(local)).toBe(empty)
   })
 
-  test.for([
-    ['users import', 'users import u.csv'],
-    ['grades import', 'grades import g.csv'],
-    ['courses copy', 'courses copy ext:A --title Andes'],
-    ['users update', 'users update ext:1 ext:2 --role instructor'],
-    ['users delete', 'users delete ext:1 ext:2 --yes'],
-    ['courses archive', 'courses archive ext:A ext:B'],
-    ['courses delete', 'courses delete ext:A ext:B --force --yes'],
-    ['lessons delete', 'lessons delete ext:A1 ext:A3 --yes'],
-    ['courses apply', 'courses apply -f c.json --yes'],
-  ])('%s', { tags: ['slow'] }, async ([command = '', line = ''], { local }) => {
+  test.for(
+    slowRows([
+      ['users import', 'users import u.csv'],
+      ['grades import', 'grades import g.csv'],
+      ['courses copy', 'courses copy ext:A --title Andes'],
+      ['users update', 'users update ext:1 ext:2 --role instructor'],
+      ['users delete', 'users delete ext:1 ext:2 --yes'],
+      ['courses archive', 'courses archive ext:A ext:B'],
+      ['courses delete', 'courses delete ext:A ext:B --force --yes'],
+      ['lessons delete', 'lessons delete ext:A1 ext:A3 --yes'],
+      ['courses apply', 'courses apply -f c.json --yes'],
+    ]),
+  )('%s', async ([command = '', line = ''], { local }) => {
     const before = await withSchool(local)
     writeFileSync(join(local.cwd, 'u.csv'), 'externalId,email,username\n1,x@b.example,x\n7,u1@b.example,u\n')
     writeFileSync(

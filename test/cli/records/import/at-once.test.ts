@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { slowRows } from '../../../helpers/slow-rows.ts'
 
 /** Number of rows; LEARNCTL_TEST_ROWS=1000000 tests a million. */
 const rowCount = Number(process.env['LEARNCTL_TEST_ROWS'] ?? 2000)
@@ -15,36 +16,34 @@ describe('two imports of one file at once, from two machines', () => {
     courses: `externalId,title\n${rows.map((row) => `C${row},Course ${row}\n`).join('')}`,
     lessons: `externalId,courseId,title\n${rows.map((row) => `L${row},ext:A,Lesson ${row}\n`).join('')}`,
   }
-  test.for([
-    ['users', 4],
-    ['users', 1],
-    ['courses', 1],
-    ['lessons', 1],
-  ] as const)(
-    '%s, %d in a request, make each record once',
-    { tags: ['slow'] },
-    async ([noun, size], { academy }) => {
-      const { key, post, get } = await academy.person('admin')
-      await post('/v1/courses', { externalId: 'A', title: 'A' })
-      const count = async () => (await get(`/v1/${noun}?limit=1&include_total=true`)).body.total
-      const before = await count()
-      const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-      const ran = await Promise.all(
-        [1, 2].map(async () => {
-          const cli = testCli({ transport: transportTo(academy) })
-          onTestFinished(() => cli.remove())
-          writeFileSync(join(cli.cwd, 'f.csv'), files[noun] ?? '')
-          return cli.run(`${noun} import f.csv --batch-size ${size}`, { env })
-        }),
-      )
-      for (const { code, stderr } of ran) expect(code, stderr).toBe(0)
-      const created = ran.map(({ stderr }) => Number(/(\d+) created/.exec(stderr)?.[1] ?? 0))
-      const unchanged = ran.map(({ stderr }) => Number(/(\d+) unchanged/.exec(stderr)?.[1] ?? 0))
-      expect((created[0] ?? 0) + (created[1] ?? 0)).toBe(60)
-      expect((unchanged[0] ?? 0) + (unchanged[1] ?? 0)).toBe(60)
-      expect(await count()).toBe(before + 60)
-    },
-  )
+  test.for(
+    slowRows([
+      ['users', 4],
+      ['users', 1],
+      ['courses', 1],
+      ['lessons', 1],
+    ]),
+  )('%s, %d in a request, make each record once', async ([noun, size], { academy }) => {
+    const { key, post, get } = await academy.person('admin')
+    await post('/v1/courses', { externalId: 'A', title: 'A' })
+    const count = async () => (await get(`/v1/${noun}?limit=1&include_total=true`)).body.total
+    const before = await count()
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const ran = await Promise.all(
+      [1, 2].map(async () => {
+        const cli = testCli({ transport: transportTo(academy) })
+        onTestFinished(() => cli.remove())
+        writeFileSync(join(cli.cwd, 'f.csv'), files[noun] ?? '')
+        return cli.run(`${noun} import f.csv --batch-size ${size}`, { env })
+      }),
+    )
+    for (const { code, stderr } of ran) expect(code, stderr).toBe(0)
+    const created = ran.map(({ stderr }) => Number(/(\d+) created/.exec(stderr)?.[1] ?? 0))
+    const unchanged = ran.map(({ stderr }) => Number(/(\d+) unchanged/.exec(stderr)?.[1] ?? 0))
+    expect((created[0] ?? 0) + (created[1] ?? 0)).toBe(60)
+    expect((unchanged[0] ?? 0) + (unchanged[1] ?? 0)).toBe(60)
+    expect(await count()).toBe(before + 60)
+  })
 })
 
 test.for<readonly [string, string]>([
@@ -81,26 +80,22 @@ test.for<readonly [string, string]>([
   },
 )
 
-test(
-  'however many rows a file has, all are checked, sent and counted',
-  { tags: ['slow'] },
-  async ({ local }) => {
-    const path = join(local.cwd, 'many.csv')
-    const file = createWriteStream(path)
-    file.write('externalId,email,firstName\n')
-    for (let row = 0; row < rowCount; row += 1000) {
-      const rows = Array.from({ length: Math.min(1000, rowCount - row) }, (_, more) => row + more)
-      const text = rows.map((each) => `${each},u${each}@b.example,"Line\n${each}"\n`).join('')
-      if (!file.write(text)) await once(file, 'drain')
-    }
-    file.end()
-    await finished(file)
-    const ran = await local.run('users import many.csv')
-    expect(ran.stderr).toContain(
-      `Imported ${rowCount} rows of ${rowCount} from many.csv: ${rowCount} created`,
-    )
-    const exported = await local.run('users export --file out.jsonl')
-    expect(exported.stderr).toContain(`Exported ${rowCount + 1} rows`)
-  },
-  3_600_000,
-)
+test('however many rows a file has, all are checked, sent and counted', {
+  tags: ['slow'],
+  timeout: 3_600_000,
+}, async ({ local }) => {
+  const path = join(local.cwd, 'many.csv')
+  const file = createWriteStream(path)
+  file.write('externalId,email,firstName\n')
+  for (let row = 0; row < rowCount; row += 1000) {
+    const rows = Array.from({ length: Math.min(1000, rowCount - row) }, (_, more) => row + more)
+    const text = rows.map((each) => `${each},u${each}@b.example,"Line\n${each}"\n`).join('')
+    if (!file.write(text)) await once(file, 'drain')
+  }
+  file.end()
+  await finished(file)
+  const ran = await local.run('users import many.csv')
+  expect(ran.stderr).toContain(`Imported ${rowCount} rows of ${rowCount} from many.csv: ${rowCount} created`)
+  const exported = await local.run('users export --file out.jsonl')
+  expect(exported.stderr).toContain(`Exported ${rowCount + 1} rows`)
+})
