@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -39,6 +39,15 @@ describe('what stands in it', () => {
       if (anchor !== undefined) expect(anchorsOf(textOf(target)), link).toContain(anchor)
     }
   })
+})
+
+test('every page that src names exists', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const missing = files
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => textOf(`src/${file}`).match(/[\w./-]+\.md\b/g) ?? [])
+    .filter((page) => !existsSync(join(root, page)))
+  expect(missing).toEqual([])
 })
 
 test('the skill has the form and the size that assistants expect', () => {
