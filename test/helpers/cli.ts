@@ -6,7 +6,7 @@ import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy, openCurrentAcademy } from '../../src/server/academy/local-academy.ts'
-import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
+import { type RunningServer, type ServeOptions, serve } from '../../src/server/socket/serve.ts'
 import { test as base, freshDirectory, passwordCost } from './academy.ts'
 import { putNewAcademy } from './new-academy.ts'
 import { builtThread } from './process.ts'
@@ -61,6 +61,8 @@ export interface TestCliOptions {
   readonly transport?: Transport
   /** Milliseconds since 1970 (default 2026-03-01T12:00:00Z). */
   readonly now?: () => number
+  /** Options of a started server besides those of its command line. */
+  readonly serve?: Partial<ServeOptions>
   /** Overrides what a started server reports about itself. */
   readonly served?: Partial<RunningServer>
   /** Opens a page in the user's browser. */
@@ -84,7 +86,12 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,
     serve: async (given) => ({
-      ...(await serve({ ...given, passwordCost, longReads: { threadFile: builtThread() } })),
+      ...(await serve({
+        ...given,
+        passwordCost,
+        longReads: { threadFile: builtThread() },
+        ...options.serve,
+      })),
       ...options.served,
     }),
   }

@@ -9,7 +9,7 @@ import { clockAheadMs } from '../database/health.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { sqliteDialect } from '../database/sqlite/dialect.ts'
-import { serveOutbox } from '../events/dispatcher.ts'
+import { type DispatcherParts, serveOutbox } from '../events/dispatcher.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, ThreadPool } from '../long-reads/long-reads.ts'
@@ -57,6 +57,8 @@ export interface ServeOptions extends PortOptions {
   readonly upgrade?: UpgradeWatch
   /** Limits of exports and reports. */
   readonly longReads?: Partial<LongReadLimits>
+  /** Timers of the rounds that send messages; default those of the process. */
+  readonly timers?: Pick<DispatcherParts, 'later' | 'elapsedMs'>
 }
 
 /** A running server. */
@@ -104,7 +106,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     { ...longReadLimits, ...options.longReads },
   )
   const outbox = serveOutbox({
-    ...{ database, sealing, newId, now, reach, publicUrl },
+    ...{ database, sealing, newId, now, reach, publicUrl, ...options.timers },
     // Receivers compare the signature's time with their clock, so it is the real time even if the academy's
     // is fixed.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
