@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { keyPathOf } from '../../src/server/access/key-file.ts'
-import { type Answer, freshDirectory, onPostgres, openTestAcademy, type Person } from '../helpers/academy.ts'
+import {
+  type Answer,
+  freshDirectory,
+  onPostgres,
+  openTestAcademy,
+  type Person,
+  type TestAcademy,
+} from '../helpers/academy.ts'
 import { examples, fillIn, furnish, type Things } from './examples.ts'
 
 const guarded = operations.filter(({ scope }) => scope !== null)
@@ -27,7 +34,7 @@ const original = join(directory, 'original.db')
 if (!onPostgres) await school.database.run(sql`vacuum into ${original}`)
 
 /** Opens a furnished academy for an example that changes it, as a copy of a file if possible. */
-async function openFurnished(): Promise<{ sender: Sender; things: Things }> {
+async function openFurnished(): Promise<{ academy: TestAcademy; sender: Sender; things: Things }> {
   const path = `${original}.${randomUUID()}`
   if (!onPostgres) {
     copyFileSync(original, path)
@@ -35,9 +42,9 @@ async function openFurnished(): Promise<{ sender: Sender; things: Things }> {
   }
   const academy = await openTestAcademy(onPostgres ? {} : { beside: { path, clock: school.clock } })
   onTestFinished(academy.close)
-  if (!onPostgres) return { sender: academy.bearer(`Bearer ${owner.key}`), things: existing }
+  if (!onPostgres) return { academy, sender: academy.bearer(`Bearer ${owner.key}`), things: existing }
   const admin = await academy.person('admin')
-  return { sender: admin, things: await furnish(academy, admin) }
+  return { academy, sender: admin, things: await furnish(academy, admin) }
 }
 
 /** Sends the example of an operation, or its path with another query or body. */
@@ -76,6 +83,63 @@ test.for(operations)('$method $path answers its example as its schema says', asy
   if (operation.response === null) return expect(answer.text).toBe('')
   // Parsing drops unknown fields, so nothing may be missing afterwards.
   expect(operation.response.parse(answer.body)).toEqual(answer.body)
+})
+
+/** Operations whose examples change no record, or one that has a history of its own. */
+const unaudited: Readonly<Record<string, string>> = {
+  'progress.set': 'progress has its own history',
+  'lessons.restore': 'the version to restore equals the lesson',
+  'enrollments.batch': 'the enrolment exists, and is skipped',
+  'groups.addMember': 'the user is a member already',
+  'analytics.backfill': 'queues messages',
+  'endpoints.test': 'queues a message',
+  'deliveries.replay': 'the delivery is still unmatched',
+  'deliveries.replayAll': 'the delivery is still unmatched',
+  'integrations.test': 'asks the other system',
+  'changes.create': 'a change is named by the entries of its writes',
+  'changes.end': 'a change is named by the entries of its writes',
+  'leases.take': 'a lease ends by itself',
+  'leases.release': 'a lease ends by itself',
+}
+
+/** Deletions that no example has: of what is in the trash, and for good. */
+const deletions = [
+  'DELETE /v1/courses/{deletedCourseId}?erase=true',
+  'DELETE /v1/lessons/{deletedLessonId}?erase=true',
+  'DELETE /v1/courses/{courseId}?force=true&erase=true',
+  'DELETE /v1/lessons/{lessonId}?erase=true',
+  'DELETE /v1/users/{userId}',
+]
+
+describe('leaves one audit entry for each record that it changes:', () => {
+  /** Returns what an action does, and the entries that it leaves, as action and subject. */
+  async function audited(academy: TestAcademy, act: () => Promise<Answer>) {
+    const all = () =>
+      academy.database.all<{ id: string; action: string; subject_id: string | null }>(
+        sql`select id, action, subject_id from audit_entries`,
+      )
+    const before = new Set((await all()).map(({ id }) => id))
+    const { status } = await act()
+    const entries = (await all()).filter(({ id }) => !before.has(id))
+    return { status, entries: entries.map(({ action, subject_id }) => `${action} ${subject_id}`) }
+  }
+
+  test.for(operations.filter(({ method }) => method !== 'GET'))('$method $path', async (operation) => {
+    const { academy, sender, things } = await openFurnished()
+    const { status, entries } = await audited(academy, () => exampleOf(sender, operation, things))
+    expect(status).toBe(operation.status)
+    expect(entries).toEqual([...new Set(entries)])
+    expect(entries.length > 0, entries.join()).toBe(!(operation.id in unaudited))
+  })
+
+  test.for(deletions)('%s', async (request) => {
+    const { academy, sender, things } = await openFurnished()
+    const [method = '', path = ''] = request.split(' ')
+    const { status, entries } = await audited(academy, () => sender.send(method, fillIn(path, things)))
+    const [, name = ''] = /\{(\w+)\}/.exec(path) ?? []
+    expect(status).toBe(204)
+    expect(entries.filter((entry) => entry.endsWith(` ${things[name]}`))).toHaveLength(1)
+  })
 })
 
 test.for(guarded)('$method $path without a credential is 401', async (operation) => {
