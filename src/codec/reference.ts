@@ -33,6 +33,7 @@ export function escapeReference(reference: string): string {
 
 /** Splits a comma-separated list of references and trims each. */
 export function splitReferences(list: string): string[] {
-  const parts = list.match(/(?:\\[\\,]|[^,])+|(?<=,|^)(?=,|$)/g) ?? []
-  return parts.map((part) => part.replaceAll(/\\([\\,])/g, '$1').trim())
+  // With a comma after each reference, the last is no special case.
+  const parts = `${list},`.matchAll(/((?:\\[\\,]|[^,])*),/g)
+  return Array.from(parts, ([, part = '']) => part.replaceAll(/\\([\\,])/g, '$1').trim())
 }

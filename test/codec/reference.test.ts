@@ -33,6 +33,7 @@ test.for([
   ['ext:Sea\\, deep,crs_2', ['ext:Sea, deep', 'crs_2']],
   ['ext:a\\\\,crs_2', ['ext:a\\', 'crs_2']],
   ['ext:C:\\x', ['ext:C:\\x']],
+  ['ext:a\\,,ext:b\\,', ['ext:a,', 'ext:b,']],
   ['crs_1,', ['crs_1', '']],
   [',,', ['', '', '']],
   ['', ['']],
@@ -44,8 +45,9 @@ test('a single reference is sent as it is', () => {
   expect(joinReferences(['ext:Sea, deep'])).toBe('ext:Sea, deep')
 })
 
-test('several come out of their list as they went in', () => {
-  const reference = fc.string({ minLength: 1 }).map((text) => `ext:${text}.`)
+test('several come out of their list as they went in, without spaces at their ends', () => {
+  const text = fc.string({ unit: fc.constantFrom('\\', ',', ' ', 'a', 'é'), minLength: 1 })
+  const reference = text.map((text) => `ext:${text}`.trimEnd())
   fc.assert(
     fc.property(fc.array(reference, { minLength: 2, maxLength: 5 }), (references) => {
       expect(splitReferences(joinReferences(references))).toEqual(references)
