@@ -347,3 +347,40 @@ describe('undo', () => {
     })
   })
 })
+
+describe('unfinished undos of one change', () => {
+  test('are continued in their order', async ({ remote, admin }) => {
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+    const run = async (line: string) => {
+      const ran = await remote.run(line, { env })
+      expect(ran.code, ran.stderr).toBe(0)
+      return ran
+    }
+    const create = async (body: object) => (await admin.post('/v1/changes', body)).body.id
+    const rename = (title: string, changeId: string) =>
+      admin.put('/v1/courses/ext:A', { title }, { 'change-id': changeId })
+    await admin.post('/v1/courses', { externalId: 'A', title: 'Alps' })
+    const change = await create({ command: 'courses apply' })
+    await rename('Andes', change)
+    const undos = [
+      await create({ command: 'undo', undoes: change }),
+      await create({ command: 'undo', undoes: change }),
+    ]
+    await rename('Apennines', undos[0])
+    await rename('Atlas', undos[1])
+
+    const { stderr } = await run(`undo ${change} --yes`)
+    expect(stderr.match(/Continuing undo chg_\w+/g)).toEqual(undos.map((id) => `Continuing undo ${id}`))
+    expect((await admin.get('/v1/courses/ext:A')).body.title).toBe('Alps')
+  })
+})
+
+test('undo list says when there are more changes than it shows', async ({ local }) => {
+  for (const title of ['Alps', 'Andes', 'Atlas']) {
+    writeFileSync(join(local.cwd, 'c.csv'), `externalId,title\n${title},${title}\n`)
+    await ok(local, 'courses import c.csv')
+  }
+  const listed = async (limit: number) => (await local.run(`undo list --limit ${limit}`)).stderr
+  expect(await listed(2)).toBe('note: Showing the first 2; use --all for the rest\n')
+  expect(await listed(3)).toBe('')
+})

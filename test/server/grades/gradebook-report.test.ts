@@ -59,6 +59,23 @@ school('a gradebook has a row per learner, and each item once', async ({ admin, 
   expect(body.data[2]).toMatchObject({ gradePercent: null, passed: null, grades: [] })
 })
 
+school('of two equally old grades the source that is first by name counts', async ({ admin, school }) => {
+  for (const [learner, sources] of [
+    ['bob', ['canvas', 'moodle']],
+    ['zoe', ['moodle', 'canvas']],
+  ] as const) {
+    for (const source of sources) {
+      const sent = { learnerId: `ext:${learner}`, courseId: school.courseId, itemId: 'exam', source }
+      await admin.put('/v1/grades', { ...sent, scoreGiven: 50, gradedAt: '2026-02-01T00:00:00Z' })
+    }
+  }
+  for (const learner of ['bob', 'zoe']) {
+    const { body } = await admin.get(`${path}?learner_id=ext:${learner}`)
+    const grades: GradebookGrade[] = body.data[0].grades
+    expect(grades.find(({ itemId }) => itemId === 'exam')?.source).toBe('canvas')
+  }
+})
+
 school('unpublished grades are included only if asked for', async ({ admin, school }) => {
   expect(school.learners).toHaveLength(5)
   const { body } = await admin.get(`${path}?include_unpublished=true&learner_id=ext:eve`)
