@@ -94,6 +94,8 @@ export interface TestAcademy {
   grade(
     grade: Partial<GradeInput> & Pick<GradeInput, 'learnerId' | 'courseId' | 'scoreGiven'>,
   ): Promise<Grade>
+  /** From now on it can only be read, as other tests read it: requests that write, and moving its clock, throw. */
+  freeze(): void
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -159,8 +161,20 @@ export async function openTestAcademy({
 } = {}): Promise<TestAcademy> {
   const directory = freshDirectory()
   const path = beside?.path ?? join(directory.path, 'academy.db')
-  const clock = beside?.clock ?? stoppedClock()
-  const { now } = clock
+  let isFrozen = false
+  const refuseIfFrozen = () => {
+    if (isFrozen)
+      throw new Error('This academy is only read, as its tests share it: a test that writes needs its own')
+  }
+  const plainClock = beside?.clock ?? stoppedClock()
+  const { now } = plainClock
+  const clock: Clock = {
+    now,
+    advance(ms) {
+      refuseIfFrozen()
+      plainClock.advance(ms)
+    },
+  }
   const { database: store, newId } = await open(path, now)
   const database = guardTransactions(through(store))
   const statements = !store.dialect.hasManyWriters ? watchStatements(path) : undefined
@@ -193,7 +207,14 @@ export async function openTestAcademy({
     () => routes,
     await loadAllWebRoutes(),
   )
-  const fetch = fetchOf(app)
+  const fetchFrom = (address?: string) => {
+    const fetch = fetchOf(app, address)
+    return async (request: Request) => {
+      if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) refuseIfFrozen()
+      return fetch(request)
+    }
+  }
+  const fetch = fetchFrom()
   let people = 0
 
   async function keyOf(userId: string, scopes: readonly Scope[]): Promise<string> {
@@ -257,16 +278,27 @@ export async function openTestAcademy({
   const ownerKey = await keyOf(owner.userId, owner.scopes)
   return {
     path,
-    database,
+    database: {
+      ...database,
+      run: async (statement) => {
+        refuseIfFrozen()
+        return database.run(statement)
+      },
+      write: async (work) => {
+        refuseIfFrozen()
+        return database.write(work)
+      },
+    },
     clock,
     logged,
     sealing,
     passwordCost: cost,
     fetch,
-    fetchFrom: (address) => fetchOf(app, address),
+    fetchFrom,
     person,
     bearer,
     async grade(grade) {
+      refuseIfFrozen()
       const input = GradeInput.parse(grade)
       return database.write(async (transaction) => {
         const call = {
@@ -278,6 +310,9 @@ export async function openTestAcademy({
         }
         return setGrade(call, await resolveGrade(call, input))
       })
+    },
+    freeze() {
+      isFrozen = true
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -7,12 +7,15 @@ import { parse as parseYaml } from 'yaml'
 import type { Person } from '../../helpers/academy.ts'
 import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { testWithShared } from '../../helpers/shared-academy.ts'
 
 const hostile = '=HYPERLINK("https://evil.example")'
 const path = '/v1/analytics/learners'
 
-/** The program, signed in to an academy with 130 learners in one course; the name of one is a formula. */
-const test = withCli.extend('school', async ({ remote, admin }) => {
+/** The program as the admin of an academy with 130 learners in one course; the name of one is a formula. */
+const test = testWithShared(fill)
+/** The same for a test that writes. */
+const testOfItsOwn = withCli.extend('school', async ({ remote, admin }) => {
   await fill(admin)
   await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
   return remote
@@ -227,7 +230,7 @@ describe('which rows', () => {
     expect(await emails(school, '--last 2d --include-not-started')).toHaveLength(103)
   })
 
-  test('--course and --learner may be given several times', async ({ school, admin }) => {
+  testOfItsOwn('--course and --learner may be given several times', async ({ school, admin }) => {
     await admin.post('/v1/courses', { title: 'Air', externalId: 'air, thin' })
     await admin.post('/v1/courses', { title: 'Fire', externalId: 'fire' })
     for (const courseId of ['ext:air, thin', 'ext:fire']) {

@@ -6,9 +6,10 @@ import { parse } from 'csv-parse/sync'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect } from 'vitest'
 import { fromBufferPromise } from 'yauzl'
-import type { Person } from '../../helpers/academy.ts'
+import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test as withCli } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
+import { testWithShared } from '../../helpers/shared-academy.ts'
 
 const people = Array.from({ length: 30 }, (_, index) => ({
   email: `zoe.miller-${index}@school.example`,
@@ -60,8 +61,8 @@ function textOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-/** The program, signed in to an academy of learners with progress and grades, with a key. */
-const test = withCli.extend('school', async ({ remote, admin, academy }) => {
+/** Makes learners with progress and grades. Returns the texts that identify them. */
+async function fill(admin: Person, academy: TestAcademy): Promise<string[]> {
   for (const [title, externalId] of [
     ['Sea', 'sea'],
     ['Land', 'land'],
@@ -84,10 +85,23 @@ const test = withCli.extend('school', async ({ remote, admin, academy }) => {
   for (const { userId: learnerId } of enrolled) {
     await academy.grade({ learnerId, courseId, scoreGiven: 80, label: 'Quiz' })
   }
+  return identitiesIn(admin)
+}
+
+async function makeKeys(cli: TestCli): Promise<TestCli> {
+  for (const name of ['study', 'other']) await cli.run(`analytics pseudonym-key --file ${name}.key`)
+  return cli
+}
+
+/** The program as the admin of the learners, with two keys. */
+const test = testWithShared(fill)
+  .extend('identities', ({ records }) => records)
+  .extend('school', ({ school }) => makeKeys(school))
+/** The same for a test that writes. */
+const testOfItsOwn = withCli.extend('school', async ({ remote, admin, academy }) => {
+  await fill(admin, academy)
   await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
-  await remote.run('analytics pseudonym-key --file study.key')
-  await remote.run('analytics pseudonym-key --file other.key')
-  return remote
+  return makeKeys(remote)
 })
 
 const exports = [
@@ -106,8 +120,7 @@ const run = (cli: TestCli, command: string) => cli.run(`${command} ${flags}`)
 
 describe('no output identifies anyone', () => {
   for (const command of exports) {
-    test(`${command}, in any format`, async ({ school, admin }) => {
-      const identities = await identitiesIn(admin)
+    test(`${command}, in any format`, async ({ school, identities }) => {
       for (const format of ['csv', 'json', 'jsonl', 'yaml']) {
         const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
         expect([code, stdout.length > 100]).toEqual([0, true])
@@ -116,8 +129,7 @@ describe('no output identifies anyone', () => {
     })
   }
 
-  test('a compressed file neither', async ({ school, admin }) => {
-    const identities = await identitiesIn(admin)
+  test('a compressed file neither', async ({ school, identities }) => {
     await run(school, 'analytics export --file rows.csv.gz')
     const text = gunzipSync(readFileSync(join(school.cwd, 'rows.csv.gz'))).toString()
     expect(text.split('\r\n')).toHaveLength(people.length + 2)
@@ -125,8 +137,7 @@ describe('no output identifies anyone', () => {
   })
 
   for (const command of exports) {
-    test(`${command}, as Parquet and XLSX`, async ({ school, admin }) => {
-      const identities = await identitiesIn(admin)
+    test(`${command}, as Parquet and XLSX`, async ({ school, identities }) => {
       for (const name of ['rows.parquet', 'rows.xlsx']) {
         const { code } = await run(school, `${command} --file ${name}`)
         const found = await textIn(join(school.cwd, name))
@@ -136,8 +147,7 @@ describe('no output identifies anyone', () => {
     })
   }
 
-  test('which the search in files would find', async ({ school, admin }) => {
-    const identities = await identitiesIn(admin)
+  test('which the search in files would find', async ({ school, identities }) => {
     for (const name of ['rows.parquet', 'rows.xlsx']) {
       await school.run(`users export --all-columns --file ${name}`)
       const found = await textIn(join(school.cwd, name))
@@ -145,8 +155,7 @@ describe('no output identifies anyone', () => {
     }
   })
 
-  test('statements neither', async ({ school, admin }) => {
-    const identities = await identitiesIn(admin)
+  test('statements neither', async ({ school, identities }) => {
     const { stdout, code } = await run(school, 'analytics statements --coarsen-times day')
     expect(code).toBe(0)
     expect(identities.filter((text) => stdout.includes(text))).toEqual([])
@@ -275,9 +284,8 @@ test('a gradebook has the pseudonyms of other exports and all grades, and no lay
 
 test('learners at risk have pseudonyms, reasons and coarse times, all of them in any format', async ({
   school,
-  admin,
+  identities,
 }) => {
-  const identities = await identitiesIn(admin)
   const command = 'analytics at-risk --inactive-days 1 --stuck-below 99 --stuck-days 1 --coarsen-times month'
   for (const format of ['csv', 'json', 'jsonl', 'yaml', 'table']) {
     const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
@@ -308,8 +316,7 @@ describe('a data set', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  test('identifies no one in any file or format', async ({ school, admin }) => {
-    const identities = await identitiesIn(admin)
+  test('identifies no one in any file or format', async ({ school, identities }) => {
     for (const format of ['parquet', 'csv', 'jsonl']) {
       const command = `analytics dataset set-${format} -o ${format} ${flags}`
       // A terminal does not get the files.
@@ -324,36 +331,36 @@ describe('a data set', () => {
     }
   })
 
-  test('has the pseudonyms of exports, also of rows that are gone, in an order that tells nothing', async ({
-    school,
-    admin,
-  }) => {
-    const set = 'analytics dataset set -o jsonl --coarsen-times day'
-    expect((await run(school, set)).code).toBe(0)
-    const users = linesOf(school, 1, 'users').map(({ id }) => String(id))
-    expect(users).toEqual(users.toSorted())
-    const learners = rowsOf((await run(school, 'users export --role learner')).stdout).map(({ id }) => id)
-    expect(users).toEqual(expect.arrayContaining(learners))
-    expect(linesOf(school, 1, 'progress')[0]).toMatchObject({
-      learnerId: expect.stringMatching(/^[a-z2-7]{20}$/),
-      lastAccessed: expect.stringMatching(/^2026-01-0[56]$/),
-    })
-    const gone = rowsOf((await run(school, 'users export --email zoe.miller-4@school.example')).stdout)[0]?.[
-      'id'
-    ]
-    const { id } = (await admin.get('/v1/users/ext:MATR-4715')).body
-    await school.run('progress set ext:MATR-4712 --course ext:sea --completion 80')
-    await school.run(`users delete ${id} --yes`)
-    expect((await run(school, set)).code).toBe(0)
-    expect(linesOf(school, 2, 'users')).toEqual([
-      expect.objectContaining({ id: gone, changeState: 'removed', role: null }),
-    ])
-    expect(linesOf(school, 2, 'progress').some((row) => row['completionPercentage'] === 80)).toBe(true)
-    const texts = filesIn(school, 'set').map((file) => readFileSync(file, 'utf8'))
-    expect(texts.filter((found) => found.includes(id) || found.includes('miller'))).toEqual([])
-  })
+  testOfItsOwn(
+    'has the pseudonyms of exports, also of rows that are gone, in an order that tells nothing',
+    async ({ school, admin }) => {
+      const set = 'analytics dataset set -o jsonl --coarsen-times day'
+      expect((await run(school, set)).code).toBe(0)
+      const users = linesOf(school, 1, 'users').map(({ id }) => String(id))
+      expect(users).toEqual(users.toSorted())
+      const learners = rowsOf((await run(school, 'users export --role learner')).stdout).map(({ id }) => id)
+      expect(users).toEqual(expect.arrayContaining(learners))
+      expect(linesOf(school, 1, 'progress')[0]).toMatchObject({
+        learnerId: expect.stringMatching(/^[a-z2-7]{20}$/),
+        lastAccessed: expect.stringMatching(/^2026-01-0[56]$/),
+      })
+      const gone = rowsOf(
+        (await run(school, 'users export --email zoe.miller-4@school.example')).stdout,
+      )[0]?.['id']
+      const { id } = (await admin.get('/v1/users/ext:MATR-4715')).body
+      await school.run('progress set ext:MATR-4712 --course ext:sea --completion 80')
+      await school.run(`users delete ${id} --yes`)
+      expect((await run(school, set)).code).toBe(0)
+      expect(linesOf(school, 2, 'users')).toEqual([
+        expect.objectContaining({ id: gone, changeState: 'removed', role: null }),
+      ])
+      expect(linesOf(school, 2, 'progress').some((row) => row['completionPercentage'] === 80)).toBe(true)
+      const texts = filesIn(school, 'set').map((file) => readFileSync(file, 'utf8'))
+      expect(texts.filter((found) => found.includes(id) || found.includes('miller'))).toEqual([])
+    },
+  )
 
-  test('counts the groups of fewer people than k in each table of a run', async ({ school }) => {
+  testOfItsOwn('counts the groups of fewer people than k in each table of a run', async ({ school }) => {
     const notesOf = async (more: string) =>
       (await run(school, `analytics dataset set -o jsonl --coarsen-times month ${more}`)).stderr
         .split('\n')

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished } from 'vitest'
-import { test } from '../../helpers/cli.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+import { type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { canvasToken, fakeCanvas } from '../../helpers/fake-canvas.ts'
 import { createFakeClassroom, googleClient } from '../../helpers/fake-classroom.ts'
 import { fakeMoodle, moodleToken } from '../../helpers/fake-moodle.ts'
@@ -9,6 +9,7 @@ import { fakeOneRoster, oneRosterClient } from '../../helpers/fake-oneroster.ts'
 import { fakeOpenedx, openedxToken } from '../../helpers/fake-openedx.ts'
 import { type FakeResponse, type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
 import { ran } from '../../helpers/integration-source.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 /** A system and how an academy is connected with it. */
 interface Given {
@@ -107,41 +108,69 @@ const shapes: Readonly<Record<string, (right: FakeResponse) => FakeResponse>> = 
   404: () => json({ detail: 'Not found.' }, 404),
 }
 
-describe.for(Object.keys(systems))('%s', (kind) => {
-  test.for(Object.keys(shapes))(
-    'removes nothing and says so after %s in place of a list',
-    async (name, { local }) => {
-      const { system, flags, env = {}, body } = (systems[kind] as () => Given)()
-      const lists: string[] = []
-      let wrong: string | undefined
-      const { url, close } = await serveFake(async (request) => {
-        const right = await system(request)
-        if (/token$/.test(request.url.pathname)) return right
-        const list = `${request.url.pathname}${request.url.search} ${request.body}`
-        lists.push(list)
-        return list === wrong ? (shapes[name]?.(right) ?? right) : right
-      })
-      onTestFinished(close)
-      const stdin = body && JSON.stringify(body(url))
-      const set = await local.run(`integrations set ${kind} ${flags(url)}`, { env, ...(stdin && { stdin }) })
-      expect(set.code, set.stderr).toBe(0)
-      await ran(local, `roster apply integration:${kind} --yes`)
-      lists.length = 0
-      const diff = `roster diff integration:${kind} --prune`
-      const whole = await ran(local, diff)
-      expect(whole.stdout).toMatch(/^No changes/)
-      for (const list of [...lists]) {
-        wrong = list
-        rmSync(join(local.home, '.local/state/learnctl/readings'), { recursive: true, force: true })
-        const { code, stdout, stderr } = await local.run(diff)
-        const where = `${list}: exit ${code}\n${stdout}${stderr}`
-        if (code !== 0 && code !== 9) continue
-        // A list that is not shown is noted; a provider of OneRoster 1.1 knows no lists of 1.2.
-        if (kind !== 'oneroster') expect(stderr.length, where).toBeGreaterThan(whole.stderr.length)
-        expect(stdout, where).not.toMatch(/suspended|archived|inactive|[1-9]\d* to delete/)
-      }
+/** A local academy that has the roster of a system, which can answer wrongly. */
+interface Place {
+  readonly cli: TestCli
+  /** Lists that the system was asked for. */
+  readonly lists: Set<string>
+  /** Replaces the answer to a list. */
+  wrong: { readonly list: string; readonly shape: string } | null
+  close(): Promise<void>
+}
+
+async function openPlace(kind: string): Promise<Place> {
+  const { system, flags, env = {}, body } = (systems[kind] as () => Given)()
+  const cli = testCli({ env: { LEARNCTL_DATABASE: 'academy.db' } })
+  await putNewAcademy(join(cli.cwd, 'academy.db'))
+  const { url, close } = await serveFake(async (request) => {
+    const right = await system(request)
+    if (/token$/.test(request.url.pathname)) return right
+    const list = `${request.url.pathname}${request.url.search} ${request.body}`
+    place.lists.add(list)
+    return list === place.wrong?.list ? (shapes[place.wrong.shape]?.(right) ?? right) : right
+  })
+  const place: Place = {
+    ...{ cli, lists: new Set(), wrong: null },
+    async close() {
+      await close()
+      cli.remove()
     },
-  )
+  }
+  const stdin = body && JSON.stringify(body(url))
+  const set = await cli.run(`integrations set ${kind} ${flags(url)}`, { env, ...(stdin && { stdin }) })
+  expect(set.code, set.stderr).toBe(0)
+  await ran(cli, `roster apply integration:${kind} --yes`)
+  place.lists.clear()
+  return place
+}
+
+describe.for(Object.keys(systems))('%s', (kind) => {
+  const diff = `roster diff integration:${kind} --prune`
+  let place: Place
+  let whole: Ran
+  let lists: readonly string[]
+  // A comparison changes nothing.
+  beforeAll(async () => {
+    place = await openPlace(kind)
+    whole = await ran(place.cli, diff)
+    expect(whole.stdout).toMatch(/^No changes/)
+    lists = [...place.lists]
+  })
+  afterAll(() => place.close())
+
+  test.for(Object.keys(shapes))('removes nothing and says so after %s in place of a list', async (shape) => {
+    const { cli } = place
+    for (const list of lists) {
+      place.wrong = { list, shape }
+      rmSync(join(cli.home, '.local/state/learnctl/readings'), { recursive: true, force: true })
+      const { code, stdout, stderr } = await cli.run(diff)
+      const where = `${list}: exit ${code}\n${stdout}${stderr}`
+      if (code !== 0 && code !== 9) continue
+      // A list that is not shown is noted; a provider of OneRoster 1.1 knows no lists of 1.2.
+      if (kind !== 'oneroster') expect(stderr.length, where).toBeGreaterThan(whole.stderr.length)
+      expect(stdout, where).not.toMatch(/suspended|archived|inactive|[1-9]\d* to delete/)
+    }
+  })
 })
 
 test('a roster without people is refused before all are removed, unless that is allowed', async ({
