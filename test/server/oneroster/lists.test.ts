@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { parseFilter } from '../../../src/server/oneroster/filter.ts'
 import type { Caller, Person } from '../../helpers/academy.ts'
-import { rostering, test, valuesOf } from './one-roster.ts'
+import { readingTest, rostering, test, valuesOf } from './one-roster.ts'
 
 /** Adds learners m00, m01 and so on. */
 async function addMany(admin: Person, count: number): Promise<void> {
@@ -20,7 +20,7 @@ async function idsBy(client: Caller, filter: string, path = '/users', plural = '
 }
 
 describe('a filter', () => {
-  test.for([
+  readingTest.for([
     ["email='ada@b.example'", ['u1']],
     ["email='ADA@b.example'", ['u1']],
     ["sourcedId='u3'", ['u3']],
@@ -40,7 +40,7 @@ describe('a filter', () => {
     expect(await idsBy(client, filter)).toEqual(ids)
   })
 
-  test('selects by references, and by ids of other lists', async ({ client }) => {
+  readingTest('selects by references, and by ids of other lists', async ({ client }) => {
     const enrolled = (filter: string) => idsBy(client, filter, '/enrollments', 'enrollments')
     expect(await enrolled("class.sourcedId='BIO' AND role='student'")).toEqual([
       'BIO:u1:student',
@@ -52,7 +52,7 @@ describe('a filter', () => {
     expect(await idsBy(client, "title~'art'", '/courses', 'courses')).toEqual(['ART'])
   })
 
-  test.for([
+  readingTest.for([
     ["colour='red'", 'invalid_filter_field'],
     ['email', 'invalid_filter_field'],
     ["email='a' AND", 'invalid_filter_field'],
@@ -72,7 +72,7 @@ describe('a filter', () => {
     })
   })
 
-  test('binds AND closer than OR', () => {
+  readingTest('binds AND closer than OR', () => {
     expect(parseFilter("a='1' AND b!='2' OR c~'3'")).toEqual([
       [
         { field: 'a', predicate: '=', value: '1' },
@@ -148,7 +148,7 @@ describe('a page', () => {
     expect(first.filter((id) => second.includes(id)).length).toBeLessThanOrEqual(1)
   })
 
-  test.for([
+  readingTest.for([
     'limit=0',
     'limit=-1',
     'limit=10001',
@@ -168,7 +168,7 @@ describe('a page', () => {
   })
 })
 
-test('lists are sorted by any field, also one without an index', async ({ client }) => {
+readingTest('lists are sorted by any field, also one without an index', async ({ client }) => {
   const sorted = async (query: string, path = '/users', plural = 'users') =>
     valuesOf(await client.get(`${rostering}${path}?${query}`), plural)
   expect(await sorted('sort=email')).toEqual(['u1', 'u2', 'u3', 'u4'])
@@ -191,7 +191,7 @@ test('lists are sorted by any field, also one without an index', async ({ client
   )
 })
 
-test('fields are those that are asked for', async ({ client }) => {
+readingTest('fields are those that are asked for', async ({ client }) => {
   const { body } = await client.get(`${rostering}/users?fields=sourcedId,email&limit=1`)
   expect(body.users).toEqual([{ sourcedId: expect.any(String), email: expect.any(String) }])
   const { body: one } = await client.get(`${rostering}/users/u1?fields=givenName`)

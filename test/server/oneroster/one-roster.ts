@@ -9,6 +9,7 @@ import {
   type Person,
   type TestAcademy,
 } from '../../helpers/academy.ts'
+import { testWithShared } from '../../helpers/shared-academy.ts'
 import { openFlow, register } from '../oauth/flow.ts'
 
 /** Base paths of OneRoster 1.2. */
@@ -80,6 +81,12 @@ export const test = base.extend<{ client: Caller & { readonly clientId: string }
     await use(await openClient(academy))
   },
 })
+
+/** The same for tests that only read: they share it. */
+export const readingTest = testWithShared(async (admin, academy) => {
+  await makeSchool(admin)
+  return openClient(academy)
+}).extend('client', ({ records }) => records)
 
 /** Values of a field in the records of an answer. */
 export function valuesOf({ body, text }: Answer, plural: string, field = 'sourcedId'): unknown[] {

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { minute } from '../../helpers/academy.ts'
-import { expectRecords, openClient, rostering, test, valuesOf } from './one-roster.ts'
+import { expectRecords, openClient, readingTest, rostering, test, valuesOf } from './one-roster.ts'
 
 const unordered = (values: unknown[]) => values.map(String).sort()
 
 describe('each list', () => {
-  test.for([
+  readingTest.for([
     ['/orgs', 'orgs', ['localhost']],
     ['/schools', 'orgs', ['localhost']],
     ['/academicSessions', 'academicSessions', ['T1', 'T2', 'no-term']],
@@ -58,43 +58,44 @@ describe('each list', () => {
   })
 })
 
-test('a record is found under the id that lists show, by the reference to it, and no other one is', async ({
-  client,
-}) => {
-  for (const [path, plural, singular] of [
-    ['/orgs', 'orgs', 'org'],
-    ['/academicSessions', 'academicSessions', 'academicSession'],
-    ['/gradingPeriods', 'academicSessions', 'academicSession'],
-    ['/courses', 'courses', 'course'],
-    ['/classes', 'classes', 'class'],
-    ['/users', 'users', 'user'],
-    ['/enrollments', 'enrollments', 'enrollment'],
-  ] as const) {
-    const { body } = await client.get(`${rostering}${path}`)
-    for (const record of body[plural]) {
-      const found = await client.get(`${rostering}${path}/${encodeURIComponent(record.sourcedId)}`)
-      expect(found, path).toMatchObject({ status: 200, body: { [singular]: record } })
-    }
-    expect(await client.get(`${rostering}${path}/none`)).toMatchObject({
-      status: 404,
-      body: {
-        imsx_codeMajor: 'failure',
-        imsx_severity: 'error',
-        imsx_CodeMinor: {
-          imsx_codeMinorField: [
-            { imsx_codeMinorFieldName: 'TargetEndSystem', imsx_codeMinorFieldValue: 'unknownobject' },
-          ],
+readingTest(
+  'a record is found under the id that lists show, by the reference to it, and no other one is',
+  async ({ client }) => {
+    for (const [path, plural, singular] of [
+      ['/orgs', 'orgs', 'org'],
+      ['/academicSessions', 'academicSessions', 'academicSession'],
+      ['/gradingPeriods', 'academicSessions', 'academicSession'],
+      ['/courses', 'courses', 'course'],
+      ['/classes', 'classes', 'class'],
+      ['/users', 'users', 'user'],
+      ['/enrollments', 'enrollments', 'enrollment'],
+    ] as const) {
+      const { body } = await client.get(`${rostering}${path}`)
+      for (const record of body[plural]) {
+        const found = await client.get(`${rostering}${path}/${encodeURIComponent(record.sourcedId)}`)
+        expect(found, path).toMatchObject({ status: 200, body: { [singular]: record } })
+      }
+      expect(await client.get(`${rostering}${path}/none`)).toMatchObject({
+        status: 404,
+        body: {
+          imsx_codeMajor: 'failure',
+          imsx_severity: 'error',
+          imsx_CodeMinor: {
+            imsx_codeMinorField: [
+              { imsx_codeMinorFieldName: 'TargetEndSystem', imsx_codeMinorFieldValue: 'unknownobject' },
+            ],
+          },
         },
-      },
-    })
-  }
-  const [first] = (await client.get(`${rostering}/classes`)).body.classes
-  for (const { href } of [first.course, first.school, ...first.terms]) {
-    expect((await client.get(new URL(href).pathname)).status, href).toBe(200)
-  }
-})
+      })
+    }
+    const [first] = (await client.get(`${rostering}/classes`)).body.classes
+    for (const { href } of [first.course, first.school, ...first.terms]) {
+      expect((await client.get(new URL(href).pathname)).status, href).toBe(200)
+    }
+  },
+)
 
-test('a user has the names, the role and the address of the academy', async ({ client }) => {
+readingTest('a user has the names, the role and the address of the academy', async ({ client }) => {
   expect((await client.get(`${rostering}/users/u1`)).body.user).toMatchObject({
     ...{ status: 'active', enabledUser: 'true', username: 'ada@b.example', email: 'ada@b.example' },
     ...{ givenName: 'Ada', familyName: 'Lovelace', preferredFirstName: 'Countess', preferredLastName: 'Ada' },
@@ -182,15 +183,18 @@ describe('a client', () => {
     expect(academy.logged.some(({ credential }) => credential === client.clientId)).toBe(false)
   })
 
-  test('is refused in the audit log without the person that it asked for', async ({ academy, admin }) => {
-    const stranger = academy.bearer('Bearer wrong')
-    expect((await stranger.get(`${rostering}/users/anna.secret@b.example`)).status).toBe(401)
-    const { body, text } = await admin.get('/v1/audit?action=request.refused')
-    expect(body.data[0]?.after).toMatchObject({ operation: `GET ${rostering}/users/:sourcedId` })
-    expect(text).not.toContain('anna.secret')
-  })
+  readingTest(
+    'is refused in the audit log without the person that it asked for',
+    async ({ academy, admin }) => {
+      const stranger = academy.bearer('Bearer wrong')
+      expect((await stranger.get(`${rostering}/users/anna.secret@b.example`)).status).toBe(401)
+      const { body, text } = await admin.get('/v1/audit?action=request.refused')
+      expect(body.data[0]?.after).toMatchObject({ operation: `GET ${rostering}/users/:sourcedId` })
+      expect(text).not.toContain('anna.secret')
+    },
+  )
 
-  test('is in the log without the external ids of people', async ({ academy, admin, client }) => {
+  readingTest('is in the log without the external ids of people', async ({ academy, admin, client }) => {
     const { id } = (await admin.get('/v1/users/ext:u1')).body
     const logged = async (path: string) => {
       await client.get(path)
@@ -203,7 +207,7 @@ describe('a client', () => {
     expect(await logged(`${rostering}/classes/BIO/students`)).toBe(`${rostering}/classes/BIO/students`)
   })
 
-  test('is in the log with each of its requests, which are counted', async ({ academy, client }) => {
+  readingTest('is in the log with each of its requests, which are counted', async ({ academy, client }) => {
     expect((await client.get(`${rostering}/users?filter=email%3D'ada@b.example'`)).status).toBe(200)
     expect(academy.logged.at(-1)).toMatchObject({ credential: client.clientId, path: `${rostering}/users` })
   })
