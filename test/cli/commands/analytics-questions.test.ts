@@ -1,13 +1,13 @@
 import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
-import { beforeEach, expect } from 'vitest'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { expect } from 'vitest'
+import { testWithFilled } from '../../helpers/filled-academy.ts'
 import { rowsOf } from '../../helpers/result.ts'
 
 const plain = { tty: 80, env: { NO_COLOR: '1' } }
 
 /** Two courses of one title, with learners who fell behind, finished and were just enrolled. */
-beforeEach<{ local: TestCli }>(async ({ local }) => {
+const test = testWithFilled(async (local) => {
   for (const id of ['BIO-1', 'BIO-2']) {
     await local.run(`courses create --title "Marine Biology" --external-id ${id} --status published`)
   }

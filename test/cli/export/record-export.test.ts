@@ -7,12 +7,15 @@ import { parse as parseYaml } from 'yaml'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Person } from '../../helpers/academy.ts'
 import { testCli, transportTo, test as withCli } from '../../helpers/cli.ts'
+import { testWithShared } from '../../helpers/shared-academy.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 
 const formula = '=HYPERLINK("https://evil.example")'
 
-/** The program, signed in to an academy with a course, a lesson, 120 learners and their enrolments. */
-const test = withCli.extend('school', async ({ remote, admin }) => {
+/** The program as the admin of an academy with a course, a lesson, 120 learners and their enrolments. */
+const test = testWithShared(fill)
+/** The same for a test that writes. */
+const testOfItsOwn = withCli.extend('school', async ({ remote, admin }) => {
   await fill(admin)
   await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
   return remote
@@ -77,17 +80,15 @@ describe('the rows', () => {
     },
   )
 
-  test('come in the order in which they were made, each once, over several pages', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('come in the order in which they were made, each once, over several pages', async ({ school }) => {
     const { stdout } = await school.run('users export --role learner')
     const emails = recordsOf(stdout).map(({ email }) => email)
     expect(emails).toEqual(Array.from({ length: 120 }, (_, n) => `learner-${n}@school.example`))
   })
 
-  test('name others by the ids of the school, and themselves by their id where they have no other', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('name others by the ids of the school, and themselves by their id where they have no other', async ({
+    school,
+  }) => {
     const [first, second] = recordsOf((await school.run('enrollments export')).stdout)
     expect(first).toMatchObject({ courseId: 'ext:sea', userId: 'email:learner-0@school.example' })
     expect(second).toMatchObject({ courseId: 'ext:sea', userId: 'ext:S-1' })
@@ -100,9 +101,9 @@ describe('the rows', () => {
     ])
   })
 
-  test('hold a profile in columns of their own, and formulas under guard unless --raw', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('hold a profile in columns of their own, and formulas under guard unless --raw', async ({
+    school,
+  }) => {
     const guarded = await school.run('users export --search hyperlink')
     expect(recordsOf(guarded.stdout)[0]).toMatchObject({
       firstName: `'${formula}`,
@@ -115,9 +116,9 @@ describe('the rows', () => {
     expect(raw.stderr).toBe('Exported 1 row\n')
   })
 
-  test('have what the platform makes with --all-columns, and what was chosen with --columns', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('have what the platform makes with --all-columns, and what was chosen with --columns', async ({
+    school,
+  }) => {
     const all = recordsOf((await school.run('enrollments export --all-columns')).stdout)
     expect(all[1]).toMatchObject({
       courseExternalId: 'sea',
@@ -130,18 +131,19 @@ describe('the rows', () => {
     expect(await school.run('enrollments export --columns nothing')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  test('tell when answers were left out, which a learner does not see', { tags: ['slow'] }, async ({
-    school,
-    learner,
-  }) => {
-    const whole = await school.run('lessons export -o json')
-    expect(whole.stdout).toContain('"answer":"The moon"')
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
-    const { code, stdout, stderr } = await school.run('lessons export -o json', { env })
-    expect(code).toBe(0)
-    expect(stdout).not.toContain('answer')
-    expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
-  })
+  testOfItsOwn(
+    'tell when answers were left out, which a learner does not see',
+    { tags: ['slow'] },
+    async ({ school, learner }) => {
+      const whole = await school.run('lessons export -o json')
+      expect(whole.stdout).toContain('"answer":"The moon"')
+      const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
+      const { code, stdout, stderr } = await school.run('lessons export -o json', { env })
+      expect(code).toBe(0)
+      expect(stdout).not.toContain('answer')
+      expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
+    },
+  )
 })
 
 describe('progress', () => {
@@ -171,36 +173,40 @@ describe('progress', () => {
     expect(again.stdout).toBe((await school.run('progress export --history')).stdout)
   })
 
-  test('goes along to another academy where courses are archived and users inactive', {
-    tags: ['slow'],
-  }, async ({ school, local, admin }) => {
-    await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
-    const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
-    await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
-    await admin.put('/v1/courses/ext:sea', { status: 'archived' })
-    const later = ' --map status='
-    for (const [noun, flags] of [
-      ['courses', `${later} --map progressTracking.enabled=`],
-      ['lessons', ''],
-      ['users', later],
-      ['enrollments', later],
-      ['progress', ''],
-      ['enrollments', ''],
-      ['users', ''],
-      ['courses', ''],
-    ] as const) {
-      const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
-      const ran = await local.run(`${noun} import - --restart${flags}`, { stdin })
-      expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
-    }
-    for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {
-      expect((await local.run(`${noun} export`)).stdout, noun).toBe(
-        (await school.run(`${noun} export`)).stdout,
-      )
-    }
-  })
+  testOfItsOwn(
+    'goes along to another academy where courses are archived and users inactive',
+    {
+      tags: ['slow'],
+    },
+    async ({ school, local, admin }) => {
+      await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
+      const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
+      await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
+      await admin.put('/v1/courses/ext:sea', { status: 'archived' })
+      const later = ' --map status='
+      for (const [noun, flags] of [
+        ['courses', `${later} --map progressTracking.enabled=`],
+        ['lessons', ''],
+        ['users', later],
+        ['enrollments', later],
+        ['progress', ''],
+        ['enrollments', ''],
+        ['users', ''],
+        ['courses', ''],
+      ] as const) {
+        const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
+        const ran = await local.run(`${noun} import - --restart${flags}`, { stdin })
+        expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
+      }
+      for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {
+        expect((await local.run(`${noun} export`)).stdout, noun).toBe(
+          (await school.run(`${noun} export`)).stdout,
+        )
+      }
+    },
+  )
 
-  test('is that of a course, a learner, or since a time', { tags: ['slow'] }, async ({ school }) => {
+  test('is that of a course, a learner, or since a time', async ({ school }) => {
     for (const [flags, rows] of [
       ['--course ext:sea --learner ext:S-1', 1],
       ['--learner ext:S-2', 0],
@@ -220,9 +226,7 @@ describe('progress', () => {
 })
 
 describe('the file', () => {
-  test('has the form that its name says, and is not overwritten without --force', { tags: ['slow'] }, async ({
-    school,
-  }) => {
+  test('has the form that its name says, and is not overwritten without --force', async ({ school }) => {
     const { stdout } = await school.run('users export -o jsonl')
     const ran = await school.run('users export --file out.jsonl.gz')
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'Exported 122 rows to out.jsonl.gz\n' })
@@ -244,29 +248,30 @@ describe('the file', () => {
     expect(existsSync(join(local.cwd, 'out.csv'))).toBe(false)
   })
 
-  test('is not there, nor half of it, when the export is interrupted on its way', { tags: ['slow'] }, async ({
-    academy,
-    admin,
-  }) => {
-    await fill(admin)
-    const stop = new AbortController()
-    const transport = transportTo({
-      fetch: (request) => {
-        if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
-        return academy.fetch(request)
-      },
-    })
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
-    const cli = testCli({ transport, env })
-    onTestFinished(() => cli.remove())
-    writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
-    for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
-      const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
-      expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
-    }
-    expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
-    expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
-  })
+  testOfItsOwn(
+    'is not there, nor half of it, when the export is interrupted on its way',
+    { tags: ['slow'] },
+    async ({ academy, admin }) => {
+      await fill(admin)
+      const stop = new AbortController()
+      const transport = transportTo({
+        fetch: (request) => {
+          if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
+          return academy.fetch(request)
+        },
+      })
+      const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+      const cli = testCli({ transport, env })
+      onTestFinished(() => cli.remove())
+      writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
+      for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
+        const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
+        expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
+      }
+      expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
+      expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
+    },
+  )
 
   test('of nothing has a header, or is an empty list', async ({ local }) => {
     expect((await local.run('lessons export')).stdout).toMatch(/^externalId,courseId,[^\n]*\r\n$/)

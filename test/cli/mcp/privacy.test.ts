@@ -1,17 +1,36 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
+import { type TestCli, testCli } from '../../helpers/cli.ts'
+import { testWithFilled } from '../../helpers/filled-academy.ts'
 import { McpProcess } from '../../helpers/mcp-client.ts'
 import { start } from '../../helpers/new-academy.ts'
 
 /** Words that identify the people of the school. */
 const identities = /Ada|Lovelace|Byron|ada@|school\.example|S-815|Grace|Hopper|S-816|usr_/
 
-const test = base
+async function fill(cli: TestCli): Promise<void> {
+  for (const line of [
+    'courses create --title Sea --external-id sea --status published',
+    'users create --email ada@school.example --external-id S-815 --first-name Ada --last-name Lovelace --bio "Likes Byron"',
+    'users create --email grace@school.example --external-id S-816 --first-name Grace --last-name Hopper',
+    'enrollments create --course ext:sea --user ext:S-815',
+    'enrollments create --course ext:sea --user ext:S-816',
+    'groups create --name 5b --external-id 5b',
+    'groups members add 5b ext:S-815',
+    'progress set ext:S-815 --course ext:sea --completion 75',
+    'grades set ext:S-815 --course ext:sea --item exam --score 16 --maximum 20 --label "Exam"',
+    'users update ext:S-816 --last-name Hopper-Murray',
+  ]) {
+    const { code, stderr } = await cli.run(line)
+    expect(code, line + stderr).toBe(0)
+  }
+}
+
+const test = testWithFilled(fill, true)
   .extend('options', async () => {
     // Each change gets its own time, so that one of them is the last.
-    let ms = Date.parse(start)
+    let ms = Date.parse(start) + 60_000
     return {
       now: () => {
         ms += 1
@@ -19,24 +38,7 @@ const test = base
       },
     }
   })
-  .extend('school', async ({ local: cli }): Promise<TestCli> => {
-    for (const line of [
-      'courses create --title Sea --external-id sea --status published',
-      'users create --email ada@school.example --external-id S-815 --first-name Ada --last-name Lovelace --bio "Likes Byron"',
-      'users create --email grace@school.example --external-id S-816 --first-name Grace --last-name Hopper',
-      'enrollments create --course ext:sea --user ext:S-815',
-      'enrollments create --course ext:sea --user ext:S-816',
-      'groups create --name 5b --external-id 5b',
-      'groups members add 5b ext:S-815',
-      'progress set ext:S-815 --course ext:sea --completion 75',
-      'grades set ext:S-815 --course ext:sea --item exam --score 16 --maximum 20 --label "Exam"',
-      'users update ext:S-816 --last-name Hopper-Murray',
-    ]) {
-      const { code, stderr } = await cli.run(line)
-      expect(code, line + stderr).toBe(0)
-    }
-    return cli
-  })
+  .extend('school', async ({ local }) => local)
   .extend('mcp', async ({ school }, { onCleanup }) => {
     const mcp = new McpProcess(school, ['--allow-writes'])
     onCleanup(async () => {
@@ -95,7 +97,7 @@ test('no result names a person', { tags: ['slow'] }, async ({ mcp, school }) => 
   }
 })
 
-test('a plan names no person but those that the assistant named', { tags: ['slow'] }, async ({ mcp }) => {
+test('a plan names no person but those that the assistant named', async ({ mcp }) => {
   const { text } = await mcp.run(['users', 'delete', 'email:ada@school.example'])
   expect(text).toContain('"role":"learner"')
   expect(text).not.toMatch(/Lovelace|S-815/)
@@ -184,10 +186,7 @@ test('pseudonyms work as arguments, in whole and in part, and stay the same', { 
   expect(await other.end()).toBe(0)
 })
 
-test('a pseudonym is refused where the id behind it would be shown', { tags: ['slow'] }, async ({
-  mcp,
-  school,
-}) => {
+test('a pseudonym is refused where the id behind it would be shown', async ({ mcp, school }) => {
   const listed = await mcp.run(['users', 'list', '--role', 'learner'])
   const [{ id, externalId, email } = {}] = recordsIn(listed.text)
   const course = ['courses', 'create', '--title', 'Lake']
@@ -207,7 +206,7 @@ test('a pseudonym is refused where the id behind it would be shown', { tags: ['s
   expect((await school.run('courses list -q')).stdout.trim().split('\n')).toHaveLength(1)
 })
 
-test('people that a file names are hidden in plans and messages', { tags: ['slow'] }, async ({ school }) => {
+test('people that a file names are hidden in plans and messages', async ({ school }) => {
   const shared = join(school.cwd, 'shared')
   mkdirSync(shared)
   writeFileSync(join(shared, 'ids'), 'S-777\next:S-778\nzoltan@school.example\n')
@@ -220,9 +219,7 @@ test('people that a file names are hidden in plans and messages', { tags: ['slow
   expect(plan.text + failed.text).not.toMatch(/S-77|zoltan/)
 })
 
-test('entries of the audit log have no salts, with which a digest confirms a guess', {
-  tags: ['slow'],
-}, async ({ mcp }) => {
+test('entries of the audit log have no salts, with which a digest confirms a guess', async ({ mcp }) => {
   const { text } = await mcp.run(['audit', 'list', '--noun', 'user', '--limit', '1'])
   const [entry] = recordsIn(text)
   expect(entry).toMatchObject({ noun: 'user', at: expect.any(String), detailsDigest: expect.any(String) })
@@ -230,10 +227,7 @@ test('entries of the audit log have no salts, with which a digest confirms a gue
   expect(entry).not.toHaveProperty('originSalt')
 })
 
-test('a result is returned even if its pseudonyms cannot be kept', { tags: ['slow'] }, async ({
-  mcp,
-  school,
-}) => {
+test('a result is returned even if its pseudonyms cannot be kept', async ({ mcp, school }) => {
   await mcp.run(['courses', 'list'])
   const folder = join(school.home, '.local/state/learnctl/pseudonyms')
   rmSync(folder, { recursive: true })
@@ -242,9 +236,7 @@ test('a result is returned even if its pseudonyms cannot be kept', { tags: ['slo
   expect(text).toContain('person_')
 })
 
-test('choices of single records are shown, though they are in no table', { tags: ['slow'] }, async ({
-  mcp,
-}) => {
+test('choices of single records are shown, though they are in no table', async ({ mcp }) => {
   expect((await mcp.run(['settings', 'get'])).text).toContain('"instructorAccess":"taught"')
   expect((await mcp.run(['users', 'me'])).text).toContain('"authMethod":"local"')
 })

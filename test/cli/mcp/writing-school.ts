@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
+import type { TestCli } from '../../helpers/cli.ts'
+import { testWithFilled } from '../../helpers/filled-academy.ts'
+import { freshDirectory } from '../../helpers/fresh-directory.ts'
 import { McpProcess } from '../../helpers/mcp-client.ts'
-import { allRows, putNewAcademy, start } from '../../helpers/new-academy.ts'
+import { allRows, start } from '../../helpers/new-academy.ts'
 
 /** What the academy has, before `later`. */
 const records = {
@@ -75,23 +77,11 @@ export const files: Readonly<Record<string, string>> = {
     'user_id,login_id,first_name,last_name,email,status\nR1,R1,Rosa,Lind,rosa@school.example,active\n',
 }
 
-/** The academy's file and its rows. */
-let original: Promise<{ readonly bytes: Buffer; readonly rows: string }> | undefined
-
-async function makeOriginal() {
-  let time = Date.parse(start)
-  const cli = testCli({ now: () => ++time, env: { LEARNCTL_DATABASE: 'academy.db' } })
-  try {
-    const path = join(cli.cwd, 'academy.db')
-    await putNewAcademy(path)
-    writeFileSync(join(cli.cwd, 'records.json'), JSON.stringify(records))
-    for (const line of ['apply records.json --yes', ...later]) {
-      const { code, stderr } = await cli.run(line)
-      if (code !== 0) throw new Error(`${line}: ${stderr}`)
-    }
-    return { bytes: readFileSync(path), rows: allRows(path) }
-  } finally {
-    cli.remove()
+async function fill(cli: TestCli): Promise<void> {
+  writeFileSync(join(cli.cwd, 'records.json'), JSON.stringify(records))
+  for (const line of ['apply records.json --yes', ...later]) {
+    const { code, stderr } = await cli.run(line)
+    if (code !== 0) throw new Error(`${line}: ${stderr}`)
   }
 }
 
@@ -110,7 +100,14 @@ export interface School {
 }
 
 /** A vitest test with a copy of the school. */
-export const test = base
+export const test = testWithFilled(fill, true)
+  .extend('rows', { scope: 'file' }, async ({ filled }) => {
+    const { path, remove } = freshDirectory()
+    writeFileSync(join(path, 'academy.db'), filled)
+    const rows = allRows(join(path, 'academy.db'))
+    remove()
+    return rows
+  })
   .extend('time', async () => ({ ms: Date.parse(start) + 60_000 }))
   .extend('options', async ({ time }) => ({
     // Each record gets its own time.
@@ -118,13 +115,8 @@ export const test = base
       time.ms += 1
       return time.ms
     },
-    env: { LEARNCTL_DATABASE: 'academy.db' },
   }))
-  .extend('school', async ({ cli, time }, { onCleanup }): Promise<School> => {
-    original ??= makeOriginal()
-    const { bytes, rows } = await original
-    const path = join(cli.cwd, 'academy.db')
-    writeFileSync(path, bytes, { mode: 0o600 })
+  .extend('school', async ({ local: cli, time, rows }, { onCleanup }): Promise<School> => {
     const shared = (name: string) => join(cli.cwd, 'shared', name)
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(shared(name)), { recursive: true })
@@ -139,5 +131,6 @@ export const test = base
       open.push(mcp)
       return mcp
     }
-    return { cli, rows, rowsNow: () => allRows(path), shared, serve, time }
+    const rowsNow = () => allRows(join(cli.cwd, 'academy.db'))
+    return { cli, rows, rowsNow, shared, serve, time }
   })
