@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import type { Person, TestAcademy } from '../../helpers/academy.ts'
-import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
-import { test as base, complete, fillPath, pathsOf, sendForm, thingsOf } from './signed-in.ts'
+import { openTestAcademy, type TestAcademy } from '../../helpers/academy.ts'
+import type { Shown } from '../../helpers/browser.ts'
+import { test as base, complete, fillPath, pathsOf, sendForm, signInTo, thingsOf } from './signed-in.ts'
 
 /** Returns the paths of pages, without those of files. */
 const pagePaths = pathsOf('GET').filter((path) => !/\.(csv|xlsx|html)$/.test(path))
@@ -15,7 +15,9 @@ interface Looked {
 }
 
 /** Opens every page, with hostile text wherever it shows text of other users. */
-async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrowser): Promise<Looked[]> {
+async function everyPage(academy: TestAcademy): Promise<Looked[]> {
+  const admin = await academy.person('admin')
+  const browser = await signInTo(academy, admin)
   const things = await thingsOf(academy, admin, admin)
   const { courseId } = things
   await admin.put(`/v1/courses/${courseId}`, { title: hostile, description: hostile, externalId: hostile })
@@ -51,9 +53,10 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   return looked
 }
 
-const test = base.extend('looked', async ({ academy, admin, signIn }) =>
-  everyPage(academy, admin, await signIn(admin)),
-)
+const test = base.extend('looked', { scope: 'file' }, async () => {
+  await using academy = await openTestAcademy()
+  return await everyPage(academy)
+})
 
 /** Returns the start tags of these elements. */
 function tags(html: string, ...names: readonly string[]): string[] {
@@ -65,7 +68,7 @@ function attribute(tag: string, name: string): string | undefined {
 }
 
 describe('every page', () => {
-  test('shows what people wrote as text', { tags: ['slow'] }, ({ looked }) => {
+  test('shows what people wrote as text', ({ looked }) => {
     for (const { name, page } of looked) expect(page.html, name).not.toMatch(/<script|alert\("x"\)/)
     const shown = looked.filter(({ page }) => page.text.includes(hostile)).map(({ name }) => name)
     expect(shown).toEqual([
@@ -99,16 +102,14 @@ describe('every page', () => {
     ])
   })
 
-  test('needs no script, no other file and no style of its own', { tags: ['slow'] }, ({ looked }) => {
+  test('needs no script, no other file and no style of its own', ({ looked }) => {
     for (const { name, page } of looked) {
       expect(page.html, name).not.toMatch(/<(script|link|img|iframe|object|embed)\b|\son\w+=|\sstyle=/)
       expect(page.html.match(/url\([^)]*\)/g), name).toEqual(['url(#hatching)'])
     }
   })
 
-  test('is sent with what keeps it from frames, caches and foreign content', { tags: ['slow'] }, ({
-    looked,
-  }) => {
+  test('is sent with what keeps it from frames, caches and foreign content', ({ looked }) => {
     for (const { name, page } of looked) {
       const headers = Object.fromEntries(page.headers)
       expect({ name, headers }).toMatchObject({
@@ -147,7 +148,7 @@ describe('every page', () => {
     expect(titles).not.toContain('')
   })
 
-  test('begins with a way past the navigation, which says where one is', { tags: ['slow'] }, ({ looked }) => {
+  test('begins with a way past the navigation, which says where one is', ({ looked }) => {
     const current: Readonly<Record<string, string | undefined>> = {
       '/dashboard': '/dashboard" aria-current="page',
       '/dashboard/courses': '/dashboard/courses" aria-current="page',
@@ -197,7 +198,7 @@ describe('every page', () => {
     }
   })
 
-  test('has a label for every field, and one id for each thing', { tags: ['slow'] }, ({ looked }) => {
+  test('has a label for every field, and one id for each thing', ({ looked }) => {
     for (const { name, page } of looked) {
       const { html } = page
       const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
@@ -220,7 +221,7 @@ describe('every page', () => {
     }
   })
 
-  test('names its tables, their columns and their rows', { tags: ['slow'] }, ({ looked }) => {
+  test('names its tables, their columns and their rows', ({ looked }) => {
     const tables = looked.flatMap(({ page }) =>
       [...page.html.matchAll(/<table\b.*?<\/table>/g)].map(([one]) => one),
     )
@@ -234,7 +235,7 @@ describe('every page', () => {
     }
   })
 
-  test('says in words what its pictures show', { tags: ['slow'] }, ({ looked }) => {
+  test('says in words what its pictures show', ({ looked }) => {
     const pictures = looked.flatMap(({ page }) =>
       [...page.html.matchAll(/<svg[^>]*role="img"[^>]*>(<title[^>]*>[^<]+<\/title>)?/g)].map(
         ([, title]) => title,

@@ -9,17 +9,20 @@ import { givePassword, issuer, openFlow, password, register } from '../oauth/flo
 /** Opens a browser and signs the user in. */
 export type SignIn = (person: Person) => Promise<PlainBrowser>
 
+/** Opens a browser of an academy, and signs the user in. */
+export async function signInTo(academy: TestAcademy, person: Person): Promise<PlainBrowser> {
+  await givePassword(academy, person.id)
+  const browser = plainBrowser(academy.fetch, issuer)
+  const page = await browser.signIn(await browser.open('/dashboard'), person.email, password)
+  if (page.status !== 200) throw new Error(`${person.email} cannot sign in: ${page.text}`)
+  return browser
+}
+
 /** A vitest test with users who are signed in to the dashboard. */
 export const test = base
   .extend('flow', ({ academy }) => openFlow(academy))
   .extend('signIn', ({ academy }): SignIn => {
-    return async (person) => {
-      await givePassword(academy, person.id)
-      const browser = plainBrowser(academy.fetch, issuer)
-      const page = await browser.signIn(await browser.open('/dashboard'), person.email, password)
-      if (page.status !== 200) throw new Error(`${person.email} cannot sign in: ${page.text}`)
-      return browser
-    }
+    return (person) => signInTo(academy, person)
   })
 
 /** Returns the paths of the dashboard with this method. */
