@@ -7,7 +7,7 @@ import { putQuickstart } from '../../helpers/quickstart.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 
 beforeEach<{ cli: TestCli }>(async ({ cli }) => {
-  await putQuickstart(cli)
+  await putQuickstart(cli, 'few')
 })
 
 async function readParquet(cli: TestCli, name: string): Promise<Record<string, unknown>[]> {
@@ -23,11 +23,13 @@ async function errorOf(cli: TestCli, line: string, tty?: number): Promise<string
 test('learners are exported as Parquet by the name of the file, with the columns of CSV', {
   tags: ['slow'],
 }, async ({ cli }) => {
-  expect((await cli.run('analytics export --file learners.parquet')).stderr).toContain('Exported 622 rows')
+  const { stderr } = await cli.run('analytics export --file learners.parquet')
+  const [header, ...lines] = readFileSync(join(cli.cwd, 'learners.csv'), 'utf8').trimEnd().split('\r\n')
+  expect(stderr).toContain(`Exported ${lines.length} rows`)
   const rows = await readParquet(cli, 'learners.parquet')
-  const header = readFileSync(join(cli.cwd, 'learners.csv'), 'utf8').split('\r\n')[0]
   expect(Object.keys(rows[0] ?? {}).join()).toBe(header)
-  expect(rows).toHaveLength(622)
+  expect(rows).toHaveLength(lines.length)
+  expect(lines.length).toBeGreaterThan(25)
   expect(rows[0]).toMatchObject({
     email: expect.stringContaining('@'),
     enrolledAt: expect.any(Date),
