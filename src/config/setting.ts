@@ -96,7 +96,7 @@ export const settings = {
     flag: 'quiet',
     short: 'q',
     variable: 'LEARNCTL_QUIET',
-    summary: 'Print only ids',
+    summary: 'Print only the ids of what is listed, made or changed',
     default: false,
   },
   limit: {

@@ -1,4 +1,11 @@
-import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
+import {
+  type Argument,
+  type Command,
+  type Given,
+  noColumns,
+  noTarget,
+  plainText,
+} from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, textsIn, waitLockFlag } from '../command/flag.ts'
 import type { MakePlan } from '../records/open-plan.ts'
@@ -140,7 +147,7 @@ export const applyCommand: Command = {
     waitLockFlag,
   ],
   createsAcademy: true,
-  refuses: plainText,
+  refuses: noColumns,
   examples: ['apply academy.yaml --yes', 'apply academy.yaml --label ci --prune --max-deletes 10 --yes'],
   run: runApply,
 }

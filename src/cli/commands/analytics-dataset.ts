@@ -29,7 +29,6 @@ export const datasetCommand: Command = {
   flags,
   refuses: {
     columns: 'The files have all columns',
-    quiet: 'The result has no id',
     limit: 'A data set has all rows',
     dryRun: 'It changes nothing on the platform',
   },

@@ -154,7 +154,6 @@ export const commands: readonly Command[] = [
     description:
       'Writes 32 random bytes as text to a file that only you can read (mode 0600). Exports with the same key have the same pseudonyms.\nThe key leads back from an id to its pseudonym: keep it apart from the data, and delete it when no further export is needed.',
     refuses: {
-      quiet: 'The result has no id',
       columns: 'The result has no columns',
       limit: 'The result is not a list',
     },

@@ -1,5 +1,6 @@
 import type { StreamedResponse } from '../../client/reply.ts'
 import type { RawRequest } from '../../client/request.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -168,7 +169,13 @@ async function printBody(
   const { mediaTypeOf, readJson } = await import('../../client/reply.ts')
   if (/\bjson$/.test(mediaTypeOf(reply))) {
     const value = await readJson({ method, url: `http://localhost${path}` }, reply)
-    if (settings.columns.value === null) await output.document(value)
+    if (settings.quiet.value)
+      await output.text(
+        idsIn(value)
+          .map((id) => `${escapeHidden(id)}\n`)
+          .join(''),
+      )
+    else if (settings.columns.value === null) await output.document(value)
     else await output.one(value, (await import('../output/output.ts')).shapeOfValue(value, []))
     return value
   }
@@ -180,6 +187,14 @@ async function printBody(
   }
   await output.exact(pieces())
   return undefined
+}
+
+/** Returns the id of a record, or those of the records in a list or of the results of a batch. */
+function idsIn(value: unknown): string[] {
+  if (!isJsonObject(value)) return []
+  const { id, data, results } = value
+  if (typeof id === 'string') return [id]
+  return [data, results].flatMap((list) => (Array.isArray(list) ? list.flatMap(idsIn) : []))
 }
 
 /** Prints the response of an error to standard output; the error itself follows on standard error. */

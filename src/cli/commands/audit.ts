@@ -1,4 +1,4 @@
-import { type Command, notAList } from '../command/command.ts'
+import { type Command, noColumns, notAList } from '../command/command.ts'
 import { bindQueryFlags, waitLockFlag, withTimeZone } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters } from '../flags/audit.ts'
@@ -52,7 +52,7 @@ export const commands: readonly Command[] = [
     interruption: 'continues',
     arguments: [{ name: 'entry', summary: 'Id of the entry, or of the request' }],
     flags: [waitLockFlag],
-    refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+    refuses: noColumns,
     examples: ['audit revert "$(learnctl audit list --noun course --limit 1 -q)" --dry-run'],
     run: async (context, given) => {
       const { revertEntry } = await import('../undo/undo.ts')

@@ -102,7 +102,6 @@ export function importCommand(
     ],
     createsAcademy: true,
     interruption: 'explained',
-    refuses: { quiet: 'An import prints no ids' },
     flags: [
       ...importFlags,
       ...(own ? [own.flag] : []),

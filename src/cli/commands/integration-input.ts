@@ -152,7 +152,7 @@ export const shownSecret = 'webhookSecret'
 export function outputWith(output: Output, secret: string): Output {
   return {
     ...output,
-    check: (shape, open) => output.check({ ...shape, paths: [...shape.paths, shownSecret] }, open),
+    check: (shape, use) => output.check({ ...shape, paths: [...shape.paths, shownSecret] }, use),
     one: (value, shape) =>
       output.one(
         { ...(value as object), [shownSecret]: secret },

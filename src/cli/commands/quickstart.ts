@@ -3,7 +3,7 @@ import type { Environment } from '../../config/directories.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
-import { type Command, plainText, type RunLine } from '../command/command.ts'
+import { type Command, noColumns, type RunLine } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { wrap } from '../terminal/format-text.ts'
@@ -19,7 +19,8 @@ export const quickstartCommand = (runLine: RunLine): Command => ({
   description: `Creates an academy with real learners in a SQLite file, and shows the first commands to try. No server or account is needed. The academy is saved as profile ${localProfile}, which becomes active if no other profile is. Running it again changes nothing.\n\nThe learners are part of the Open University Learning Analytics Dataset (CC BY 4.0).`,
   createsAcademy: true,
   refuses: {
-    ...plainText,
+    ...noColumns,
+    quiet: 'It shows the password of the academy, which is shown only once',
     profile: `The academy is saved as profile ${localProfile}`,
     url: 'The academy is created on this machine',
     dryRun: 'It only creates an academy on this machine',

@@ -64,7 +64,7 @@ export const rosterExportCommand: Command = {
     'Writes a folder, or a zip file if the target ends in .zip, for you alone (mode 0600), completely or not at all. The same\nacademy gives the same bytes. Records have your own ids, else those of the platform. Passwords are never exported, and\nnotes say what the format does not hold; docs/rosters.md has the whole table.',
   arguments: [{ name: 'target', summary: 'Folder to write, or a file that ends in .zip', file: 'write' }],
   flags,
-  refuses: { ...noColumns, quiet: 'The result has no id', dryRun: 'It changes nothing' },
+  refuses: { ...noColumns, dryRun: 'It changes nothing' },
   refusesFlags: {
     [sheetFlag.name]:
       'A package has several files; write one kind of record with: learnctl users export --to-sheet',

@@ -1,4 +1,4 @@
-import { type Command, notAList } from '../command/command.ts'
+import { type Command, noColumns } from '../command/command.ts'
 import { waitLockFlag } from '../command/flag.ts'
 
 /** `learnctl undo …` */
@@ -17,7 +17,7 @@ export const commands: readonly Command[] = [
     interruption: 'continues',
     arguments: [{ name: 'change', summary: 'Id of the change, the beginning of it, or last' }],
     flags: [waitLockFlag],
-    refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+    refuses: noColumns,
     examples: ['undo last --dry-run', 'undo last --yes'],
     run: async (context, given) => {
       const { undoChange } = await import('../undo/undo.ts')

@@ -1,5 +1,5 @@
 import { isConfidential } from '../../client/base-url.ts'
-import { type Command, type Given, notAList } from '../command/command.ts'
+import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, type Flag, withTimeZone } from '../command/flag.ts'
 import { backfillFilters } from '../flags/analytics.ts'
@@ -99,7 +99,7 @@ const backfillCommand: Command = {
   description:
     'Queues the history of progress and grades, as far as it happened in the period, for an endpoint of kind xapi. The messages are\nsent while a server runs for the academy. Statements have the same ids each time: what the record store has already is not stored\nagain, so that the same command can be repeated.',
   arguments: [{ name: 'endpoint', summary: 'Id of the endpoint' }],
-  refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+  refuses: noColumns,
   flags: [...withTimeZone(backfillFlags.map(({ flag }) => flag)), cursorFlag],
   examples: ['webhooks endpoints backfill "$RECORD_STORE_ID" --start-date 2014-01-01'],
   run: runBackfill,

@@ -144,7 +144,8 @@ Formats (-o)
   --columns email,firstName,id   choose and order columns; the last part of a
                                  nested name is enough: firstName for
                                  profile.firstName
-  -q, --quiet                    print ids only, one per line
+  -q, --quiet                    print only the ids of what is listed, made or
+                                 changed, one per line; nothing without any
 
 Lists show 20 items; --limit 500 shows more, --all everything, page by page as
 one valid document. A note on standard error says when there are more.

@@ -39,8 +39,10 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
   checkOwnChoices(session.target(), [...fields, ...query], given.flags)
   const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
   const shape = rows ? shapeOfRows(rows) : shapeOf(call.operation, spec.columns ?? [])
-  if (shape.paths.length > 0)
-    output.check(shape, mayDiffer(session.target()) && operation.method === 'GET' ? 'open' : undefined)
+  if (shape.paths.length > 0) {
+    const isOpen = mayDiffer(session.target())
+    output.check(shape, operation.method !== 'GET' ? 'write' : isOpen ? 'open' : undefined)
+  }
 
   const input = await inputOf(context, given, call)
   const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true

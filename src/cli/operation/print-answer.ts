@@ -57,7 +57,7 @@ export async function printAnswer(
     const thing = operation.method === 'DELETE' ? destroyed : recordForLine(data, input, id)
     if (isSet) await output.done(line ?? done(thing, given, result.unchanged))
     if (!context.io.stdout.isTTY) await printId(context, id)
-  } else if (written && settings.quiet.value) await printId(context, id)
+  } else if (operation.method !== 'GET' && settings.quiet.value) await printId(context, id)
   else if (answered.collect) answered.collect(data)
   else if (operation.response !== null) await printRecord(context, answered)
 

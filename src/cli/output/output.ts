@@ -53,7 +53,10 @@ export interface Output {
    * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.
    */
   list(pages: Pages, shape: Shape): Promise<void>
-  /** Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. */
+  /**
+   * Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. Prints nothing with
+   * --quiet, except in a dry run.
+   */
   document(value: unknown): Promise<void>
   /** Prints a list of values of unknown shape: as JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
@@ -67,9 +70,10 @@ export interface Output {
   note(text: string): Promise<void>
   /**
    * Throws a UsageError, before anything is sent, if a result of this shape cannot be shown as chosen. With
-   * `open`, columns are checked later, because another platform may have more fields.
+   * `open`, columns are checked later, because another platform may have more fields; with `write`, a result without an
+   * id prints nothing under --quiet.
    */
-  check(shape: Shape, open?: 'open'): void
+  check(shape: Shape, use?: 'open' | 'write'): void
 }
 
 /**
@@ -149,6 +153,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       )
     },
     document: async (value) => {
+      if (printsIds(settings)) return
       const document = await documentFormat(format)
       const pieces = isJsonObject(value) ? document.pieces?.(value) : undefined
       for (const piece of pieces ?? [document.one(value)]) await print(document, piece)
@@ -163,11 +168,11 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       if (!quiet) await writeStderr(io, `${wrapLine(io, mask(escapeHidden(text)))}\n`)
     },
     note: (text) => note(io, mask(text)),
-    check: (shape, open) => {
-      if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
+    check: (shape, use) => {
+      if (printsIds(settings) && use !== 'write' && !shape.paths.includes(shape.identifier ?? 'id')) {
         throw noId()
       }
-      if (!open) chosenColumns(settings, shape.paths)
+      if (use !== 'open') chosenColumns(settings, shape.paths)
     },
   }
 }
@@ -214,6 +219,11 @@ export function cellColumns(settings: Settings, sample: readonly unknown[], shap
   return chosenForSample(settings, sample, shape) ?? wholeColumns(sample, shape)
 }
 
+/** True if results are shown by their ids alone; a dry run shows what would happen. */
+function printsIds({ quiet, dryRun }: Pick<Settings, 'quiet' | 'dryRun'>): boolean {
+  return quiet.value && !dryRun.value
+}
+
 /** Loads the format for values, with the undeclared fields of a sample. */
 async function loadFormat(
   io: Io,
@@ -221,7 +231,7 @@ async function loadFormat(
   sample: readonly unknown[],
   shape: Shape,
 ): Promise<Format> {
-  if (settings.quiet.value) return idFormat(shape)
+  if (printsIds(settings)) return idFormat(shape)
   const format = settings.output.value
   const chosen = chosenForSample(settings, sample, shape)
   switch (format) {

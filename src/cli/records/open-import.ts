@@ -20,7 +20,7 @@ import { planRows } from './sources/json.ts'
 import type { FileMapping } from './sources/mapping.ts'
 import { readRows } from './sources/read-rows.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import type { OnExists } from './write.ts'
+import { idPrinter, type OnExists } from './write.ts'
 
 /** Options of an import. */
 export interface Import extends FileMapping {
@@ -80,10 +80,11 @@ export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
 
 /** Opens everything that sending needs. Throws if the platform lacks a required operation. */
 export async function openSending(
-  { io, session }: Context,
+  context: Context,
   { dataset, file, onExists, batchSize, concurrency }: Import,
   document: JsonObject | null,
 ): Promise<Sending> {
+  const { io, session } = context
   const writing = await openWriting({ io, session }, concurrency, {
     command: `${dataset.name} import`,
     source: sourceOf([file.name]),
@@ -97,6 +98,7 @@ export async function openSending(
   if (!asks && abilities.find) await finder.prepare([])
   return {
     ...writing,
+    printIds: idPrinter(context),
     resolve: abilities.keys ? async (record) => record : referenceResolver(caller, dataset, signal),
     noteChange: changeNote({ io, session }, dataset, abilities),
     ...{ dataset, finder, onExists },

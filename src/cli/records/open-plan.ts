@@ -29,7 +29,7 @@ import type { Action, LessonPlace, Plan } from './plan.ts'
 import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
-import type { Writer } from './write.ts'
+import { idPrinter, type Writer } from './write.ts'
 
 /** A plan, its sources, and its academy. */
 export interface Planned {
@@ -148,7 +148,8 @@ function withEntries(declared: Declared, added: readonly Entry[]): Declared {
 }
 
 async function openAcademy(context: Context, { flags }: Given, change: BulkChange, plan: string | null) {
-  const reader = await openWriting(context, Number(flags['concurrency'] ?? 8), change)
+  const opened = await openWriting(context, Number(flags['concurrency'] ?? 8), change)
+  const reader = { ...opened, printIds: idPrinter(context) }
   const target = platformName(context.session.target())
   const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
   return { reader, target, journal }

@@ -1,9 +1,11 @@
 import type { CallInput, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { Context } from '../command/context.ts'
 import { type Dataset, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
@@ -21,16 +23,37 @@ export interface Writer {
   readonly signal: AbortSignal
   /** The change that the writes belong to; null without one. */
   readonly change?: Pick<OpenChange, 'note'> | null
+  /** Prints the ids of records that were made or changed; null without `--quiet`. */
+  readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
 }
 
-/** Sends a write and counts written values that the platform does not show. */
+/** Returns a function that prints ids, each once; null without `--quiet`. */
+export function idPrinter({
+  settings,
+  output,
+}: Pick<Context, 'settings' | 'output'>): NonNullable<Writer['printIds']> | null {
+  if (!settings.quiet.value) return null
+  const printed = new Set<string>()
+  return async (ids) => {
+    const fresh = ids.flatMap((id) => {
+      if (typeof id !== 'string' || printed.has(id)) return []
+      printed.add(id)
+      return [`${escapeHidden(id)}\n`]
+    })
+    if (fresh.length > 0) await output.text(fresh.join(''))
+  }
+}
+
+/** Sends a write, counts written values that the platform does not show, and prints the id of what was changed. */
 export async function write(
-  { caller, notes, signal }: Omit<Writer, 'names'>,
+  { caller, notes, signal, printIds }: Omit<Writer, 'names'>,
   operation: Call,
   input: CallInput<Operation>,
 ): Promise<Result<unknown>> {
   const result = await caller.call<Operation>(operation, { ...input, signal })
   notes.take(result.written)
+  const isKept = operation.method !== 'DELETE' && operation.holds.answer.includes('id')
+  if (isKept && !result.unchanged) await printIds?.([result.id])
   return result
 }
 
@@ -129,7 +152,7 @@ export type OnExists = (typeof existsModes)[number]
  * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
  */
 export async function writeBatch(
-  { caller, signal, change }: Pick<Writer, 'caller' | 'signal' | 'change'>,
+  { caller, signal, change, printIds }: Pick<Writer, 'caller' | 'signal' | 'change' | 'printIds'>,
   { name, operations: { batch } }: Dataset,
   items: readonly JsonObject[],
   onExists: OnExists,
@@ -140,9 +163,10 @@ export async function writeBatch(
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
   const count = Array.isArray(results) ? results.length : 0
   if (Array.isArray(results) && count === items.length) {
+    await printIds?.(results.flatMap((result) => (isDone(result) ? [result['id']] : [])))
     for (const [index, result] of results.filter(isJsonObject).entries()) {
-      const { status, code, id } = result
-      if (Number(status) >= 400 || code === 'unchanged' || code === 'skipped') continue
+      if (!isDone(result)) continue
+      const { status, id } = result
       const isNew = status === 201
       await change?.note(() => ({
         // The former values of an update are not known.
@@ -158,6 +182,13 @@ export async function writeBatch(
     `The platform returned ${count} results for ${items.length} records`,
     { why: [`${batch.method} ${batch.path}`] },
   )
+}
+
+/** True for the result of a record that was made or changed. */
+function isDone(result: unknown): result is JsonObject {
+  if (!isJsonObject(result)) return false
+  const { status, code } = result
+  return Number(status) < 400 && code !== 'unchanged' && code !== 'skipped'
 }
 
 function resultOf(result: unknown): Outcome {

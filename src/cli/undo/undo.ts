@@ -7,6 +7,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'
 import { openWriting, type Writing } from '../records/execute.ts'
+import { idPrinter } from '../records/write.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { markUndone, type ReadJournal } from '../session/change-journal.ts'
 import { createPainterFor } from '../terminal/colour.ts'
@@ -92,7 +93,8 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
     const how = state === 'partial' ? 'left some records' : 'was interrupted'
     await output.note(`Continuing undo ${id}, which ${how}`)
   }
-  const writing = await openWriting(context, maxRequests, change)
+  const opened = await openWriting(context, maxRequests, change)
+  const writing = { ...opened, printIds: idPrinter(context) }
   const { caller, signal } = writing
   const summed = await sumUp(actions(caller), actionsOf(caller, unfinished, signal))
   const counted =
