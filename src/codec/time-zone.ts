@@ -1,5 +1,4 @@
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+const dayMs = 24 * 3_600_000
 
 /** A time zone, which converts between instants and local times. */
 export interface TimeZone {
@@ -41,35 +40,4 @@ export function findTimeZone(name: string): TimeZone | null {
       return shown.length > 0 ? Math.min(...shown) : clockMs - before
     },
   }
-}
-
-/** A duration in hours or in calendar units. */
-export interface Duration {
-  readonly count: number
-  readonly unit: 'h' | 'd' | 'w' | 'm' | 'y'
-}
-
-/** Parses a duration such as `90d`; null for any other text. */
-export function parseCalendarDuration(text: string): Duration | null {
-  const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
-  return count === undefined ? null : { count: Number(count), unit: unit as Duration['unit'] }
-}
-
-/**
- * Returns the instant a duration after another one, or before it if the count is negative. Days, weeks,
- * months and years keep the local time; a day that the month lacks becomes its last day.
- */
-export function addDuration(instantMs: number, { count, unit }: Duration, zone: TimeZone): number {
-  if (unit === 'h') return instantMs + count * hourMs
-  const clock = new Date(zone.clockAt(instantMs))
-  if (unit === 'd' || unit === 'w') {
-    clock.setUTCDate(clock.getUTCDate() + count * (unit === 'w' ? 7 : 1))
-    return zone.instantOf(clock.getTime())
-  }
-  const day = clock.getUTCDate()
-  clock.setUTCDate(1)
-  clock.setUTCMonth(clock.getUTCMonth() + count * (unit === 'y' ? 12 : 1))
-  const length = new Date(Date.UTC(clock.getUTCFullYear(), clock.getUTCMonth() + 1, 0)).getUTCDate()
-  clock.setUTCDate(Math.min(day, length))
-  return zone.instantOf(clock.getTime())
 }

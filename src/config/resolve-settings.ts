@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { durationMs, parseDuration } from '../codec/duration.ts'
 import { isJsonObject, parseJson } from '../codec/json-text.ts'
 import type { Environment } from './directories.ts'
 import { ConfigError, SettingError } from './errors.ts'
@@ -105,7 +106,7 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
     if (/^\d{1,9}$/.test(text) && count >= minimum) return count
     throw new SettingError(`${name} must be a whole number, ${minimum} or more, not ${quote(text)}`)
   },
-  duration: (text, name) => parseDuration(text, name),
+  duration: (text, name) => parseTimeout(text, name),
   switch: (text, name) => {
     if (/^(1|true|yes|on)$/i.test(text)) return true
     if (/^(0|false|no|off)$/i.test(text)) return false
@@ -113,21 +114,21 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
   },
 }
 
-const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 // A longer timeout overflows the timer, which then fires at once.
 const maxDurationMs = 24 * 3_600_000
 
 /**
- * Parses a duration with its unit, `500ms`, `30s`, `2m` or `1h`, to milliseconds. Throws a SettingError that
+ * Parses a duration with its unit, `500ms`, `30s`, `2min` or `1h`, to milliseconds. Throws a SettingError that
  * names the setting `name`.
  */
-export function parseDuration(text: string, name: string): number {
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
-  const durationMs = Math.round(Number(number) * (msOfUnit[unit] ?? 0))
-  if (number !== '' && durationMs > 0 && durationMs <= maxDurationMs) return durationMs
+export function parseTimeout(text: string, name: string): number {
+  // Months are too long for a timeout, so that m is not ambiguous.
+  const duration = parseDuration(text.replace(/^([\d.]+)m$/, '$1min'))
+  const ms = Math.round((duration && durationMs(duration)) ?? Number.NaN)
+  if (ms > 0 && ms <= maxDurationMs) return ms
   const hint = /^\d+$/.test(text) ? `Add a unit: ${text}s or ${text}ms` : undefined
   throw new SettingError(
-    `${name} must be a duration such as 500ms, 30s or 2m (at most 24h), not ${quote(text)}`,
+    `${name} must be a duration such as 500ms, 30s or 2min (at most 24h), not ${quote(text)}`,
     hint ? { hint } : {},
   )
 }

@@ -269,9 +269,19 @@ export const timeZoneFlag: Flag = {
   summary: 'Time zone for days and durations, such as Europe/Berlin (default UTC)',
 }
 
-/** Adds the time zone flag if any of the flags is a time. */
+/** A period that ends now. Every command whose period has a start has this flag, which sets the start. */
+export const lastFlag: Flag = {
+  name: 'last',
+  kind: 'time',
+  time: 'ago',
+  placeholder: 'duration',
+  summary: 'Only the time from this long ago until now: 24h, 30d, 2w, 3mo or 1y; instead of the dates',
+}
+
+/** Adds the time zone flag if any of the flags is a time, and `--last` if one is the start of a period. */
 export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
-  return flags.some(({ kind }) => kind === 'time') ? [...flags, timeZoneFlag] : flags
+  if (!flags.some(({ kind }) => kind === 'time')) return flags
+  return [...flags, ...(flags.some(({ time }) => time === 'start') ? [lastFlag] : []), timeZoneFlag]
 }
 
 /** Flag of commands that apply files. */

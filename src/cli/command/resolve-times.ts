@@ -1,14 +1,16 @@
+import { addDuration, meantDurations, parseDuration } from '../../codec/duration.ts'
 import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time-text.ts'
-import { addDuration, findTimeZone, parseCalendarDuration, type TimeZone } from '../../codec/time-zone.ts'
+import { findTimeZone, type TimeZone } from '../../codec/time-zone.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { type Flag, type FlagValues, timeZoneFlag } from './flag.ts'
+import { type Flag, type FlagValues, lastFlag, timeZoneFlag } from './flag.ts'
 
 const zoneVariable = 'LEARNCTL_TIMEZONE'
 
 /**
  * Converts the times among flag values to UTC instants, the API's format. A day that bounds a period stays a day if
- * it is one of UTC, for platforms that accept only days. Throws a UsageError that names the flag.
+ * it is one of UTC, for platforms that accept only days. `--last` sets the start of the period. Throws a UsageError that
+ * names the flag.
  */
 export function resolveTimes(
   { env, now }: Pick<Io, 'env' | 'now'>,
@@ -25,7 +27,13 @@ export function resolveTimes(
     given.map((flag) => [flag.name, resolveTime(flag, String(values[flag.name]), moment)]),
   )
   assertOrdered(given, values, resolved)
-  return { ...values, ...resolved }
+  const last = resolved[lastFlag.name]
+  if (last === undefined) return { ...values, ...resolved }
+  const bounds = flags.filter(({ time }) => time === 'start' || time === 'end')
+  const other = bounds.find(({ name }) => values[name] !== undefined)
+  if (other) throw new UsageError(`--${lastFlag.name} and --${other.name} cannot be used together`)
+  const start = bounds.find(({ time }) => time === 'start')
+  return { ...values, ...resolved, ...(start && { [start.name]: last }) }
 }
 
 /** Returns the name of the time zone for days: that of the flag, else of the variable, else UTC. */
@@ -51,13 +59,16 @@ interface Moment {
 function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string | null {
   const { time = 'past' } = flag
   if (flag.never && text === 'never') return null
-  const duration = parseCalendarDuration(text)
+  const duration = parseDuration(text)
   if (duration) {
     const count = duration.count * (time === 'future' ? 1 : -1)
     return instantText(addDuration(now, { ...duration, count }, zone), flag, text)
   }
-  if (time === 'ago') {
-    throw new UsageError(`--${flag.name} must be a duration, such as 30d, 2w, 3m or 24h, not ${quoted(text)}`)
+  const hints = meantDurations(text)?.map((meant) => `--${flag.name} ${meant}`)
+  if (hints || time === 'ago') {
+    const forms = time === 'ago' ? 'a duration, such as 24h, 30d, 2w, 3mo or 1y' : expectedOf(flag, text)
+    const fault = `--${flag.name} must be ${forms}, not ${quoted(text)}`
+    throw new UsageError(fault, hints ? { hint: hints.join(' or ') } : {})
   }
   if (isInstant(text)) return text
   if (!isDay(text))

@@ -4,7 +4,7 @@ import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bindQueryFlags, checkOwnChoices, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, checkOwnChoices, lastFlag, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
@@ -25,14 +25,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.ana
 const filterFlags = bindQueryFlags(filters)
 const statementFlags = bindQueryFlags(statementFilters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
-const lastFlag = {
-  name: 'last',
-  kind: 'time',
-  time: 'ago',
-  placeholder: 'duration',
-  summary: 'Last accessed within this duration: 24h, 30d, 2w, 3m (months) or 1y',
-} as const
-
 const encodingFlag = {
   name: 'encoding',
   kind: 'text',
@@ -58,7 +50,7 @@ const sinceLastFlag = {
     'Export only what has changed since the last export with this name, or state file; the first one has all rows',
 } as const
 
-const timedFlags = withTimeZone([...ownFlags, lastFlag])
+const timedFlags = withTimeZone(ownFlags)
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
 
@@ -290,17 +282,12 @@ async function runSummary(context: Context, given: Given): Promise<void> {
 function flagNamer({ flags }: Given): (parameter: string) => string {
   return (parameter) => {
     const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
-    return `--${flags[name] === undefined ? lastFlag.name : name}`
+    return `--${name === 'start-date' && flags[lastFlag.name] !== undefined ? lastFlag.name : name}`
   }
 }
 
-/** Returns the filter of rows; `--last` also sets the start. */
+/** Returns the filter of rows. */
 function queryIn({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   checkOwnChoices(session.target(), filterFlags, flags)
-  const query = queryOf(filterFlags, flags)
-  const last = flags[lastFlag.name]
-  if (last === undefined) return query
-  const other = ['start-date', 'end-date'].find((name) => flags[name] !== undefined)
-  if (other) throw new UsageError(`--last and --${other} cannot be used together`)
-  return { ...query, start_date: String(last) }
+  return queryOf(filterFlags, flags)
 }

@@ -10,14 +10,6 @@ import { UsageError } from '../terminal/errors.ts'
 
 const filterFlags = bindQueryFlags(reportFilters)
 
-const lastFlag = {
-  name: 'last',
-  kind: 'time',
-  time: 'ago',
-  placeholder: 'duration',
-  summary: 'Activity within this duration: 30d, 2w, 3m (months) or 1y',
-} as const
-
 const titleFlag = {
   name: 'title',
   kind: 'text',
@@ -43,7 +35,7 @@ export const command: Command = {
   description:
     'One file for readers without an account: what stands out, then completion, activity, grades by item, learners who may need\nhelp, and the courses side by side. It runs no scripts, loads nothing, names no learner, and prints as PDF from any browser.\n\nDates select the activity, which is compared with the period before. All other figures are about the enrolments as they\nare now.',
   flags: [
-    ...withTimeZone([...filterFlags.map(({ flag }) => flag), lastFlag]),
+    ...withTimeZone(filterFlags.map(({ flag }) => flag)),
     titleFlag,
     languageFlag,
     ...targetFlags.filter(({ name }) => name === 'file' || name === 'force'),
@@ -139,16 +131,7 @@ function titleOf(given: unknown): string | undefined {
   return title
 }
 
-/** Returns the query; `--last` sets the start. */
 function queryIn({ io }: Context, { flags }: Given) {
-  const query = queryOf(filterFlags, flags)
   const zone = String(flags[timeZoneFlag.name] ?? (io.env['LEARNCTL_TIMEZONE'] || 'UTC'))
-  const last = flags[lastFlag.name]
-  const other = ['start-date', 'end-date'].find((name) => flags[name] !== undefined)
-  if (last !== undefined && other) throw new UsageError(`--last and --${other} cannot be used together`)
-  return {
-    ...query,
-    ...(zone === 'UTC' ? {} : { time_zone: zone }),
-    ...(last === undefined ? {} : { start_date: String(last) }),
-  }
+  return { ...queryOf(filterFlags, flags), ...(zone === 'UTC' ? {} : { time_zone: zone }) }
 }

@@ -1,7 +1,8 @@
 import { type CsvValue, removeGuard } from '../../codec/csv.ts'
+import { addDuration, meantDurations, parseDuration } from '../../codec/duration.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { earliestMs, isDay } from '../../codec/time-text.ts'
-import { addDuration, parseCalendarDuration, utc } from '../../codec/time-zone.ts'
+import { utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
 /**
@@ -129,7 +130,12 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
     const guess = dateFormat === null ? '' : `; use --date-format ${fit.join(' or ')}`
     throw new CellError('must be a date such as 2026-08-31', { guess })
   }
-  const duration = parseCalendarDuration(text)
+  const meant = Number.isNaN(now) ? null : meantDurations(text)
+  if (meant)
+    throw new CellError('must be a time or a duration such as 90d', {
+      guess: `; write ${meant.join(' or ')}`,
+    })
+  const duration = parseDuration(text)
   const ms = duration ? addDuration(now, { ...duration, count: -duration.count }, utc) : Number.NaN
   return ms >= earliestMs ? new Date(ms).toISOString() : text
 }

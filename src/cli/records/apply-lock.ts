@@ -7,7 +7,7 @@ import { publishedApi, publishes } from '../../client/published-api.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/files.ts'
 import { isAlive, lockHolder, tryLock } from '../../config/lock.ts'
-import { parseDuration } from '../../config/resolve-settings.ts'
+import { parseTimeout } from '../../config/resolve-settings.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -92,7 +92,7 @@ export async function whileApplying<Result>(
 
 function waitOf(value: unknown): number {
   const text = String(value ?? waitLockFlag.default)
-  return /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text, `--${waitLockFlag.name}`)
+  return /^0(ms|s|min|m|h)?$/.test(text) ? 0 : parseTimeout(text, `--${waitLockFlag.name}`)
 }
 
 async function takeWithin(context: Context, session: Session, waitMs: number): Promise<Lock> {
@@ -201,7 +201,7 @@ function inProgress(session: Session, { holder, heldMs, hint }: Busy, waitedMs: 
     `Another apply to ${platformName(session.target())} is running: ${holder}, for ${seconds(heldMs)}`,
     {
       why: [`Nothing was changed${waitedMs > 0 ? `; waited ${seconds(waitedMs)}` : ''}`],
-      hint: `Wait longer with --${waitLockFlag.name} 5m. ${hint}`,
+      hint: `Wait longer with --${waitLockFlag.name} 5min. ${hint}`,
     },
   )
 }

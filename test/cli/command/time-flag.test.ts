@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { timeZoneFlag } from '../../../src/cli/command/flag.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { test } from '../../helpers/cli.ts'
-import { host } from '../../helpers/host.ts'
+import { allCommands, host } from '../../helpers/host.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
 /** Returns the value of a parameter in the request of a command at 2026-03-01T12:00:00Z. */
@@ -19,7 +19,7 @@ describe('a time', () => {
     [`${updated} 2026-01-31`, 'updated_since', '2026-01-31T00:00:00.000Z'],
     [`${updated} 2026-01-31T09:30:00Z`, 'updated_since', '2026-01-31T09:30:00Z'],
     [`${updated} 90d`, 'updated_since', '2025-12-01T12:00:00.000Z'],
-    ['users list --updated-since 3m', 'updated_since', '2025-12-01T12:00:00.000Z'],
+    ['users list --updated-since 3mo', 'updated_since', '2025-12-01T12:00:00.000Z'],
     [`${updated} 2026-01-31 --timezone Europe/Berlin`, 'updated_since', '2026-01-30T23:00:00.000Z'],
     ['audit list --since 90d', 'since', '2025-12-01T12:00:00.000Z'],
     ['audit list --until 2026-01-31 --timezone Europe/Berlin', 'until', '2026-01-30T23:00:00.000Z'],
@@ -35,7 +35,12 @@ describe('a time', () => {
     ['analytics export --start-date 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
     ['analytics export --end-date 7d', 'end_date', '2026-02-22T12:00:00.000Z'],
     ['analytics summary --last 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
-    ['analytics export --last 3m', 'start_date', '2025-12-01T12:00:00.000Z'],
+    ['analytics export --last 3mo', 'start_date', '2025-12-01T12:00:00.000Z'],
+    ['analytics activity --last 2w', 'start_date', '2026-02-15T12:00:00.000Z'],
+    ['analytics statements --last 24h', 'start_date', '2026-02-28T12:00:00.000Z'],
+    ['webhooks endpoints backfill whk_1 --last 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
+    ['report --last 90min', 'start_date', '2026-03-01T10:30:00.000Z'],
+    [`${updated} 5s`, 'updated_since', '2026-03-01T11:59:55.000Z'],
     // The last Sunday of March has 23 hours in Berlin.
     [
       'analytics export --start-date 2026-03-29 --timezone Europe/Berlin',
@@ -82,7 +87,15 @@ describe('a time', () => {
     [`${updated} 2026-02-30T00:00:00Z`, '--updated-since must be on a day that exists, not "2026-02-30T00'],
     [`${updated} 2026-02-01T09:30`, '--updated-since must be a time with seconds and zone, such as 2026'],
     [`${updated} yesterday`, '--updated-since must be a day (2026-01-31), a time with zone'],
-    [`${updated} 5s`, '--updated-since must be a day (2026-01-31), a time with zone'],
+    [
+      `${updated} 3m`,
+      /must be a day .* or a duration \(30d\), not "3m"\n {2}hint: --updated-since 3min or --up/,
+    ],
+    [
+      'analytics activity --last month',
+      '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "month"\n  hint: --last 1mo\n',
+    ],
+    ['report --last 1w --end-date 2026-02-01', '--last and --end-date cannot be used together'],
     [`${updated} 9999y`, '--updated-since must be in the years 0 to 9999, not "9999y"'],
     [
       'analytics export --start-date 2026-02-30',
@@ -95,7 +108,7 @@ describe('a time', () => {
     ['analytics export --start-date 7d --end-date 30d', '--start-date 7d is after --end-date 30d'],
     [
       'analytics export --last 2026-01-31',
-      '--last must be a duration, such as 30d, 2w, 3m or 24h, not "2026-01-31"',
+      '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "2026-01-31"',
     ],
     [
       `${updated} 1d --timezone Europe/Berlln`,
@@ -111,6 +124,13 @@ describe('a time', () => {
     expectClearError(await local.run(`${updated} 1d`, { env }), 2, 'LEARNCTL_TIMEZONE must be a time zone')
     expect(await local.run('courses list', { env })).toMatchObject({ code: 0 })
   })
+})
+
+test('every command whose period has a start takes --last', async () => {
+  for (const [path, { flags = [] }] of await allCommands()) {
+    const hasStart = flags.some(({ name, kind }) => name === 'start-date' && kind === 'time')
+    expect([path, flags.some(({ name }) => name === 'last')]).toEqual([path, hasStart])
+  }
 })
 
 test('every flag that takes a time says so, and its command takes a time zone', async () => {

@@ -380,7 +380,7 @@ describe('what makes no sense', () => {
     ['-o csv --file a.json', '--output csv and --file a.json cannot be used together'],
     ['--format csv --file a.ndjson.gz', '--format csv and --file a.ndjson.gz cannot be used together'],
     ['-o csv --format json', '--output csv and --format json cannot be used together'],
-    ['--last 30', '--last must be a duration, such as 30d, 2w, 3m or 24h, not "30"'],
+    ['--last 30', '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "30"'],
     ['--last 30d --end-date 2026-02-01', '--last and --end-date cannot be used together'],
     ['--last 30d --start-date 2026-02-01', '--last and --start-date cannot be used together'],
   ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {

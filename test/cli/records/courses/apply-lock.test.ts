@@ -72,7 +72,7 @@ describe('applies at the same time', () => {
       expect(stderr).toBe(
         `error: Another apply to ${cli.cwd}/academy.db is running: admin@academy.local, build-7, process 1, for 0 s
   Nothing was changed
-  hint: Wait longer with --wait-lock 5m. If it was killed, its lease ends within 60 s; to end it now: learnctl api DELETE /v1/apply-lease/held-by-another-apply
+  hint: Wait longer with --wait-lock 5min. If it was killed, its lease ends within 60 s; to end it now: learnctl api DELETE /v1/apply-lease/held-by-another-apply
 `,
       )
       const waited = await cli.run(`${line} --wait-lock 3s`)
@@ -183,7 +183,7 @@ test('on a platform without leases, a lock file on this machine does the same', 
   expect(second).toMatchObject({
     code: 6,
     stderr: expect.stringMatching(
-      /^error: Another apply to rails\.example is running: .+, process \d+, for 0 s\n {2}Nothing was changed\n {2}hint: Wait longer with --wait-lock 5m\. If no other learnctl is running, delete \/.+\.lock\n$/,
+      /^error: Another apply to rails\.example is running: .+, process \d+, for 0 s\n {2}Nothing was changed\n {2}hint: Wait longer with --wait-lock 5min\. If no other learnctl is running, delete \/.+\.lock\n$/,
     ),
   })
   expect(readdirSync(folder)).toEqual([])
