@@ -69,7 +69,15 @@ function partOf<Item extends z.ZodType>(item: Item, description: string) {
 
 /** The JSON Schema (draft 2020-12) of a file, for editors. */
 export function academySchema(): object {
-  const schema = z.toJSONSchema(AcademyDocument, { io: 'input', unrepresentable: 'any', reused: 'ref' })
+  const schema = z.toJSONSchema(AcademyDocument, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format !== 'date-time') return
+      delete jsonSchema.format
+      jsonSchema.anyOf = [{ format: 'date-time' }, { format: 'date' }]
+    },
+  })
   const { $schema, ...rest } = schema
   return { $schema, title: 'learnctl academy', ...rest }
 }

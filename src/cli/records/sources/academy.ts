@@ -2,13 +2,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path'
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
-import { isDay } from '../../../codec/time-text.ts'
 import { systemCode } from '../../../config/errors.ts'
 import { suggestionText } from '../../../contract/validation-issues.ts'
 import { columnsOf } from '../../dataset/column.ts'
 import { isAboutPeople } from '../../dataset/dataset.ts'
+import { withDays } from '../../dataset/days.ts'
 import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
-import { setAt, valueAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { problemsOf, problemText, shownProblem } from '../check-rows.ts'
@@ -145,8 +144,8 @@ async function readPart(reading: Reading, part: PartName, { content, filled, at 
   for (const [index, item] of filled.entries()) {
     const path = [part, index]
     const place = at(path)
-    const value = isJsonObject(item) ? withDays(dataset, item) : item
     const schema: z.ZodType = partSchemas[part]
+    const value = withDays(schema, item)
     const parsed = schema.safeParse(value, { reportInput: true })
     if (!parsed.success) {
       for (const { path: inner, message, shown } of issuesIn(schema, parsed.error)) {
@@ -190,19 +189,6 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
     place,
     ...(typeof password === 'string' && hasVariable(password) && { password }),
   }
-}
-
-/** Returns a record with its days converted to times. */
-function withDays({ columns }: PartDataset, record: JsonObject): JsonObject {
-  const days = columns.filter(({ kind, path }) => kind === 'time' && isDayText(valueAt(record, path)))
-  if (days.length === 0) return record
-  const copy = structuredClone(record)
-  for (const { path } of days) setAt(copy, path.split('.'), `${valueAt(record, path)}T00:00:00.000Z`)
-  return copy
-}
-
-function isDayText(value: unknown): boolean {
-  return typeof value === 'string' && isDay(value)
 }
 
 /** Default files and folder of an academy. */

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { CourseStatus } from '../../../contract/courses.ts'
 import { Reference } from '../../../contract/values.ts'
 import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
+import { withDays } from '../../dataset/days.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
 import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
 import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
@@ -142,7 +143,7 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
  */
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)
-  const parsed = CourseDocument.safeParse(document.value, { reportInput: true })
+  const parsed = CourseDocument.safeParse(withDays(CourseDocument, document.value), { reportInput: true })
   if (!parsed.success) throw refusedDocument(document, problemsOf(parsed.error))
   return recordsOf(parsed.data)
 }
