@@ -1,15 +1,19 @@
-/** Accepted synonyms of nouns. */
-export const nounAliases: Readonly<Record<string, string>> = {
-  course: 'courses',
-  lesson: 'lessons',
-  user: 'users',
-  group: 'groups',
-  enrollment: 'enrollments',
+/** Accepted synonyms of nouns, besides their singulars. */
+export const nounSynonyms: Readonly<Record<string, string>> = {
   enrolment: 'enrollments',
   enrolments: 'enrollments',
-  profile: 'profiles',
-  key: 'keys',
-  app: 'apps',
+}
+
+/** Returns the nouns by their singulars and synonyms. */
+export function nounsByAlias(names: readonly string[]): Readonly<Record<string, string>> {
+  return { ...Object.fromEntries(singulars(names)), ...nounSynonyms }
+}
+
+/** Returns the plurals among words, each after its singular; `progress` and `analytics` are no plurals. */
+function singulars(words: readonly string[]): [singular: string, plural: string][] {
+  return words
+    .filter((word) => /s$/.test(word) && !/(ss|ics)$/.test(word))
+    .map((word) => [word.replace(/ies$/, 'ys').replace(/s$/, ''), word])
 }
 
 /** Single words for complete commands. */
@@ -83,7 +87,7 @@ export const flagHabits: Readonly<Record<string, string | readonly string[]>> = 
 }
 
 /**
- * Maps the aliases of verbs to the verbs in `names`; an alias never hides a verb. `listed` leaves out unlisted
+ * Maps the aliases of verbs and the singulars of groups to the words in `names`; an alias never hides one. `listed` leaves out unlisted
  * aliases.
  */
 export function verbsByAlias(names: readonly string[], listed = false): Map<string, string> {
@@ -92,5 +96,6 @@ export function verbsByAlias(names: readonly string[], listed = false): Map<stri
     const verb = names.includes(alias) ? undefined : verbs.find((each) => names.includes(each))
     return verb === undefined ? [] : [[alias, verb]]
   })
-  return new Map(entries)
+  const others = listed ? [] : singulars(names).filter(([word]) => !names.includes(word))
+  return new Map([...others, ...entries])
 }

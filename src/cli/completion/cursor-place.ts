@@ -1,5 +1,5 @@
 import { type Setting, type SettingName, settings } from '../../config/setting.ts'
-import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Argument, Command, Host, Noun } from '../command/command.ts'
 import { type Flag, isRepeatable, placeholders } from '../command/flag.ts'
 
@@ -88,9 +88,8 @@ export async function parseWords(
 
   /** Enters the noun; a shortcut is a complete command. */
   async function enter(word: string): Promise<boolean> {
-    const [name, verb] = Object.hasOwn(shortcuts, word)
-      ? (shortcuts[word] ?? [])
-      : [Object.hasOwn(nounAliases, word) ? nounAliases[word] : word]
+    const aliases: Readonly<Record<string, string | undefined>> = nounsByAlias(Object.keys(nouns))
+    const [name, verb] = Object.hasOwn(shortcuts, word) ? (shortcuts[word] ?? []) : [aliases[word] ?? word]
     if (name === undefined || !Object.hasOwn(nouns, name)) return false
     noun = name
     const loaded = (await nouns[name]?.load(host)) ?? []

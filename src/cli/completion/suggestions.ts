@@ -1,5 +1,5 @@
 import { colourModes, formats } from '../../config/setting.ts'
-import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import { type Noun, schemaFlag, showsSchema } from '../command/command.ts'
 import { schemaMeaning } from '../help/help-text.ts'
 import { argumentAt, type CursorPlace, flagNamed, type KnownFlag } from './cursor-place.ts'
@@ -131,7 +131,10 @@ function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Sugg
   if (current === '' || own.some(({ value }) => value.startsWith(current))) return own
   const others = [
     ...Object.entries(shortcuts).map(([value, path]) => ({ value, meaning: path.join(' ') })),
-    ...Object.entries(nounAliases).map(([value, name]) => ({ value, meaning: nouns[name]?.summary ?? name })),
+    ...Object.entries(nounsByAlias(Object.keys(nouns))).map(([value, name]) => ({
+      value,
+      meaning: nouns[name]?.summary ?? name,
+    })),
   ]
   return [...own, ...others]
 }

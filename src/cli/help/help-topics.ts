@@ -1,5 +1,5 @@
 import { type Setting, settings } from '../../config/setting.ts'
-import { nounAliases, shortcuts, verbAliases } from '../command/aliases.ts'
+import { nounSynonyms, shortcuts, verbAliases } from '../command/aliases.ts'
 import { exitCodes } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/format-text.ts'
 import { globalFlagRows } from './help-text.ts'
@@ -64,12 +64,13 @@ ${twoColumns(environmentRows())}`
 export function aliasRows(): (readonly [alias: string, command: string])[] {
   const whole = Object.entries(shortcuts).map(([word, path]) => [word, path.join(' ')] as const)
   const verbs = Object.entries(verbAliases).map(([word, aliased]) => [word, aliased.join(', ')] as const)
-  return [...whole, ['version', '--version'], ...Object.entries(nounAliases), ...verbs]
+  return [...whole, ['version', '--version'], ...Object.entries(nounSynonyms), ...verbs]
 }
 
 function aliasesText(): string {
   return `Aliases, understood wherever the command itself is. Where several commands are
 named, an alias stands for the first that exists: \`keys rm\` is \`keys revoke\`.
+Nouns can be singular: \`course list\`, \`webhook endpoint create\`.
 
 ${twoColumns(aliasRows())}`
 }

@@ -1,4 +1,4 @@
-import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Command, Host, NamedCommand, Noun } from '../command/command.ts'
 import { commandHelp, groupHelp, isListed, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
@@ -50,7 +50,7 @@ interface Place {
 async function findPlace(path: readonly string[], host: Host): Promise<Place | null> {
   const [first = '', ...others] = path
   const [name, ...typed] = [
-    ...(wordsFor(shortcuts, first) ?? [wordsFor(nounAliases, first) ?? first]),
+    ...(wordsFor(shortcuts, first) ?? [wordsFor(nounsByAlias(Object.keys(nouns)), first) ?? first]),
     ...others,
   ]
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
@@ -84,7 +84,9 @@ export async function commandsAt(
 }
 
 function nameCommand(noun: string, command: Command, siblings: readonly Command[]): NamedCommand {
-  const nounWords = Object.entries(nounAliases).flatMap(([word, name]) => (name === noun ? [word] : []))
+  const nounWords = Object.entries(nounsByAlias([noun])).flatMap(([word, name]) =>
+    name === noun ? [word] : [],
+  )
   if (siblings.length === 0) return { path: noun, command, aliases: nounWords }
   const [verb = '', ...before] = command.name.split(' ').toReversed()
   const group = before.map((word) => `${word} `).join('')

@@ -1,6 +1,6 @@
 import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
-import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import { flagHabits, nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import {
   type Argument,
   type Command,
@@ -91,7 +91,7 @@ class CommandLine implements Program {
       .showSuggestionAfterError(false)
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     for (const name of Object.keys(nouns)) root.command(name)
-    addAliases(root, Object.entries(nounAliases))
+    addAliases(root, Object.entries(nounsByAlias(Object.keys(nouns))))
     for (const word of Object.keys(shortcuts)) root.command(word, { hidden: true })
     return root.hook('preSubcommand', (_, noun) => this.#fill(noun))
   }

@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
-import { flagHabits, nounAliases, shortcuts, verbAliases } from '../../../src/cli/command/aliases.ts'
+import { flagHabits, nounsByAlias, shortcuts, verbAliases } from '../../../src/cli/command/aliases.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
+
+const nounAliases = nounsByAlias(Object.keys(nouns))
 
 /** All commands by noun, without aliases. */
 const names = new Map<string, string[]>()
@@ -15,6 +17,12 @@ describe('an alias', () => {
   test('is never the name of a command that it would take the place of', () => {
     const taken = Object.keys({ ...nounAliases, ...shortcuts }).filter((word) => word in nouns)
     expect(taken).toEqual([])
+  })
+
+  test('is the singular of each noun in the plural, and of no other', () => {
+    const plurals = Object.values(nounAliases)
+    const others = Object.keys(nouns).filter((noun) => !plurals.includes(noun))
+    expect(others.filter((noun) => noun.endsWith('s'))).toEqual(['progress', 'analytics'])
   })
 
   test('stands for a command that there is', () => {
@@ -37,6 +45,16 @@ describe('an alias', () => {
     ['course edit', 'courses update'],
     ['key rm', 'keys revoke'],
     ['profile delete', 'profiles delete'],
+    ['grade list', 'grades list'],
+    ['term create', 'terms create'],
+    ['module move', 'modules move'],
+    ['calendar list', 'calendars list'],
+    ['setting get', 'settings get'],
+    ['integration mapping', 'integrations mappings'],
+    ['webhook endpoint create', 'webhooks endpoints create'],
+    ['webhook delivery list', 'webhooks deliveries list'],
+    ['group member add', 'groups members add'],
+    ['auth grant list', 'auth grants list'],
     ['profiles get', 'profiles get'],
     ['profiles create', 'profiles add'],
     ['profiles switch', 'profiles use'],

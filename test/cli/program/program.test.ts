@@ -140,7 +140,7 @@ describe('what cannot be understood', () => {
     ['lgoin', "Unknown command 'lgoin'", 'login'],
     ['users vew', "Unknown command 'vew'", 'get'],
     ['courses lsit', "Unknown command 'lsit'", 'list'],
-    ['auth grant list', "Unknown command 'grant'", 'grants'],
+    ['auth grats list', "Unknown command 'grats'", 'grants'],
     ['auth grants lst', "Unknown command 'lst'", 'list'],
     ['auth grants list --usr x', "Unknown flag '--usr'", '--user'],
     ['courses create --titel X', "Unknown flag '--titel'", '--title'],
