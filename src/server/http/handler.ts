@@ -2,7 +2,7 @@ import type { Call as Declared } from '../../contract/calls.ts'
 import type { Answer, Operation, Params, Query } from '../../contract/operation.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
-import type { Origin, Principal } from '../access/principal.ts'
+import { grantable, type Origin, type Principal } from '../access/principal.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
 import type { BatchWork } from '../changes/writing.ts'
@@ -120,8 +120,10 @@ export function isRole(
 
 /** Throws 403 unless the caller is an admin and the credential has the scope `admin`. */
 export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
-  requireScope(principal, 'admin')
-  if (principal.role === 'admin') return
+  if (principal.role === 'admin') {
+    requireScope(principal, 'admin')
+    return
+  }
   throw new ProblemError(
     'forbidden',
     `${what} requires role admin; the credential has role ${principal.role}.`,
@@ -130,8 +132,11 @@ export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: strin
 
 /** Throws 403 unless the credential's scopes and its owner's role permit the operation. */
 export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
-  requireScope(principal, scope ?? 'read')
-  if (roles.includes(principal.role)) return
+  const isAllowed = roles.includes(principal.role)
+  const needed = scope ?? 'read'
+  // Another credential of the same user would not help if the role cannot have the scope.
+  if (isAllowed || grantable[principal.role].includes(needed)) requireScope(principal, needed)
+  if (isAllowed) return
   throw new ProblemError(
     'forbidden',
     `Role ${principal.role} cannot ${summary.replace(/^./, (letter) => letter.toLowerCase())}; this requires role ${roles.join(' or ')}.`,

@@ -66,7 +66,7 @@ test('a forbidden page of the dashboard is recorded', async ({ admin, learner, f
     {
       userId: learner.id,
       credential: 'browser',
-      after: { operation: 'GET /dashboard/audit', code: 'insufficient_scope' },
+      after: { operation: 'GET /dashboard/audit', code: 'forbidden' },
     },
   ])
 })
