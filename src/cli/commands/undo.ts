@@ -13,7 +13,7 @@ export const commands: readonly Command[] = [
     destructive: true,
     confirms: true,
     description:
-      'The word change can be left out. Shows the plan and asks before anything is changed; --yes confirms. What was created is\nremoved, what was deleted comes back, and changed fields return to what they were, unless they were changed since: those\nare listed and kept. What cannot be undone is listed first, such as progress. An undo can be undone itself, and one that\nwas interrupted continues when it is run again. A change can be undone for 30 days.',
+      'The word change can be left out. Shows the plan and asks before anything is changed; --yes confirms. What was created is\nremoved, what was deleted comes back, and changed fields return to what they were, unless they were changed since: those\nare listed and kept. What cannot be undone is listed last, such as progress. An undo can be undone itself, and one that\nwas interrupted continues when it is run again. A change can be undone for 30 days.',
     interruption: 'continues',
     arguments: [{ name: 'change', summary: 'Id of the change, the beginning of it, or last' }],
     flags: [waitLockFlag],

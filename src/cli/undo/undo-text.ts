@@ -12,8 +12,8 @@ const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 
 /**
- * Writes a plan as text: what cannot be taken back, what was changed since, then what is restored (`+`), changed back
- * (`~`, with each field) and removed (`-`), and the counts.
+ * Writes a plan as text: what is restored (`+`), changed back (`~`, with each field) and removed (`-`), what was changed since,
+ * what cannot be taken back, and the counts.
  *
  * @param most maximum lines per section; the rest are counted
  */
@@ -23,14 +23,14 @@ export function* undoText(
   paint: ChalkInstance,
   most = Number.POSITIVE_INFINITY,
 ): Generator<string> {
-  yield* section(paint.bold('cannot be undone'), lasting, most)
-  yield* section(paint.bold('kept as they are'), plan.kept.map(keptText), most)
   for (const { name, plural } of kinds) {
     const own = plan.actions.filter(({ of }) => of.name === name)
     const lines = own.slice(0, most).flatMap((action) => [...actionLines(action, paint)])
     yield* section(paint.bold(plural), lines, lines.length)
     if (own.length > most) yield `  and ${own.length - most} more\n`
   }
+  yield* section(paint.bold('kept as they are'), plan.kept.map(keptText), most)
+  yield* section(paint.bold('not undone'), lasting, most)
   const sections = plan.actions.length + plan.kept.length + lasting.length
   yield `${sections > 0 ? '\n' : ''}${countsText(plan)}\n`
 }

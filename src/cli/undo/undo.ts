@@ -114,15 +114,16 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
     return output.text([...undoText(plan, lasting, paint)].join(''))
   }
   if (plan.actions.length === 0) {
-    await noteLeft(context, plan, lasting)
     if (!isTable) await output.document({ ...undoDocument(plan, lasting), failed: [] })
     await output.done(countsText(plan))
+    await noteLeft(context, plan, lasting)
     return
   }
-  if (prompts.refusal === null && !settings.yes.value) {
+  const isAsked = prompts.refusal === null && !settings.yes.value
+  if (isAsked) {
     const paint = await createPainterFor(io.stderr, io, settings)
     await write(io.stderr, [...undoText(plan, lasting, paint, maxShown), '\n'].join(''))
-  } else await noteLeft(context, plan, lasting)
+  }
   await confirm(context, `undo ${name}`, async () => ({
     text: `Undo ${name}: ${countsText(plan).split(';')[0]}`,
     consequence: '',
@@ -132,12 +133,12 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
   for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
   const undoId = (await session.change()?.id()) ?? null
   if (journal && undoId !== null && failures.length === 0) markUndone(journal, undoId)
-  await report(context, plan, lasting, failures, undoId)
+  await report(context, plan, lasting, failures, undoId, isAsked)
 }
 
 /** Notes what is left as it is. */
 async function noteLeft({ output }: Context, { kept }: UndoPlan, lasting: readonly string[]): Promise<void> {
-  for (const text of lasting) await output.note(`Cannot be undone: ${text}`)
+  for (const text of lasting) await output.note(`Not undone: ${text}`)
   for (const { noun, name, fields, reason } of kept.slice(0, maxShown)) {
     await output.note(
       `Kept ${noun} ${name}${fields.length > 0 ? ` (${fields.join(', ')})` : ''}, which ${reason}`,
@@ -147,12 +148,14 @@ async function noteLeft({ output }: Context, { kept }: UndoPlan, lasting: readon
 }
 
 async function report(
-  { output, settings }: Context,
+  context: Context,
   plan: UndoPlan,
   lasting: readonly string[],
   failures: readonly UndoFailure[],
   undoId: string | null | undefined,
+  isShown: boolean,
 ): Promise<void> {
+  const { output, settings } = context
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
   if (settings.output.value !== 'table') {
@@ -168,6 +171,8 @@ async function report(
   const { remove, restore, change } = undoCounts(done)
   const next = undoId ? `; undo this with: learnctl undo ${undoId}` : ''
   await output.done(`Undone: ${remove} removed, ${restore} restored, ${change} changed back${next}`)
+  // The plan before the question listed it.
+  if (!isShown) await noteLeft(context, plan, lasting)
   const [first] = failures
   if (!first) return
   throw new CommandError(
