@@ -58,7 +58,7 @@ export async function checkFile(
   function check(row: Row): void {
     count += 1
     const found = [...problemsOf(dataset, row, options)]
-    if (keyOf(dataset, row.record) === null) keyless += 1
+    if (found.length === 0 && keyOf(dataset, row.record) === null) keyless += 1
     const names = repeats ? [] : namesOf(dataset, row.record)
     const same = lines.add(names, row.line)
     if (same !== undefined) {

@@ -94,9 +94,11 @@ function problemsError(
   count: number,
 ): UsageError {
   const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value, guess = '' }) => {
-    const what = column === null ? message : `${column} ${message}`
-    const was = value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`
-    return `${sentence(file)}:${line}: ${what}${was}${guess}`
+    const was = value === undefined || value === '' ? null : JSON.stringify(value)
+    // `termSourcedIds "2026X" is not in academicSessions`, but `role must be …, not "boss"`.
+    const isAfter = was !== null && !/^is\b/.test(message)
+    const what = [column, isAfter ? null : was, message].filter((part) => part !== null).join(' ')
+    return `${sentence(file)}:${line}: ${what}${isAfter ? `, not ${was}` : ''}${guess}`
   })
   const skip = 'leave these rows out: --skip-invalid'
   const validate = `learnctl roster validate ${name}${integrationIn(name) ? '' : ` --format ${format}`}`

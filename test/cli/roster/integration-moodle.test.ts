@@ -96,7 +96,7 @@ describe('a Moodle', () => {
     const users = school.users.map((user) => ({ ...user, idnumber: 'S-1' }))
     await connectTo(local, 'moodle', fakeMoodle({ ...school, users }), moodleToken)
     const refused = await ran(local, 'roster diff integration:moodle', 2)
-    expect(refused.stderr).toContain('externalId is the external id of Moodle users:1 as well, not "S-1"')
+    expect(refused.stderr).toContain('externalId "S-1" is the external id of Moodle users:1 as well')
   })
 
   test('suspends nobody for people without a course', { tags: ['slow'] }, async ({ local }) => {

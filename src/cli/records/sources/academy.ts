@@ -104,14 +104,17 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
       )
       continue
     }
-    const filled = withVariables(content, variables, (path, message) =>
+    const refused = new Set<string>()
+    const filled = withVariables(content, variables, (path, message) => {
+      const place = pathText([part, ...path])
+      refused.add(place)
       problems.add(
         at([part, ...path]),
-        `${pathText([part, ...path])} ${message}`,
+        `${place} ${message}`,
         `${pathText([part, ...path.slice(0, 1)])} ${message}`,
-      ),
-    )
-    await readPart(reading, part, { content, filled, at })
+      )
+    })
+    await readPart(reading, part, { content, filled, refused, at })
   }
 }
 
@@ -119,10 +122,16 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
 interface Section {
   readonly content: unknown
   readonly filled: unknown
+  /** Paths of texts whose variable cannot be replaced. */
+  readonly refused: ReadonlySet<string>
   at(path: readonly PropertyKey[]): Place
 }
 
-async function readPart(reading: Reading, part: PartName, { content, filled, at }: Section): Promise<void> {
+async function readPart(
+  reading: Reading,
+  part: PartName,
+  { content, filled, refused, at }: Section,
+): Promise<void> {
   const { io, problems } = reading
   const dataset = await loadPart(part)
   const add = (name: Part, ...more: Entry[]) =>
@@ -149,7 +158,9 @@ async function readPart(reading: Reading, part: PartName, { content, filled, at 
     const parsed = schema.safeParse(value, { reportInput: true })
     if (!parsed.success) {
       for (const { path: inner, message, shown } of issuesIn(schema, parsed.error)) {
-        const whole = `${pathText([...path, ...inner])} ${message}`
+        const inside = pathText([...path, ...inner])
+        if (refused.has(inside)) continue
+        const whole = `${inside} ${message}`
         problems.add(at([...path, ...inner]), whole, isAboutPeople(dataset) ? `${part}: ${shown}` : whole)
       }
     } else if (part === 'courses') {

@@ -228,6 +228,11 @@ describe('variables', () => {
     )
     expect(refused.stderr).not.toContain('secret-value')
     expect((await local.run('validate --env TEAM')).stderr).toContain('which is not set')
+    file(local, 'secret.yaml', text.replace(/profile: .*?\}"\}/, `password: "\${TEAM}"`))
+    // The text of a variable without a value is not checked: it is too short for a password.
+    expect((await local.run('validate secret.yaml --env TEAM')).stderr).toMatch(
+      /^error: 1 problem found in secret\.yaml\n.*users\[0\]\.password uses the variable TEAM, which is not set\n$/,
+    )
     await local.run('apply --yes --env TEAM', { env: { TEAM: 'us' } })
     expect(await listed(local, 'users list --email a@b.example')).toMatchObject([
       { profile: { bio: 'By us' } },

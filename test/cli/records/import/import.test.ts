@@ -457,6 +457,10 @@ test('rows that nothing tells from others are named, for each import creates the
 }) => {
   const ran = await local.run('courses import -', { stdin: 'title\nSea\nSky\n' })
   expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
+  const none = await local.run('groups members import - --skip-invalid', {
+    stdin: 'groupId,userId\n5a,\n,b@b.example\n',
+  })
+  expect(none.stderr).not.toContain('creates')
 })
 
 test('a deleted user, and a deleted lesson that keeps its external id, are restored', {
