@@ -30,7 +30,7 @@ export const commands: readonly Command[] = [
     writes: [],
     prints: ['UndoableChange[]'],
     description:
-      'Lists imports, applies, roster applies and commands on several records: who ran them, when, on which file, and what they\nchanged. canUndo is true or false, why says what prevents it. Admins see all changes, others their own.',
+      'Lists imports, applies, roster applies and commands on several records: who ran them, when, on which file, and what they\nchanged; with --all also those that changed nothing. canUndo is true or false, why says what prevents it. Admins see all\nchanges, others their own.',
     refuses: { dryRun: 'It changes nothing' },
     examples: ['undo list', 'undo list --limit 5 -o json'],
     run: async (context) => {

@@ -9,6 +9,7 @@ import { maxPageSize } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { journalDays, type ReadJournal, readJournals } from '../session/change-journal.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import type { RecordedAction } from './net-change.ts'
 import { kindOf } from './record-kinds.ts'
 import { changeCountsText } from './undo-text.ts'
@@ -24,15 +25,25 @@ export interface FoundChange extends Change {
 const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
 const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'undoableUntil']
 
-/** Prints the changes that can be undone, and those that cannot, the newest first. */
+/**
+ * Prints the changes that can be undone, and those that cannot, the newest first; without --all, not those that ended without
+ * changing anything.
+ */
 export async function listChanges(context: Context): Promise<void> {
   const { io, output, session, settings } = context
   const caller = await session.caller()
   const limit = settings.all.value ? Number.POSITIVE_INFINITY : settings.limit.value
   let shown = 0
   let isCut = false
+  let hidden = 0
+  // Many changes in a row may be hidden.
+  const pageSize = Math.min(Math.max(limit, 20), maxPageSize)
   async function* pages() {
-    for await (const { data, more } of changesOf(context, caller, Math.min(limit, maxPageSize))) {
+    for await (const { data: all, more } of changesOf(context, caller, pageSize)) {
+      const data = settings.all.value
+        ? all
+        : all.filter(({ state, counts }) => state === 'running' || counts.length > 0)
+      hidden += all.length - data.length
       const some = data.slice(0, limit - shown)
       shown += some.length
       yield some.map((change) => rowOf(change, io.now()))
@@ -42,6 +53,9 @@ export async function listChanges(context: Context): Promise<void> {
   }
   await output.list(pages(), { table, paths })
   if (isCut) await output.note(`Showing the first ${shown}; use --all for the rest`)
+  else if (hidden > 0 && !settings.quiet.value) {
+    await output.note(`Not shown: ${pluralise(hidden, 'change')} that changed nothing; use --all to see them`)
+  }
 }
 
 /** A change, with what it did in words, whether it can be undone, and why not. */

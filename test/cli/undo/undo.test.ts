@@ -375,6 +375,18 @@ describe('unfinished undos of one change', () => {
   })
 })
 
+test('undo list leaves out changes that changed nothing, unless --all is given', async ({ local }) => {
+  const users = { stdin: 'externalId,email,firstName\n1,a@b.example,A\n' }
+  for (const _ of [1, 2, 3]) await local.run('users import -', users)
+  expect(await local.run('undo list --columns done')).toMatchObject({
+    stdout: '1 user created\n',
+    stderr: 'note: Not shown: 2 changes that changed nothing; use --all to see them\n',
+  })
+  const { stdout } = await local.run('undo list --columns done,why --all')
+  const nothing = '\tnothing was changed'
+  expect(stdout.trimEnd().split('\n').sort()).toEqual([nothing, nothing, '1 user created\t'])
+})
+
 test('undo list says when there are more changes than it shows', async ({ local }) => {
   for (const title of ['Alps', 'Andes', 'Atlas']) {
     writeFileSync(join(local.cwd, 'c.csv'), `externalId,title\n${title},${title}\n`)
