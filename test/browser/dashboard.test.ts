@@ -326,6 +326,32 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
     await dashboard.getByText('The details were erased').waitFor()
   })
 
+  test('breaks no word of an address or an action in changes and the audit log', async ({
+    school,
+    dashboard,
+  }) => {
+    await dashboard.setViewportSize({ width: 1280, height: 900 })
+    for (const path of ['/dashboard/changes', '/dashboard/audit?fold=off']) {
+      await dashboard.goto(school.url + path)
+      const broken = await dashboard.evaluate(() => {
+        const texts = document.createTreeWalker(
+          document.querySelector('tbody') ?? document,
+          NodeFilter.SHOW_TEXT,
+        )
+        const found: string[] = []
+        for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+          const range = document.createRange()
+          range.selectNodeContents(node)
+          // Ids and long addresses of pages have no place to break at.
+          const isWord = /^[A-Za-z@._]+$/.test(node.nodeValue ?? '')
+          if (isWord && range.getClientRects().length > 1) found.push(node.nodeValue ?? '')
+        }
+        return found
+      })
+      expect({ path, broken }).toEqual({ path, broken: [] })
+    }
+  })
+
   test('shows an import as one entry, which opens without a barrier and without script', async ({
     school,
     browser,

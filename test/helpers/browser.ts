@@ -4,6 +4,7 @@ export interface Shown {
   readonly url: string
   readonly status: number
   readonly headers: Headers
+  /** Without places where a line may break. */
   readonly html: string
   /** The visible text: without tags, with white space collapsed. */
   readonly text: string
@@ -113,7 +114,8 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
   }
 }
 
-function shown(url: string, { status, headers }: Response, html: string, leadsTo: string | null): Shown {
+function shown(url: string, { status, headers }: Response, sent: string, leadsTo: string | null): Shown {
+  const html = sent.replaceAll('<wbr/>', '')
   const text = decodeText(
     html
       .replace(/<(style|head)[\s\S]*?<\/\1>/g, '')

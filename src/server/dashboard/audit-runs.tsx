@@ -5,7 +5,7 @@ import type { EntryRun, Tally } from '../audit/entry-runs.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { ListColumn } from './list.tsx'
 import { pathWith, withoutPageOf } from './paging.tsx'
-import { countOf, formatCount, Minute, Period } from './values.tsx'
+import { countOf, formatCount, Minute, Name, Period } from './values.tsx'
 
 const section = '/dashboard/audit'
 
@@ -79,7 +79,9 @@ export const runColumns: readonly ListColumn<EntryRun>[] = [
     name: 'Action',
     cell: (run, signedIn) =>
       run.entries === 1 ? (
-        <a href={entryHref(signedIn, run.shown[0])}>{run.shown[0].action}</a>
+        <a href={entryHref(signedIn, run.shown[0])}>
+          <Name text={run.shown[0].action} />
+        </a>
       ) : (
         <RunName run={run} />
       ),
@@ -128,12 +130,16 @@ function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRu
           <li>
             <a href={entryHref(signedIn, entry)}>
               {entry.subjectName === null && entry.subjectId === null ? (
-                entry.action
+                <Name text={entry.action} />
               ) : (
                 <SubjectName entry={entry} />
               )}
             </a>
-            {hasOneAction ? null : <small>{entry.action}</small>}
+            {hasOneAction ? null : (
+              <small>
+                <Name text={entry.action} />
+              </small>
+            )}
           </li>
         ))}
       </ul>
@@ -151,7 +157,7 @@ export function Actor({ entry: { userId, userEmail, credential } }: { entry: Aud
     return credential === null ? <span class="none">Nobody</span> : <code>{lineOf(credential, 64)}</code>
   return (
     <>
-      {lineOf(name, 254)}
+      <Name text={name} />
       {credential === null ? null : <small>{lineOf(credential, 64)}</small>}
     </>
   )
@@ -159,6 +165,6 @@ export function Actor({ entry: { userId, userEmail, credential } }: { entry: Aud
 
 /** The name of an entry's subject, else its id. */
 export function SubjectName({ entry: { subjectName, subjectId } }: { entry: AuditEntry }) {
-  if (subjectName !== null) return <>{lineOf(subjectName, 200)}</>
+  if (subjectName !== null) return <Name text={subjectName} maxLength={200} />
   return subjectId === null ? <span class="none">–</span> : <code>{lineOf(subjectId, 100)}</code>
 }

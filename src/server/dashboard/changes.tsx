@@ -8,7 +8,7 @@ import { framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
 import { noneText, pageQueryOf } from './paging.tsx'
 import type { TableFile } from './table-file.tsx'
-import { countOf, Day, Facts, formatCount, Minute, Period } from './values.tsx'
+import { countOf, Day, Facts, formatCount, Minute, Name, Period } from './values.tsx'
 
 const section = '/dashboard/changes'
 
@@ -42,7 +42,7 @@ export const changesPage = listPage<Change>({
         cell: ({ source }) => (source === null ? <span class="none">–</span> : lineOf(source, 100)),
       },
       { name: 'Begun', cell: ({ createdAt }) => <Minute time={createdAt} /> },
-      { name: 'By', look: 'broad', cell: ({ userEmail }) => lineOf(userEmail, 254) },
+      { name: 'By', look: 'broad', cell: ({ userEmail }) => <Name text={userEmail} /> },
       { name: 'What it did', look: 'broad', cell: (change) => <Counts change={change} /> },
       { name: 'State', cell: (change) => <State change={change} /> },
     ],
@@ -112,7 +112,11 @@ const records: List<ChangedRecord> = {
       name: 'Record',
       look: 'broad',
       cell: ({ subjectName, subjectId, isErased }) =>
-        isErased ? <span class="none">Erased</span> : lineOf(subjectName ?? subjectId ?? '–', 200),
+        isErased ? (
+          <span class="none">Erased</span>
+        ) : (
+          <Name text={subjectName ?? subjectId ?? '–'} maxLength={200} />
+        ),
     },
     { name: 'Before and after', look: 'broad', cell: (record) => <Differences record={record} /> },
   ],
@@ -126,8 +130,12 @@ function ActionLink({
   signedIn: SignedInRequest
   record: ChangedRecord
 }) {
-  if (!isRole(signedIn, 'admin')) return <>{action}</>
-  return <a href={`${signedIn.base}/dashboard/audit/${encodeURIComponent(id)}`}>{action}</a>
+  if (!isRole(signedIn, 'admin')) return <Name text={action} />
+  return (
+    <a href={`${signedIn.base}/dashboard/audit/${encodeURIComponent(id)}`}>
+      <Name text={action} />
+    </a>
+  )
 }
 
 /** Fields that follow from every change. */

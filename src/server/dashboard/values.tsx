@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { escapeHiddenInDocument } from '../../codec/display-text.ts'
+import { escapeHiddenInDocument, lineOf } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -39,6 +39,21 @@ export function Period({ start, end }: { start: string; end: string }) {
     <>
       <time datetime={start}>{first}</time>–
       <time datetime={end}>{isOneDay ? last.slice(last.lastIndexOf(' ') + 1) : last} UTC</time>
+    </>
+  )
+}
+
+/** A name without spaces, such as an e-mail address or an action: a narrow column breaks it after its signs, not within a word. */
+export function Name({ text, maxLength = 254 }: { text: string; maxLength?: number }) {
+  const parts = lineOf(text, maxLength).split(/(?<=[@._])/)
+  return (
+    <>
+      {parts.map((part, index) => (
+        <>
+          {index === 0 ? null : <wbr />}
+          {part}
+        </>
+      ))}
     </>
   )
 }
