@@ -45,7 +45,7 @@ describe('auth grants', () => {
     expectClearError(
       await remote.run(`auth grants list --user ${admin.id}`, learnersKey),
       5,
-      'Scope admin is required',
+      "Listing another user's grants requires role admin; the credential has role learner",
     )
     expectClearError(await remote.run('auth grants list --user usr_none', adminsKey), 3, 'usr_none')
   })

@@ -1,18 +1,23 @@
 import { expect } from 'vitest'
 import { requireAnswering } from '../../../src/server/database/health.ts'
-import { test } from '../../helpers/academy.ts'
+import { openTestAcademy, test } from '../../helpers/academy.ts'
 
 test('/ready answers anybody while the database does', async ({ academy }) => {
   const answer = await academy.bearer(undefined).get('/ready')
   expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } })
 })
 
-test('without its database a server is up, but not ready', async ({ academy }) => {
-  const anybody = academy.bearer(undefined)
-  Object.assign(academy.database, {
-    one: () => Promise.reject(new Error('connection refused')),
-    read: () => Promise.reject(new Error('connection refused')),
+test('without its database a server is up, but not ready', async () => {
+  let isGone = false
+  await using academy = await openTestAcademy({
+    through: (database) => ({
+      ...database,
+      one: (statement) =>
+        isGone ? Promise.reject(new Error('connection refused')) : database.one(statement),
+    }),
   })
+  isGone = true
+  const anybody = academy.bearer(undefined)
   expect((await anybody.get('/health')).status).toBe(200)
   const answer = await anybody.get('/ready')
   expect(answer).toMatchObject({
