@@ -109,6 +109,8 @@ export interface UserNames {
   readonly preferredFamilyName: string
   /** True if the given or the family name is missing, and written as `noName`. */
   readonly isUnnamed: boolean
+  /** True if the display name stands for first and last name, so that it is read as these, too. */
+  readonly isDisplayOnly: boolean
 }
 
 /** Returns the role of a person or of an enrolment. */
@@ -126,6 +128,7 @@ export function userNamesOf(person: MappedPerson): UserNames {
     familyName: family || noName,
     ...{ preferredGivenName, preferredFamilyName },
     isUnnamed: given === '' || family === '',
+    isDisplayOnly: person.firstName === '' && person.lastName === '' && person.displayName !== '',
   }
 }
 
@@ -142,7 +145,7 @@ export function splitName(name: string): [given: string, family: string] {
   return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
 }
 
-/** Splits a display name, so that its parts, or the own names in place of empty parts, make it up again. */
+/** Splits a display name, so that `displayNameIn` makes it up again; of one word, the family name is `noName`. */
 function preferredNames(person: Names): [given: string, family: string] {
   const { displayName } = person
   if (displayName === '') return ['', '']
@@ -153,7 +156,17 @@ function preferredNames(person: Names): [given: string, family: string] {
   if (given !== '' && displayName.startsWith(`${given} `)) {
     return ['', displayName.slice(given.length + 1).trim()]
   }
-  return splitName(displayName)
+  const [first, last] = splitName(displayName)
+  return [first, last === '' && family !== '' ? noName : last]
+}
+
+/** Returns the display name that preferred names give, with the own names in place of empty parts; empty without them. */
+export function displayNameIn(
+  [given, family]: readonly [given: string, family: string],
+  [firstName, lastName]: readonly [firstName: string, lastName: string],
+): string {
+  if (given === '' && family === '') return ''
+  return `${given || firstName} ${family === noName ? '' : family || lastName}`.trim()
 }
 
 /** Returns the id of an enrolment. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
-import { roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
+import { displayNameIn, roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
 import {
   jsonIn,
   type LmsRecord,
@@ -276,7 +276,7 @@ function userOf(row: JsonObject): RowRecord {
     return text === noName ? null : text
   }
   const [first, last] = [name('givenName'), name('familyName')]
-  const [given, family] = [textIn(row, 'preferredFirstName'), textIn(row, 'preferredLastName')]
+  const preferred = [textIn(row, 'preferredFirstName') ?? '', textIn(row, 'preferredLastName') ?? ''] as const
   const [email, username] = [textIn(row, 'email'), textIn(row, 'username')]
   return {
     part: 'users',
@@ -284,7 +284,7 @@ function userOf(row: JsonObject): RowRecord {
     record: known({
       externalId: idOf(row),
       ...{ email, username: username === email ? null : username, firstName: first, lastName: last, role },
-      displayName: given || family ? `${given ?? first ?? ''} ${family ?? last ?? ''}`.trim() : null,
+      displayName: displayNameIn(preferred, [first ?? '', last ?? '']) || null,
       status: String(row['enabledUser'] ?? 'true').toLowerCase() === 'false' ? 'suspended' : 'active',
     }),
   }

@@ -1,4 +1,4 @@
-import { rosterEnrollmentRoles, rosterRoles } from '../../lms/oneroster-mapping.ts'
+import { displayNameIn, rosterEnrollmentRoles, rosterRoles } from '../../lms/oneroster-mapping.ts'
 import { noTerm, openDays } from '../../lms/roster-conventions.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { courses } from '../dataset/courses.ts'
@@ -125,12 +125,12 @@ function userOf(
   if (role === null) return row.leaveOut('people without a role in an academy are left out', roleText)
   if (row.text('password') !== '') row.addLeniency('passwords are left out')
   const [firstName, lastName] = [nameIn(row, 'givenName'), nameIn(row, 'familyName')]
-  const [given, family] = [row.text('preferredGivenName'), row.text('preferredFamilyName')]
+  const preferred = [row.text('preferredGivenName'), row.text('preferredFamilyName')] as const
   return personEntries(reading, row, people, {
     ...{ externalId, firstName, lastName, role },
     email: row.text('email'),
     username: row.text('username'),
-    displayName: given || family ? `${given || firstName} ${family || lastName}`.trim() : '',
+    displayName: displayNameIn(preferred, [firstName, lastName]),
     isSuspended: !isEnabled(row),
   })
 }

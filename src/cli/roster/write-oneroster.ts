@@ -1,7 +1,9 @@
 import {
+  displayNameIn,
   enrollmentIdOf,
   isEnrolled,
   type School as MappedSchool,
+  namesOf,
   roleOf,
   type Session,
   sessionOf,
@@ -58,6 +60,7 @@ class OneRosterWriter {
   #inactive = 0
   #unnamed = 0
   #displayNames = 0
+  #displayOnly = 0
 
   constructor(school: School, to: PackageWriter, form: OneRosterForm) {
     this.#school = school
@@ -192,6 +195,8 @@ class OneRosterWriter {
   #cellsOf12(person: Person): string[] {
     const { email, isSuspended } = person
     const { username, givenName, familyName, ...preferred } = this.#namesOf(person)
+    const given: [string, string] = [preferred.preferredGivenName, preferred.preferredFamilyName]
+    if (displayNameIn(given, namesOf(person)) !== person.displayName) this.#displayNames += 1
     return [
       ...[String(!isSuspended), username, blank, givenName, familyName, blank, blank, email],
       ...[blank, blank, blank, blank, blank, blank],
@@ -202,6 +207,7 @@ class OneRosterWriter {
   #namesOf(person: Person): UserNames {
     const names = userNamesOf(person)
     if (names.isUnnamed) this.#unnamed += 1
+    if (names.isDisplayOnly) this.#displayOnly += 1
     return names
   }
 
@@ -224,9 +230,17 @@ class OneRosterWriter {
         `${pluralise(this.#unnamed, 'user')} without a first or last name: ${noName} is written, since OneRoster requires both`,
       )
     }
-    if (this.#displayNames > 0) {
+    if (this.#displayOnly > 0) {
       this.#notes.push(
-        `The display names of ${pluralise(this.#displayNames, 'user')} are not included: OneRoster 1.1 has none`,
+        `${pluralise(this.#displayOnly, 'user')} with a display name only: its parts are written as first and last name, since OneRoster requires both`,
+      )
+    }
+    if (this.#displayNames > 0) {
+      const count = pluralise(this.#displayNames, 'user')
+      this.#notes.push(
+        this.#form.version === '1.1'
+          ? `The display names of ${count} are not included: OneRoster 1.1 has none`
+          : `The display names of ${count} come back with other spaces or signs: OneRoster has them in two parts`,
       )
     }
     if (this.#inactive > 0) {

@@ -129,6 +129,7 @@ describe('a OneRoster package', () => {
       'note: 1 course without a term: written with the session no-term, since OneRoster requires one',
       'note: 1 unpublished grade left out',
       'note: 2 users without a first or last name: - is written, since OneRoster requires both',
+      'note: 1 user with a display name only: its parts are written as first and last name, since OneRoster requires both',
       'note: 1 inactive enrolment left out: OneRoster has only active ones',
       'note: 1 admin and 1 analyst without a course left out: a roster has the people of courses, and gives no rights',
       'note: OneRoster does not hold 1 lesson, 3 groups with 4 members',
