@@ -48,6 +48,21 @@ export function changesOf(
   return changes.filter((change) => name !== 'enrollments' || !isReopening(change))
 }
 
+/** Returns a record with the existing times in place of days that have them. */
+export function withTimesOf(record: JsonObject, days: readonly string[], current: JsonObject): JsonObject {
+  const times = days.flatMap((field) => {
+    const [day, time] = [dayOf(record[field]), current[field]]
+    return day !== null && dayOf(time) === day ? [[field, time] as const] : []
+  })
+  return times.length === 0 ? record : { ...record, ...Object.fromEntries(times) }
+}
+
+/** Returns the day of a time in UTC; null for other values. */
+function dayOf(time: unknown): string | null {
+  const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString().slice(0, 10)
+}
+
 /** True if each declared value equals the existing one, so that both have one form; write-only fields always differ. */
 function isIncluded(record: JsonObject, current: JsonObject): boolean {
   for (const field of Object.keys(record)) {

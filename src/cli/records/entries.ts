@@ -78,6 +78,8 @@ export interface Entry {
   /** True for a record that is left out (`lacksPeople`) if neither its source nor the academy shows its person. */
   readonly mayLackPeople?: boolean
   lacksPeople?: boolean
+  /** Time fields of which the file gives only the day, in UTC: any time of that day is equal. */
+  readonly days?: readonly string[]
   /** True for a group whose members are declared: it has no others. */
   readonly listsMembers?: true
   /** Password as written in the file, with `${NAME}` for environment variables. */

@@ -3,7 +3,7 @@ import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
-import { type Change, changesOf, isOlder } from './compare.ts'
+import { type Change, changesOf, isOlder, withTimesOf } from './compare.ts'
 import {
   countText,
   createProblems,
@@ -179,6 +179,7 @@ async function compareAll(
     if (dataset.name === 'courses') {
       modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))
     }
+    if (entry.days) entry.record = withTimesOf(entry.record, entry.days, shown)
     if (isOlder(dataset, entry.record, shown)) {
       newer += 1
       return

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { type Change, changesOf } from '../records/compare.ts'
+import { type Change, changesOf, withTimesOf } from '../records/compare.ts'
 import { type Declared, type Entry, loadPart, type Part, type PartDataset } from '../records/entries.ts'
 import { keyIn, valueName } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
@@ -125,7 +125,9 @@ function addressOf({ record: { email } }: Entry): string | null {
 }
 
 function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: Fields): readonly Change[] {
-  return changesOf(dataset, knownPart(entry.record, fields), same.record)
+  const days = [...(entry.days ?? []), ...(same.days ?? [])]
+  const record = withTimesOf(entry.record, days, same.record)
+  return changesOf(dataset, knownPart(record, fields), same.record)
 }
 
 /** Returns the fields of a record that the other side has, too. */

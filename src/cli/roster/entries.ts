@@ -52,6 +52,8 @@ export interface RosterEnrollment {
   readonly firstDay?: string | null
 }
 
+const daysOfEnrollments = ['enrolledAt']
+
 /**
  * Returns the entry of an enrolment; none if an earlier row about it has a status that counts more: active before
  * completed, inactive and removed.
@@ -65,8 +67,10 @@ export function enrollmentEntries(reading: Reading, row: RosterRow, given: Roste
   const place = { file: row.file, line: row.line }
   const record = { courseId, userId, role }
   if (isRemoved) return [{ dataset: 'enrollments', key, record, place, isRemoved }]
-  const more = { status, ...(firstDay !== null && { enrolledAt: `${firstDay}T00:00:00.000Z` }) }
-  return [{ dataset: 'enrollments', key, record: { ...record, ...more }, place }]
+  const entry = { dataset: 'enrollments', key, record: { ...record, status }, place } as const
+  if (firstDay === null) return [entry]
+  const enrolledAt = `${firstDay}T00:00:00.000Z`
+  return [{ ...entry, record: { ...entry.record, enrolledAt }, days: daysOfEnrollments }]
 }
 
 /** Returns a dataset whose columns have the names of a format by their fields, for the words of problems. */

@@ -37,6 +37,38 @@ describe('a school that is moved by OneRoster', () => {
     await ran(local, 'roster diff old.db new.db')
   })
 
+  test('has days that equal any time of the day, in UTC', { tags: ['slow'] }, async ({ local }) => {
+    await move(
+      local,
+      `users: [{externalId: u1, email: a@b.example, profile: {firstName: A, lastName: B}}]
+courses: [{externalId: C, title: C, status: published}]
+enrollments: [{courseId: C, userId: u1, enrolledAt: 2026-01-10T23:30:00Z}]
+grades: [{courseId: C, learnerId: u1, scoreGiven: 80, gradedAt: 2026-02-01T10:00:00Z}]
+`,
+      'oneroster',
+    )
+    for (const line of ['moved --database old.db', 'moved old.db', 'old.db moved']) {
+      expect((await ran(local, `roster diff ${line} --only enrollments,grades`)).stderr).not.toContain(
+        'newer',
+      )
+    }
+    await ran(local, 'users update ext:u1 --first-name Ada --database old.db')
+    await ran(local, 'roster apply moved --yes --database old.db')
+    const kept = await ran(local, 'enrollments list -o json --database old.db')
+    expect(kept.stdout).toContain('2026-01-10T23:30:00.000Z')
+  })
+
+  test('differs by a day of enrolment on another day', { tags: ['slow'] }, async ({ local }) => {
+    const academy = (time: string) => `users: [{externalId: u1, email: a@b.example}]
+courses: [{externalId: C, title: C}]
+enrollments: [{courseId: C, userId: u1, enrolledAt: ${time}}]
+`
+    await move(local, academy('2026-01-10T23:30:00Z'), 'oneroster')
+    const later = `learnctl: 1\n${academy('2026-01-11T00:10:00Z')}`
+    await ran(local, 'apply - --yes --database old.db', 0, later)
+    await ran(local, 'roster diff moved --only enrollments --database old.db', 9)
+  })
+
   test('counts users with a display name only, and display names with odd spaces', {
     tags: ['slow'],
   }, async ({ local }) => {
