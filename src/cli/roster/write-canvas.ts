@@ -26,7 +26,7 @@ export async function writeCanvas(
   parts: ReadonlySet<RosterPart>,
 ): Promise<Written> {
   const counts: Partial<Record<RosterPart, number>> = {}
-  const lost = { nameless: 0, outside: 0 }
+  const lost = { nameless: 0, outside: 0, days: 0, descriptions: 0 }
   const inside: Set<string> | null = school.isPart ? new Set() : null
   const table = (name: keyof typeof columns) => to.table(`${name}.csv`, columns[name])
 
@@ -60,7 +60,8 @@ export async function writeCanvas(
   }
 
   async function addCourses(courses: Table): Promise<number> {
-    for (const { key, title, term, status } of school.courses) {
+    for (const { key, title, term, status, description } of school.courses) {
+      if (description !== '') lost.descriptions += 1
       await courses.add([key, key, title, term?.key ?? '', statusOf(status)])
     }
     return courses.rows
@@ -83,7 +84,8 @@ export async function writeCanvas(
         else sectionsByUser.set(userId, [group.key])
       }
     }
-    for (const { userId, userKey, role, status } of all) {
+    for (const { userId, userKey, role, status, enrolledAt } of all) {
+      if (enrolledAt !== '') lost.days += 1
       for (const section of sectionsByUser.get(userId) ?? ['']) {
         const wait = rows.add([
           course.key,
@@ -136,6 +138,14 @@ export async function writeCanvas(
       ...(lost.outside > 0
         ? [
             `${pluralise(lost.outside, 'member')} of groups left out: they are not enrolled in the course, as members of sections are`,
+          ]
+        : []),
+      ...(lost.days > 0
+        ? [`The days of ${pluralise(lost.days, 'enrolment')} are not included: Canvas SIS has none`]
+        : []),
+      ...(lost.descriptions > 0
+        ? [
+            `The descriptions of ${pluralise(lost.descriptions, 'course')} are not included: Canvas SIS has none`,
           ]
         : []),
     ]

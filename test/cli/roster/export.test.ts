@@ -318,6 +318,8 @@ describe('the files of a Canvas SIS import', () => {
     expect(told.split('\n')).toEqual([
       'Wrote Canvas SIS to sis: 2 terms, 6 users, 2 courses, 3 groups, 5 enrolments',
       'note: 2 users without a name: Canvas shows an empty name',
+      'note: The days of 5 enrolments are not included: Canvas SIS has none',
+      'note: The descriptions of 1 course are not included: Canvas SIS has none',
       'note: 1 admin and 1 analyst without a course left out: a roster has the people of courses, and gives no rights',
       'note: Canvas SIS does not hold 1 lesson, 4 grades',
       'note: 1 cell would be a formula in a spreadsheet: the files are for systems, and not escaped',
@@ -337,13 +339,13 @@ describe('the files for Moodle', () => {
         'BIO,"Biology, ""marine""",3,BIO,1,About the sea',
       ],
       'users.csv': [
-        'username,firstname,lastname,email,idnumber,suspended,course1,role1,enrolstatus1,group1,course2,role2,enrolstatus2,group2,cohort1',
-        'bob@b.example,Bob,"O\'Neil, Jr.",Bob@b.example,u2,0,BIO,editingteacher,,,,,,,',
-        'ada,Ada,Lovelace,ada@b.example,u1,0,BIO,student,,5b,BIO,student,,5c,',
-        'boss@b.example,-,-,boss@b.example,u7,0,ART,editingteacher,,,,,,,',
-        'cy@b.example,=1+1,"two\nlines",cy@b.example,u3,1,BIO,student,1,5b,,,,,',
-        'dee@b.example,Dee,Dee,dee@b.example,u4,0,ART,student,,,,,,,Choir',
-        'eve@b.example,-,-,eve@b.example,u5,0,,,,,,,,,',
+        'username,firstname,lastname,email,idnumber,suspended,course1,role1,enrolstatus1,enroltimestart1,group1,course2,role2,enrolstatus2,enroltimestart2,group2,cohort1',
+        'bob@b.example,Bob,"O\'Neil, Jr.",Bob@b.example,u2,0,BIO,editingteacher,,2026-01-09,,,,,,,',
+        'ada,Ada,Lovelace,ada@b.example,u1,0,BIO,student,,2026-01-10,5b,BIO,student,,2026-01-10,5c,',
+        'boss@b.example,-,-,boss@b.example,u7,0,ART,editingteacher,,2026-01-12,,,,,,,',
+        'cy@b.example,=1+1,"two\nlines",cy@b.example,u3,1,BIO,student,1,2026-01-11,5b,,,,,,',
+        'dee@b.example,Dee,Dee,dee@b.example,u4,0,ART,student,,2026-01-12,,,,,,,Choir',
+        'eve@b.example,-,-,eve@b.example,u5,0,,,,,,,,,,,',
       ],
     })
     expect(told).toContain('Wrote Moodle to moodle: 6 users, 2 courses, 3 groups, 5 enrolments\n')
@@ -360,7 +362,9 @@ describe('the files for Moodle', () => {
       'ART,Art,Imported / Sea,ART,0,',
     ])
     await exported(local, '--format moodle only --only enrollments')
-    expect(linesIn(local, 'only')).toEqual({ 'users.csv': expect.arrayContaining(['ada,BIO,student,']) })
+    expect(linesIn(local, 'only')).toEqual({
+      'users.csv': expect.arrayContaining(['ada,BIO,student,,2026-01-10']),
+    })
   })
 })
 

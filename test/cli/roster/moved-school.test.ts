@@ -10,9 +10,17 @@ async function ran(cli: TestCli, line: string, code = 0, stdin = '') {
 }
 
 /** Makes an academy, exports it and applies the package to an empty one; returns the notes of the export. */
-async function move(cli: TestCli, academy: string, form: string): Promise<string> {
+async function move(
+  cli: TestCli,
+  academy: string,
+  form: string,
+  requests: readonly (readonly [method: string, path: string, body: object])[] = [],
+): Promise<string> {
   for (const name of ['old.db', 'new.db']) await putNewAcademy(join(cli.cwd, name))
   await ran(cli, 'apply - --yes --database old.db', 0, `learnctl: 1\n${academy}`)
+  for (const [method, path, body] of requests) {
+    await ran(cli, `api ${method} ${path} --body - --database old.db`, 0, JSON.stringify(body))
+  }
   const { stderr } = await ran(cli, `roster export --format ${form} moved --database old.db`)
   await ran(cli, 'roster apply moved --yes --database new.db')
   return stderr
@@ -24,6 +32,50 @@ async function differences(cli: TestCli): Promise<string[]> {
   const rows = stdout.split('\r\n').slice(1, -1)
   return rows.map((row) => row.slice(0, row.lastIndexOf(','))).sort()
 }
+
+const school = `users:
+  - {externalId: u1, email: a@b.example, username: a, profile: {firstName: A, lastName: B, displayName: Nick99}}
+  - {externalId: u2, email: c@b.example, username: c, profile: {displayName: Cy}}
+courses:
+  - {externalId: C, title: C, status: published, description: About C}
+  - {externalId: D, title: D, status: archived}
+enrollments:
+  - {courseId: C, userId: u1, enrolledAt: 2026-01-10}
+  - {courseId: C, userId: u2, enrolledAt: 2026-01-11}
+`
+
+const group = [
+  ['POST', '/v1/groups', { externalId: 'S0a', name: '5b', courseId: 'ext:C' }],
+  ['PUT', '/v1/groups/ext:S0a/members/ext:u1', {}],
+] as const
+
+describe('a school that is moved by files of Moodle', () => {
+  test('keeps the days of enrolments, and counts what differs afterwards', { tags: ['slow'] }, async ({
+    local,
+  }) => {
+    const told = await move(local, school, 'moodle --category 1', group)
+    expect(told.split('\n').slice(1, -2)).toEqual([
+      'note: 1 user without a first or last name: - is written, since Moodle requires both',
+      'note: 1 user with a display name only: its parts are written as first and last name, since Moodle requires both',
+      'note: The display names of 1 user are not included: Moodle has none',
+      'note: 1 archived course written as hidden, like a draft: Moodle has no archive',
+      "note: The ids of 1 group are not included: Moodle's files have names of groups only",
+      'note: Moodle needs passwords or an authentication method: choose to create them in Upload users',
+    ])
+    await ran(local, 'roster diff old.db new.db --only enrollments')
+  })
+})
+
+describe('a school that is moved by a Canvas SIS import', () => {
+  test('counts the days of enrolments and the descriptions of courses', { tags: ['slow'] }, async ({
+    local,
+  }) => {
+    const told = await move(local, school, 'canvas', group)
+    expect(told).toContain('note: The days of 2 enrolments are not included: Canvas SIS has none\n')
+    expect(told).toContain('note: The descriptions of 1 course are not included: Canvas SIS has none\n')
+    await ran(local, 'roster diff old.db new.db --only users,groups')
+  })
+})
 
 describe('a school that is moved by OneRoster', () => {
   test('keeps display names of one word', { tags: ['slow'] }, async ({ local }) => {
