@@ -318,10 +318,8 @@ export function nothingLookedUp(declared: Declared): LookedUp {
   return {
     parts: new Set(),
     keys: {
-      terms: keysIn('terms'),
-      courses: keysIn('courses'),
-      users: keysIn('users'),
-      groups: keysIn('groups'),
+      ...{ terms: keysIn('terms'), courses: keysIn('courses') },
+      ...{ users: keysIn('users'), groups: keysIn('groups') },
     },
   }
 }
