@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
-import { visibleRows } from '../access/sight.ts'
+import { seenOnly, visibleRows, visibleUsers } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { storeRestoredUser } from '../changes/row-changes.ts'
 import { requireUnique } from '../database/reference.ts'
@@ -154,14 +154,16 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
 }
 
 /**
- * Returns the user of a batch item: by external id, else by email address. A user with another external id is
- * another user; then the address is taken.
+ * Returns the user of a batch item whom the caller sees: by external id, else by email address. A user with another
+ * external id is another user; then the address is taken.
  */
-async function findExisting({ database, rawBody }: Call): Promise<UserRow | undefined> {
+async function findExisting(call: Call): Promise<UserRow | undefined> {
+  const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
+  const visible = visibleUsers(call, 'u')
   const one = (condition: Sql) =>
-    database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
+    database.one<UserRow>(sql`select ${userColumns} from users u where ${seenOnly(condition, visible)}`)
   const known = isIdentifier(externalId) ? await one(sql`u.external_id = ${externalId}`) : undefined
   if (known || !isIdentifier(email)) return known
   const addressed = await one(sql`u.email_key = ${email.trim().toLowerCase()}`)

@@ -131,6 +131,36 @@ test('what is taken is reported to instructors, and by whom only if they see it'
   expect(await ask()).toMatchObject([{ id: learners['anna'] }, { id: courses['Music'] }])
 })
 
+test.for(['fail', 'skip', 'update'])(
+  'a batch of users with onExists %s tells an instructor nothing of those whom they do not see',
+  async (onExists, { admin, analyst, instructor, school: { learners, teach } }) => {
+    await admin.put(`/v1/users/${analyst.id}`, { externalId: 'x-staff', email: 'staff@school.example' })
+    const items = [
+      { externalId: 'x-anna', email: 'q@q.example' },
+      { externalId: 'x-q', email: 'ben@school.example' },
+      { email: 'CLEO@school.example' },
+      { externalId: 'x-staff', email: 'r@q.example' },
+    ]
+    const ask = async () => instructor.post('/v1/users/batch', { onExists, items })
+    const hidden = await ask()
+    for (const result of hidden.body.results) {
+      expect(result).toMatchObject({ status: 409, code: 'duplicate' })
+      expect(result).not.toHaveProperty('id')
+    }
+    for (const text of [...Object.values(learners), analyst.id, 'anna@', 'staff@'])
+      expect(hidden.text).not.toContain(text)
+    await teach(instructor.id, 'Music')
+    const [seen] = (await ask()).body.results
+    expect(seen).toMatchObject(
+      {
+        fail: { status: 409, id: learners['anna'] },
+        skip: { status: 200, id: learners['anna'], code: 'skipped' },
+        update: { status: 403, detail: 'Role instructor cannot change user anna@school.example.' },
+      }[onExists] ?? {},
+    )
+  },
+)
+
 const filters = [
   '',
   '&include_total=true',

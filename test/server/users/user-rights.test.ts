@@ -22,6 +22,8 @@ test('instructors create learners, and no other users', async ({ instructor }) =
 test('instructors change no users, not by a batch either', async ({ admin, analyst, instructor }) => {
   expect((await instructor.put(`/v1/users/${analyst.id}`, { role: 'learner' })).status).toBe(403)
   const { email, version } = (await admin.get(`/v1/users/${admin.id}`)).body
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Logic' })
+  await admin.post('/v1/enrollments', { courseId: course.id, userId: admin.id })
   const answer = await instructor.post('/v1/users/batch', {
     onExists: 'update',
     items: [
