@@ -14,7 +14,7 @@ import {
 import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import { findUser, findVisibleUser, type UserRow } from '../users/user-row.ts'
+import { findUser, findVisibleUser, requireNotDeleted, type UserRow } from '../users/user-row.ts'
 import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
@@ -78,7 +78,7 @@ const maxSources = 10
 
 /**
  * Finds the learner and course of a grade, and fills in its missing fields. Throws 404 that points to an unknown learner or
- * course; 409 if the course is archived or the learner not enrolled; 422 without a source if several graded the item.
+ * course; 409 if the course is archived, or the learner deleted or not enrolled; 422 without a source if several graded the item.
  *
  * @param guard called with the learner before other checks; may throw
  */
@@ -97,6 +97,7 @@ export async function resolveGrade(
     external_id: row.user_external_id,
   }
   guard(learner)
+  requireNotDeleted(learner, learner.email)
   requireNotArchived(row)
   if (rows.length > 1) throw severalSources(rows)
   const course = toCourse(row)
@@ -214,6 +215,7 @@ async function refuse(
     ),
   ])
   guard(user)
+  requireNotDeleted(user, user.email)
   requireNotArchived(row)
   throw notEnrolled(user.email, row.title)
 }

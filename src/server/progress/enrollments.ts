@@ -21,6 +21,7 @@ import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
+import { requireNotDeleted } from '../users/user-row.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
@@ -107,7 +108,7 @@ function isStanding({ role, status }: Call<typeof enrollments.list>['query']): S
 async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollment> {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
-  const { course, shown } = await requireParents(call, input)
+  const { course, user, shown } = await requireParents(call, input)
   const { courseId, userId } = shown
   requireNotArchived(course)
   const isFound =
@@ -120,6 +121,7 @@ async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollmen
       { members: { id: before.id, existingStatus: before.status } },
     )
   }
+  requireNotDeleted(user, input.userId)
   const enrolledAt = input.enrolledAt ?? now
   if (before) return write(call, toEnrollment(before), { ...input, enrolledAt })
   const id = call.newId('enr')
@@ -151,13 +153,14 @@ async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
   const current = await findVisible(call, id)
   const input = resourceOf(call, EnrollmentInput, Enrollment, current)
   requireVersion(call, current.version)
-  const { course, shown } = await requireParents(call, input)
+  const { course, user, shown } = await requireParents(call, input)
   for (const field of ['courseId', 'userId', 'role'] as const) {
     if ({ ...input, ...shown }[field] === current[field]) continue
     const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
   requireNotArchived(course)
+  if (current.status === 'deleted' && input.status !== 'deleted') requireNotDeleted(user, input.userId)
   return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
 }
 
@@ -256,6 +259,7 @@ interface ParentUser extends Row {
   readonly id: string
   readonly email: string
   readonly external_id: string | null
+  readonly status: string
 }
 
 /** Fields of an enrolment that come from its course and user. */
@@ -271,7 +275,7 @@ type Shown = Pick<
 async function requireParents(
   call: Call,
   { courseId, userId }: EnrollmentInput,
-): Promise<{ course: ParentCourse; shown: Shown }> {
+): Promise<{ course: ParentCourse; user: ParentUser; shown: Shown }> {
   const { course, user } = await findParents(call, { courseId, userId })
   if (!course) throw parentNotFound('#/courseId', 'course', courseId)
   if (!user) throw parentNotFound('#/userId', 'user', userId)
@@ -283,7 +287,7 @@ async function requireParents(
     userEmail: user.email,
     userExternalId: user.external_id,
   }
-  return { course, shown }
+  return { course, user, shown }
 }
 
 /** Finds the course and user of an enrolment; in a batch, which changes neither, each once. */
@@ -301,7 +305,7 @@ async function findParents(
     }),
     once(call, `user ${userId}`, () =>
       database.one<ParentUser>(
-        sql`select id, email, external_id from users where ${matchesReference('users', userId)}`,
+        sql`select id, email, external_id, status from users where ${matchesReference('users', userId)}`,
       ),
     ),
   ])
@@ -317,7 +321,7 @@ async function readUsers({ database, batch }: Call, items: readonly unknown[]): 
   })
   if (named.length === 0) return
   const rows = await database.all<ParentUser>(
-    sql`select id, email, external_id from users where external_id in (${join([...new Set(named)])})`,
+    sql`select id, email, external_id, status from users where external_id in (${join([...new Set(named)])})`,
   )
   for (const row of rows) batch?.rows.set(`user ext:${row.external_id}`, row)
 }

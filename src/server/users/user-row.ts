@@ -4,7 +4,7 @@ import type { User } from '../../contract/users.ts'
 import { type Asking, seenOnly, visibleUsers } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import { matchesReference } from '../database/reference.ts'
-import { notFound } from '../problem-error.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 
 /** Row of a user; `profile` is JSON. */
 export interface UserRow extends Row {
@@ -37,6 +37,11 @@ export async function findUser(database: Database, reference: string, visible?: 
   )
   if (!row) throw notFound('user', reference)
   return row
+}
+
+/** Throws 409 `user_inactive` for a deleted or erased user; `name` is what the refusal calls them. */
+export function requireNotDeleted({ status }: Pick<UserRow, 'status'>, name: string): void {
+  if (status === 'deleted') throw new ProblemError('user_inactive', `User ${name} is deleted.`)
 }
 
 /** Stores the email address of a user in their enrolments, by which the learners of a course are sorted. */

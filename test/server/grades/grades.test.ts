@@ -269,6 +269,27 @@ test('only learners of the course are graded, and only scores are grades', async
   expect(await grade({ scoreGiven: 1 })).toMatchObject({ status: 409, body: { code: 'course_archived' } })
 })
 
+test.for(['?erase=true', ''])(
+  'a learner who was deleted with "%s" is graded no more, by one request or in a batch',
+  async (how, { admin, learner }) => {
+    const { grade, courseId } = await enrolled(admin, learner)
+    const { body: before } = await grade({ itemId: 'a', scoreGiven: 60 })
+    await admin.delete(`/v1/users/${learner.id}${how}`)
+    for (const itemId of ['a', 'b']) {
+      expect(await grade({ itemId, scoreGiven: 70 })).toMatchObject({
+        status: 409,
+        body: { code: 'user_inactive' },
+      })
+    }
+    const items = [{ learnerId: learner.id, courseId, itemId: 'a', scoreGiven: 70 }]
+    for (const onExists of ['fail', 'skip', 'update']) {
+      const { results } = (await admin.post('/v1/grades/batch', { onExists, items })).body
+      expect(results).toMatchObject([{ status: 409, code: 'user_inactive' }])
+    }
+    expect((await admin.get(`/v1/grades/${before.id}`)).body.scoreGiven).toBe(60)
+  },
+)
+
 test('learners see their own grades, and cannot change them', async ({ admin, learner, academy }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   const own = (await grade({ scoreGiven: 70 })).body

@@ -50,6 +50,43 @@ test('an unknown course or user is 404 with its place', async ({ admin, learner 
   })
 })
 
+test.for(['?erase=true', ''])(
+  'a user who was deleted with "%s" is enrolled no more, by one request or in a batch',
+  async (how, { admin, instructor, learner }) => {
+    const courseId = await courseOf(instructor)
+    await admin.put(`/v1/users/${learner.id}`, { externalId: 'S1' })
+    await admin.delete(`/v1/users/${learner.id}${how}`)
+    for (const userId of how ? [learner.id] : [learner.id, 'ext:S1']) {
+      const refusal = { code: 'user_inactive', detail: `User ${userId} is deleted.` }
+      const item = { courseId, userId }
+      const one = await instructor.post('/v1/enrollments', item)
+      expect(one).toMatchObject({ status: 409, body: refusal })
+      for (const onExists of ['fail', 'skip', 'update']) {
+        const batch = await instructor.post('/v1/enrollments/batch', { onExists, items: [item] })
+        expect(batch.body.results).toEqual([{ index: 0, status: 409, ...refusal }])
+        expect(one.text + batch.text).not.toContain(learner.email)
+      }
+    }
+    expect((await instructor.get(`/v1/users/${learner.id}`)).status).toBe(404)
+  },
+)
+
+test('a deleted enrolment of a deleted user is not revived, and any other can end', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin)
+  const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  const set = (status: string) => admin.put(`/v1/enrollments/${body.id}`, { status })
+  await admin.delete(`/v1/users/${learner.id}`)
+  expect((await set('inactive')).status).toBe(200)
+  expect((await set('deleted')).status).toBe(200)
+  expect(await set('active')).toMatchObject({ status: 409, body: { code: 'user_inactive' } })
+  expect((await admin.post('/v1/enrollments', { courseId, userId: learner.id })).status).toBe(409)
+  await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
+  expect((await set('active')).status).toBe(200)
+})
+
 test('there is one enrolment per course, user and role', async ({ admin, learner }) => {
   const courseId = await courseOf(admin)
   const enrollment = { courseId, userId: learner.id }
