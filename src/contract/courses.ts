@@ -125,6 +125,14 @@ export const Course = named(
 )
 export type Course = z.output<typeof Course>
 
+const Warning = shown(() => ({
+  code: field(
+    z.enum(['no_item', 'unweighted']),
+    'no_item: a weight names no item that has grades; unweighted: a graded item has no weight, while others have one',
+  ),
+  detail: field(z.string(), 'The warning, as a sentence, with the number of learners that it concerns'),
+}))
+
 /** The response to an update: the fields of the published interface about the new version, and the whole course. */
 export const CourseUpdate = named(
   'CourseUpdate',
@@ -136,6 +144,10 @@ export const CourseUpdate = named(
     updatedAt,
     modifiedAttributes: field(z.array(z.string()), 'Names of the attributes that the update changed'),
     course: field(Course, 'The updated course'),
+    warnings: field(
+      z.array(Warning).max(150).optional(),
+      'What may not be as intended in changed weights; absent if there is nothing',
+    ),
   })),
 )
 export type CourseUpdate = z.output<typeof CourseUpdate>

@@ -10,7 +10,7 @@ let hasRegraded = false
 const regrading: Regrading = {
   async begin(...change) {
     hasRegraded = true
-    await (await import('./grades/regrade.ts')).regradeCourse(...change)
+    return (await import('./grades/regrade.ts')).regradeCourse(...change)
   },
   async finish(app) {
     if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app, app.requestId)

@@ -37,6 +37,13 @@ function updatedText(verb: string, state?: string) {
   }
 }
 
+/** Returns the warnings of an update as a note. */
+function warningsText(answer: object): string | null {
+  const warnings = valueAt(answer, 'warnings')
+  if (!Array.isArray(warnings)) return null
+  return warnings.map((warning) => String(valueAt(warning, 'detail'))).join(' ')
+}
+
 function statusCommand(
   name: string,
   status: CourseInput['status'],
@@ -121,6 +128,7 @@ export const commands: readonly Command[] = [
     versioned: true,
     columns: updateColumns,
     done: updatedText('Updated'),
+    notes: warningsText,
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
   statusCommand('publish', 'published', 'Published', 'Publish courses and make them visible to learners', [

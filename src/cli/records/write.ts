@@ -8,6 +8,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
+import { thingName } from '../operation/thing-name.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
 import type { OpenChange } from '../session/bulk-change.ts'
 import { changeBy, idIn, nameIn, nounOf } from '../session/change-journal.ts'
@@ -52,9 +53,17 @@ export async function write(
 ): Promise<Result<unknown>> {
   const result = await caller.call<Operation>(operation, { ...input, signal })
   notes.take(result.written)
+  if (operation.id === 'courses.update') for (const text of warningsOf(result.data)) notes.add(text)
   const isKept = operation.method !== 'DELETE' && operation.holds.answer.includes('id')
   if (isKept && !result.unchanged) await printIds?.([result.id])
   return result
+}
+
+/** Returns the warnings about an updated course. */
+function warningsOf(data: unknown): string[] {
+  const { warnings, course } = isJsonObject(data) ? data : {}
+  if (!Array.isArray(warnings)) return []
+  return warnings.filter(isJsonObject).map(({ detail }) => `Course ${thingName(course)}: ${String(detail)}`)
 }
 
 /** Creates a record, or sets it if its dataset is always sent as a whole. */

@@ -45,8 +45,8 @@ const actionByStatus = {
 
 /** Updates grades and enrolments after a change of the passing criteria. */
 export interface Regrading {
-  /** Starts in the transaction that changes the course. */
-  readonly begin: (call: Call, before: Course, course: Course) => Promise<void>
+  /** Starts in the transaction that changes the course. Returns warnings about the new criteria. */
+  readonly begin: (call: Call, before: Course, course: Course) => Promise<CourseUpdate['warnings']>
   /** Does the rest after that transaction. */
   readonly finish: NonNullable<Route['finish']>
 }
@@ -58,8 +58,9 @@ export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get 
 export function courseRoutesWith({ begin, finish }: Regrading) {
   async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
     const update = await changeCourse(call, current, input)
-    if (update.modifiedAttributes.includes('assessmentCriteria')) await begin(call, current, update.course)
-    return update
+    if (!update.modifiedAttributes.includes('assessmentCriteria')) return update
+    const warnings = (await begin(call, current, update.course)) ?? []
+    return warnings.length > 0 ? { ...update, warnings } : update
   }
 
   return routesOf(courses, {

@@ -55,7 +55,7 @@ interface ItemRow extends Row {
  * Reads the newest grade of each item that learners of a course have: the index of items leads from one to the next, up to the
  * maximum of a gradebook.
  */
-async function readItems(
+export async function readItems(
   database: Database,
   courseId: string,
   withDrafts: boolean,

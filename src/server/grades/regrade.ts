@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
-import type { Course } from '../../contract/courses.ts'
+import type { Course, CourseUpdate } from '../../contract/courses.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
 import type { Writing } from '../changes/writing.ts'
@@ -12,6 +12,7 @@ import { writeSetting } from '../database/setting.ts'
 import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
+import { checkWeights } from './weight-check.ts'
 
 /** Learners per transaction, about ten milliseconds' worth. */
 const batchSize = 250
@@ -19,18 +20,23 @@ const batchSize = 250
 /**
  * Updates course grades and enrolments to a course's new criteria: grades by its weights, completed if `moveOn` is met now.
  * Completed enrolments stay so. Starts in the transaction that changes the course; for many learners, `finishRegrading`
- * does the rest in small transactions.
+ * does the rest in small transactions. Returns warnings about the weights, if these changed.
  */
-export async function regradeCourse(call: Writing, before: Course, course: Course): Promise<void> {
+export async function regradeCourse(
+  call: Writing,
+  before: Course,
+  course: Course,
+): Promise<CourseUpdate['warnings']> {
   const { weights, moveOn, passingScore } = before.assessmentCriteria
   const now = course.assessmentCriteria
   const isWeighted = !isDeepStrictEqual(weights, now.weights)
-  if (!isWeighted && moveOn === now.moveOn && passingScore <= now.passingScore) return
+  if (!isWeighted && moveOn === now.moveOn && passingScore <= now.passingScore) return []
   const { principal, origin } = call
   const left = await unfinishedOf(call.database, course.id)
   // Learners left over from the previous change get both.
   const weighted = isWeighted || left?.weighted === true
   await regradeSome(call, course, { weighted, after: undefined, principal, origin })
+  return isWeighted ? checkWeights(call.database, course) : []
 }
 
 /**

@@ -102,6 +102,39 @@ test('a correction keeps the weight, the maximum and the source, by command and 
   )
 })
 
+test('weights that name no item, and items without one, are said with their learners', {
+  tags: ['slow'],
+}, async ({ local }) => {
+  await fill(local)
+  const weighted = (name: string, other: string) =>
+    JSON.stringify([
+      { name, weight: 70 },
+      { name: other, weight: 30 },
+    ])
+  const weigh = (name: string, other: string) =>
+    local.run(['courses', 'update', 'LOG', '--weights', weighted(name, other)])
+  expect((await weigh('before', 'grades')).stderr).not.toContain('note:')
+  await local.run('grades set ext:1 --course ext:LOG --item exam --score 80')
+  await local.run('grades set ext:1 --course ext:LOG --item quiz --score 20')
+  const noItem = 'No item is named exma: its weight has no effect on the grades of 1 learner.'
+  const unweighted = 'Item exam has no weight, while others have one: it does not count for 1 learner.'
+  expect((await weigh('exma', 'quiz')).stderr).toBe(
+    `Updated course Logic (LOG), version 3\nnote: ${noItem} ${unweighted}\n`,
+  )
+  expect((await weigh('exam', 'quiz')).stderr).toBe('Updated course Logic (LOG), version 4\n')
+  const criteria = `assessmentCriteria: {weights: ${weighted('exma', 'quiz')}}`
+  writeFileSync(join(local.cwd, 'c.yaml'), `title: Logic\nexternalId: LOG\n${criteria}\nlessons: []\n`)
+  expect((await local.run('courses apply -f c.yaml')).stderr).toContain(
+    `note: Course Logic (LOG): ${noItem}\nnote: Course Logic (LOG): ${unweighted}\n`,
+  )
+  await weigh('exam', 'quiz')
+  writeFileSync(
+    join(local.cwd, 'a.yaml'),
+    `learnctl: 1\ncourses:\n  - {externalId: LOG, title: Logic, ${criteria}}\n`,
+  )
+  expect((await local.run('apply a.yaml --yes')).stderr).toContain(`note: Course Logic (LOG): ${noItem}`)
+})
+
 test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', {
   tags: ['slow'],
 }, async ({ local }) => {

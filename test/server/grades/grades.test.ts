@@ -77,6 +77,24 @@ test('the grade of a course is the mean of its items: by weights, else by those 
   expect(await other.row()).toMatchObject({ gradePercent: 70 })
 })
 
+test('changed weights warn of names without an item and of items that count no longer', async ({
+  admin,
+  learner,
+}) => {
+  const { grade, courseId } = await enrolled(admin, learner)
+  const update = async (...weights: object[]) =>
+    (await admin.put(`/v1/courses/${courseId}`, { assessmentCriteria: { weights } })).body.warnings
+  await grade({ itemId: 'e-1', label: 'Exam', scoreGiven: 80 })
+  await grade({ itemId: 'quiz', scoreGiven: 20 })
+  expect(await update({ name: 'Exam', weight: 70 }, { name: 'quiz', weight: 30 })).toBeUndefined()
+  expect(await update({ name: 'Exma', weight: 70 }, { name: 'quiz', weight: 30 })).toMatchObject([
+    { code: 'no_item', detail: expect.stringContaining('Exma') },
+    { code: 'unweighted', detail: expect.stringContaining('e-1') },
+  ])
+  // Without any effective weight, all items count equally.
+  expect(await update({ name: 'Exma', weight: 70 })).toMatchObject([{ code: 'no_item' }])
+})
+
 test('a corrected grade keeps its weight, maximum, label and publication; null sets the default', async ({
   admin,
   learner,
