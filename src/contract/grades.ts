@@ -52,7 +52,7 @@ const attributes = {
   ),
   scoreMaximum: field(
     score.positive().nullish(),
-    'Score that counts as 100% (default 100)',
+    'Score that counts as 100% (default that of the item’s other grades, else 100)',
     'Score that counts as 100%',
   ),
   weight: field(
@@ -79,11 +79,11 @@ const attributes = {
 
 /**
  * A grade; learner, course, source and item identify it. An absent field keeps the value of the stored grade, else has the
- * default, label and weight those of the item's other grades; null is the default.
+ * default, label, maximum and weight those of the item's other grades; null is the default.
  */
 export const GradeInput = named(
   'GradeInput',
-  'A grade. Learner, course, source and item identify it. An absent label, maximum, weight or publication stays as it is; for a first grade, label and weight are those of the item’s other grades, if there are any. null sets the default',
+  'A grade. Learner, course, source and item identify it. An absent label, maximum, weight or publication stays as it is; for a first grade, label, maximum and weight are those of the item’s other grades, if there are any. null sets the default',
   sent(attributes, (object) =>
     object
       .superRefine(({ scoreGiven, scoreMaximum, extraCredit }, context) => {
@@ -143,8 +143,8 @@ export type Grade = z.output<typeof Grade>
 
 const Warning = shown(() => ({
   code: field(
-    z.enum(['unweighted']),
-    'unweighted: the item has no weight, while other items of the learner have one',
+    z.enum(['unweighted', 'several_maxima']),
+    'unweighted: the item has no weight, while other items of the learner have one; several_maxima: none was given, and those of the item’s other grades differ',
   ),
   detail: field(z.string(), 'The warning, as a sentence'),
 }))
@@ -156,7 +156,7 @@ export const RecordedGrade = named(
   shown(() => ({
     ...shownFields(),
     warnings: field(
-      z.array(Warning).max(1).optional(),
+      z.array(Warning).max(2).optional(),
       'What may not be as intended; absent if there is nothing',
     ),
   })),

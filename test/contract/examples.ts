@@ -250,6 +250,7 @@ export const examples: Readonly<Record<string, Example>> = {
       itemId: '1754',
       label: 'TMA 1754',
       scoreGiven: 84,
+      scoreMaximum: 100,
       weight: 20,
       gradedAt: '2014-01-30T00:00:00Z',
     },

@@ -139,8 +139,13 @@ export const commands: readonly Command[] = [
     },
     notes: (answer) => {
       const warnings = valueAt(answer, 'warnings')
-      const detail = Array.isArray(warnings) ? valueAt(warnings[0], 'detail') : undefined
-      return detail === undefined ? null : `${detail} Set one with --weight`
+      if (!Array.isArray(warnings)) return null
+      return warnings
+        .map((warning) => {
+          const flag = valueAt(warning, 'code') === 'several_maxima' ? '--maximum' : '--weight'
+          return `${valueAt(warning, 'detail')} Set one with ${flag}`
+        })
+        .join('. ')
     },
     examples: [
       'grades set ext:11391 --course ext:AAA-2013J --score 85',

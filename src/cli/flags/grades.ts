@@ -6,7 +6,10 @@ const { learnerId: _, ...flags } = flagsOf(
   {
     courseId: { name: 'course' },
     scoreGiven: { name: 'score', none: true },
-    scoreMaximum: { name: 'maximum', default: 'unchanged, else 100' },
+    scoreMaximum: {
+      name: 'maximum',
+      default: 'unchanged, else that of the item for other learners, else 100',
+    },
     itemId: { name: 'item', asked: true },
     label: { default: 'unchanged, else that of the item for other learners' },
     weight: {

@@ -109,7 +109,7 @@ export function createPut<From>(putting: Putting<From>) {
     const [warning] = Array.isArray(warnings) ? warnings.filter(isJsonObject) : []
     return {
       kind: 'updated',
-      warning: warning?.['code'] === 'unweighted' ? String(warning['detail']) : null,
+      warning: warning === undefined ? null : String(warning['detail']),
     }
   }
 

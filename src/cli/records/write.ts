@@ -206,7 +206,7 @@ function resultOf(result: unknown): Outcome {
     const faults = Array.isArray(errors) ? errors.filter(isJsonObject) : []
     return { kind: 'failed', code: String(code ?? 'failed'), detail: String(detail ?? 'was refused'), faults }
   }
-  const warning = code === 'unweighted' ? String(detail) : null
+  const warning = code === 'unweighted' || code === 'several_maxima' ? String(detail) : null
   const named = typeof id === 'string' ? { warning, id } : { warning }
   if (code === 'skipped' || code === 'unchanged') return { kind: code, ...named }
   return { kind: status === 201 ? 'created' : 'updated', ...named }

@@ -21,7 +21,7 @@ import type { ResolvedGrade } from './resolve-grade.ts'
  */
 export async function setGrade(
   call: Writing,
-  { learner, course, before, grade: whole, standing, completedAt }: ResolvedGrade,
+  { learner, course, before, grade: whole, isMaximumUnsure, standing, completedAt }: ResolvedGrade,
   deliveryId: string | null = null,
 ): Promise<RecordedGrade> {
   const { database, now, principal } = call
@@ -89,7 +89,16 @@ export async function setGrade(
   const changes = [...completed.changes, updated]
   await recordLearning(call, changes, [{ before: standing, after: completed.standing }])
   const isUnweighted = published && scoreGiven !== null && courseGrade?.unweighted.includes(itemId)
-  return isUnweighted ? { ...after, warnings: [unweighted(itemId)] } : after
+  const warnings = [
+    ...(isUnweighted ? [unweighted(itemId)] : []),
+    ...(isMaximumUnsure ? [severalMaxima(itemId, scoreMaximum)] : []),
+  ]
+  return warnings.length > 0 ? { ...after, warnings } : after
+}
+
+function severalMaxima(itemId: string, maximum: number) {
+  const why = `Grades of item ${itemId} have several maxima`
+  return { code: 'several_maxima' as const, detail: `${why}: ${maximum}, that of the newest one, was used.` }
 }
 
 function unweighted(itemId: string) {

@@ -33,6 +33,8 @@ export interface ResolvedGrade {
   readonly course: Course
   readonly before: Grade | undefined
   readonly grade: NewGrade
+  /** True if the maximum is that of the item's newest grade, and others have another one. */
+  readonly isMaximumUnsure: boolean
   /** The learner's enrolment before this grade. */
   readonly standing: CountedEnrollment
   /** When the learner completed the content, ISO 8601 in UTC. */
@@ -58,6 +60,9 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly source: string
   readonly item_label: string | null
   readonly item_weight: number | null
+  readonly item_maximum: number | null
+  /** 1 if recent grades of the item have several maxima. */
+  readonly has_maxima: number | null
   readonly user_status: string
   readonly email: string
   readonly enrollment: string
@@ -72,6 +77,9 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly grade_created_at: string
   readonly grade_updated_at: string
 }
+
+/** Number of the item's newest grades whose maxima are compared. */
+const maxCompared = 20
 
 /** Maximum number of sources that a refusal names. */
 const maxSources = 10
@@ -107,6 +115,7 @@ export async function resolveGrade(
     course,
     before,
     grade: completeGrade(input, before, row, course),
+    isMaximumUnsure: input.scoreMaximum === undefined && before === undefined && Boolean(row.has_maxima),
     standing: toCountedEnrollment(
       { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
       course.assessmentCriteria.passingScore,
@@ -120,12 +129,16 @@ function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
   // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
     ? [
-        sql`i.label as item_label, i.weight as item_weight`,
+        sql`i.label as item_label, i.weight as item_weight, i.score_maximum as item_maximum, exists (
+          select 1 from (
+            select n.score_maximum from grades n where n.course_id = e.course_id and n.item_id = ${itemId}
+            order by n.created_at desc limit ${maxCompared}) recent
+          where recent.score_maximum <> i.score_maximum) as has_maxima`,
         sql`left join grades i on g.id is null and i.id = (
           select n.id from grades n where n.course_id = e.course_id and n.item_id = ${itemId}
           order by n.created_at desc limit 1)`,
       ]
-    : [sql`null as item_label, null as item_weight`, empty]
+    : [sql`null as item_label, null as item_weight, null as item_maximum, null as has_maxima`, empty]
   const asLearner = sql`e.role = 'learner' and e.status in ('active', 'completed')`
   return call.database.all<GradedRow>(sql`
     select ${courseColumns}, e.user_id, u.status as user_status, u.email, u.external_id as user_external_id,
@@ -147,14 +160,14 @@ function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
     limit ${maxSources}`)
 }
 
-/** True if label or weight are to be taken from the item's other grades. */
-function takesFromItem({ itemId, label, weight }: GradeInput): boolean {
-  return itemId !== wholeCourse && (label === undefined || weight === undefined)
+/** True if label, maximum or weight are to be taken from the item's other grades. */
+function takesFromItem({ itemId, label, scoreMaximum, weight }: GradeInput): boolean {
+  return itemId !== wholeCourse && [label, scoreMaximum, weight].includes(undefined)
 }
 
 /**
- * Returns a grade with all its fields: an absent one is as stored, else the default; the label and weight of a first
- * grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
+ * Returns a grade with all its fields: an absent one is as stored, else the default; label, maximum and weight of a
+ * first grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
  */
 function completeGrade(
   { itemId, source, scoreGiven, gradedAt, extraCredit, ...input }: GradeInput,
@@ -168,7 +181,7 @@ function completeGrade(
     initial: Value,
   ) => (given === undefined ? (stored ?? initial) : (given ?? initial))
   const label = valueOr(input.label, before?.label ?? row.item_label, '')
-  const scoreMaximum = valueOr(input.scoreMaximum, before?.scoreMaximum, 100)
+  const scoreMaximum = valueOr(input.scoreMaximum, before?.scoreMaximum ?? row.item_maximum, 100)
   const named = weightIn(course.assessmentCriteria.weights, itemId, label)
   const itemWeight = named === null ? row.item_weight : null
   const weight = valueOr<number | null>(input.weight, before ? before.weight : itemWeight, null)

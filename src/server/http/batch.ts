@@ -20,7 +20,7 @@ const maxFaults = 1000
 export interface Outcome {
   readonly id: string
   readonly created: boolean
-  readonly code?: 'unchanged' | 'skipped' | 'unweighted'
+  readonly code?: 'unchanged' | 'skipped' | 'unweighted' | 'several_maxima'
   readonly detail?: string
 }
 

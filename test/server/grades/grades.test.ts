@@ -130,7 +130,7 @@ test('a corrected grade keeps its weight, maximum, label and publication; null s
   })
 })
 
-test('a first grade of an item has the weight of the criteria, else the label and weight of other learners', async ({
+test('a first grade of an item has the weight of the criteria, else label, maximum and weight of other learners', async ({
   admin,
   learner,
   academy,
@@ -145,7 +145,7 @@ test('a first grade of an item has the weight of the criteria, else the label an
   await grade({ itemId: 'essay-1', scoreGiven: 50, weight: 90, label: 'Essay' })
   expect(await ofOther({ itemId: 'exam', scoreGiven: 10 })).toMatchObject({
     label: 'Exam',
-    scoreMaximum: 100,
+    scoreMaximum: 20,
     weight: 60,
   })
   expect(await ofOther({ itemId: 'essay-1', scoreGiven: 10 })).toMatchObject({ label: 'Essay', weight: null })
@@ -154,6 +154,25 @@ test('a first grade of an item has the weight of the criteria, else the label an
   // The grade of the whole course has no item and overrides weights.
   await ofOther({ scoreGiven: 50 })
   expect((await ofOther({ itemId: 'quiz', scoreGiven: 11 })).warnings).toBeUndefined()
+})
+
+test('where grades of an item have several maxima, a first one without has that of the newest, with a warning', async ({
+  admin,
+  learner,
+  academy,
+}) => {
+  const { grade, courseId } = await enrolled(admin, learner)
+  const [first, second] = [await academy.person('learner'), await academy.person('learner')]
+  for (const { id: userId } of [first, second]) await admin.post('/v1/enrollments', { courseId, userId })
+  const ofOther = async (learnerId: string, item: object) =>
+    (await admin.put('/v1/grades', { learnerId, courseId, itemId: 'exam', ...item })).body
+  await grade({ itemId: 'exam', scoreGiven: 17, scoreMaximum: 30 })
+  await ofOther(first.id, { scoreGiven: 10, scoreMaximum: 20 })
+  expect(await ofOther(second.id, { scoreGiven: 18 })).toMatchObject({
+    scoreMaximum: 20,
+    warnings: [{ code: 'several_maxima', detail: expect.stringContaining('20') }],
+  })
+  expect((await ofOther(second.id, { scoreGiven: 19 })).warnings).toBeUndefined()
 })
 
 test('without a source the grade that is there changes; where several have one, the source is required', async ({
