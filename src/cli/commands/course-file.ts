@@ -165,6 +165,11 @@ const copyFlags = [
     summary: 'Term of the copy: id, external id or name; none for no term (default that of the course)',
   },
   {
+    name: 'keep-dates',
+    kind: 'switch',
+    summary: 'Leave due dates as they are in another term',
+  },
+  {
     name: 'status',
     kind: 'text',
     summary: 'Status of the copy',
@@ -182,7 +187,7 @@ export const copyCommand: Command = {
   prints: ['Course', 'CoursePlan'],
   exits: ['partial'],
   description:
-    'Lessons keep their external ids in another academy; in the same one they get none, as each is there once, unless\n--lesson-ids says how to make new ones. Lessons without an external id get none. Enrolments, progress and grades are not copied.',
+    'Lessons keep their external ids in another academy; in the same one they get none, as each is there once, unless\n--lesson-ids says how to make new ones. Lessons without an external id get none. Enrolments, progress and grades are not copied.\nIn another term (--term), due dates move by the days between the first days of both terms.',
   arguments: [{ name: 'course', summary: 'Course: id or external id' }],
   flags: copyFlags,
   refuses: noColumns,
@@ -200,6 +205,7 @@ export const copyCommand: Command = {
       externalId: text('external-id'),
       lessonIds: text('lesson-ids'),
       term: text('term'),
+      keepDates: flags['keep-dates'] === true,
       status: text('status'),
       waitLock: flags[waitLockFlag.name],
     })

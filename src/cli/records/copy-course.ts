@@ -5,6 +5,7 @@ import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
+import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -13,6 +14,7 @@ import { requireOwnLessons } from './course-conflicts.ts'
 import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
 import { openWriting, type Writing } from './execute.ts'
 import { nothingSent, sendCourse } from './send-course.ts'
+import { shiftDueDates, termsOfCopy } from './shift-due-dates.ts'
 import {
   noteHiddenAnswers,
   readShownCourse,
@@ -31,6 +33,8 @@ export interface CopyOptions {
   readonly lessonIds: string | undefined
   /** Term of the copy; `none` for no term. */
   readonly term: string | undefined
+  /** Leaves due dates as they are in another term. */
+  readonly keepDates: boolean
   readonly status: string | undefined
   /** Time to wait for another apply. */
   readonly waitLock: unknown
@@ -65,8 +69,17 @@ async function makeCopy(
   })
   const { caller, notes } = writing
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
-  const { course, lessons } = await shownRecords(source)
+  const { course, lessons: original } = await shownRecords(source)
   const term = await termOf(context, writing, course, options)
+  const isMoved = options.term !== undefined && typeof term === 'string' && !options.keepDates
+  const terms = isMoved
+    ? await termsOfCopy(
+        { names: createNames(await session.caller(), io.signal), termId: source.course['termId'] },
+        { names: writing.names, term },
+      )
+    : null
+  const { lessons, note } = terms ? shiftDueDates(original, ...terms) : { lessons: original, note: null }
+  if (note !== null) await output.note(note)
   const kept = isElsewhere ? (source.course['externalId'] ?? null) : null
   const record = {
     ...course,

@@ -80,6 +80,29 @@ describe('courses copy', () => {
     expect(await shown(local, 'BIO-2028')).toMatchObject({ term: 'ext:2027S' })
   })
 
+  test('moves due dates as far as the first day of the term, unless --keep-dates', {
+    tags: ['slow'],
+  }, async ({ local }) => {
+    await local.run('terms create --name Autumn --external-id A --start-date 2026-08-03')
+    await local.run('terms create --name Spring --external-id S --start-date 2027-02-01')
+    await local.run('terms create --name Open --external-id O')
+    await local.run('courses create --title Sea --external-id SEA --term A')
+    await local.run('lessons create --course SEA --title Waves --due-at 2026-09-30')
+    await local.run('lessons create --course SEA --title Tides')
+    const dueDates = async (course: string) =>
+      (await local.run(`lessons list --course ${course} -o csv --columns title,dueAt`)).stdout
+    const moved = 'note: Due dates of 1 lesson are 182 days later'
+    expect((await local.run('courses copy SEA --term S --dry-run')).stderr).toContain(moved)
+    expect((await local.run('courses copy SEA --term S --external-id S1')).stderr).toContain(moved)
+    expect(await dueDates('S1')).toContain('Waves,2027-03-31T00:00:00')
+    const kept = await local.run('courses copy SEA --term S --external-id S2 --keep-dates')
+    expect(kept.stderr).not.toContain('note:')
+    expect(await dueDates('S2')).toContain('Waves,2026-09-30T00:00:00')
+    expect((await local.run('courses copy SEA --term O --dry-run')).stderr).toContain(
+      'note: Due dates of 1 lesson stay as they are: the new term has no first day',
+    )
+  })
+
   test('refuses a rule that leaves ids as they are or makes taken ones, before anything is sent', async ({
     local,
   }) => {
