@@ -13,6 +13,7 @@ import { type Place, sentence } from './sources/file.ts'
 import { createNameTable } from './sources/name-table.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './step.ts'
+import { trimmedColumns } from './trimmed-columns.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000
@@ -32,6 +33,8 @@ export interface Checked {
   readonly rows: number
   /** Number of rows without a key: importing the file again cannot match them. */
   readonly keyless: number
+  /** Number of rows with spaces around a value that is stored without them, and the first columns with such values. */
+  readonly trimmed: { readonly rows: number; readonly columns: ReadonlySet<string> }
   /** Rejected rows, by line. */
   readonly invalid: ReadonlyMap<number, Rejection>
 }
@@ -55,10 +58,14 @@ export async function checkFile(
   let problems = 0
   let count = 0
   let keyless = 0
+  const trimmed = { rows: 0, columns: new Set<string>() }
   function check(row: Row): void {
     count += 1
     const found = [...problemsOf(dataset, row, options)]
     if (found.length === 0 && keyOf(dataset, row.record) === null) keyless += 1
+    const trims = found.length === 0 ? trimmedColumns(dataset, row.record) : []
+    if (trims.length > 0) trimmed.rows += 1
+    for (const column of trims) trimmed.columns.add(columnText(column, labels))
     const names = repeats ? [] : namesOf(dataset, row.record)
     const same = lines.add(names, row.line)
     if (same !== undefined) {
@@ -77,7 +84,7 @@ export async function checkFile(
   if (problems > 0 && !options.skipInvalid) {
     throw refused(name, dataset, [...groups.values()], problems, { labels, placeOf })
   }
-  return { rows: count, keyless, invalid }
+  return { rows: count, keyless, trimmed, invalid }
 }
 
 /** Names that the file has for columns, and places in it. */

@@ -62,11 +62,16 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   const byDocument = checkByDocument(document, dataset)
   const options = { partial, local, skipInvalid, byDocument, expectedRows: file.lines }
   const checked = await checkFile(file.name, dataset, await rowsOf(), options)
-  const { keyless } = checked
+  const { keyless, trimmed } = checked
   if (keyless > 0) {
     const [field] = dataset.keys.flat()
     const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
     await note(context.io, `${which} no ${field}; each import creates ${them} again`)
+  }
+  if (trimmed.rows > 0) {
+    const rows = trimmed.rows === 1 ? '1 row has' : `${trimmed.rows} rows have`
+    const names = [...trimmed.columns].join(', ')
+    await note(context.io, `${rows} spaces around a value, which are left out: ${names}`)
   }
   await wanted.saveMapping()
   return { ...checked, rowsOf, document }

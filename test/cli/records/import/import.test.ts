@@ -452,6 +452,17 @@ describe('an import that cannot go on', () => {
   })
 })
 
+test('spaces around names are left out, with a note', async ({ local }) => {
+  const stdin =
+    'externalId,email,firstName,lastName\n1,a@b.example," Ada",Lovelace\n2,b@b.example,Bo,"Bell "\n'
+  const ran = await local.run('users import -', { stdin })
+  expect(ran.stderr).toContain(
+    'note: 2 rows have spaces around a value, which are left out: firstName, lastName\n',
+  )
+  const clean = await local.run('users import -', { stdin: 'externalId,email\n3,c@b.example\n' })
+  expect(clean.stderr).not.toContain('spaces')
+})
+
 test('rows that nothing tells from others are named, for each import creates them again', async ({
   local,
 }) => {
