@@ -60,7 +60,7 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   const { data: lesson } = await caller.call(calls.lessons.get, { params, signal })
   if (!isJsonObject(lesson))
     throw new CommandError('invalid_response', 'failure', 'The response contains no lesson')
-  const body = await changesOf(caller, lesson, given, signal)
+  const { body, place } = await changesOf(caller, lesson, given, signal)
   const name = `lesson ${thingName(lesson)}`
   const input = {
     params: { lessonId: String(lesson['id']) },
@@ -79,8 +79,9 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   if (hasChosenForm(settings) && !settings.quiet.value) {
     return output.one(moved, { table: columns, paths: calls.lessons.get.holds.answer })
   }
-  const order = typeof moved['order'] === 'number' ? ` to place ${moved['order']}` : ''
-  await output.done(isMoved ? `Moved ${name}${order}` : `No changes to ${name}: it is there already`)
+  await output.done(
+    isMoved ? `Moved ${name} to place ${place}` : `No changes to ${name}: it is there already`,
+  )
   if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
 }
 
@@ -95,13 +96,20 @@ function requireOnePlace({ flags }: Given): void {
   throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
 }
 
+/** Changes that move a lesson, and its place in words, counted as `--position` does. */
+interface Move {
+  readonly body: JsonObject
+  /** As in `to place 2 of 3 in its module`. */
+  readonly place: string
+}
+
 /** Returns the module and the order to send; nothing where the lesson is there already. */
 async function changesOf(
   caller: Caller,
   lesson: JsonObject,
   { flags }: Given,
   signal: AbortSignal,
-): Promise<JsonObject> {
+): Promise<Move> {
   const { readCourse, findModule } = await import('../operation/course-modules.ts')
   const { readLessons } = await import('../records/sources/shown-course.ts')
   const courseId = String(lesson['courseId'])
@@ -123,7 +131,12 @@ async function changesOf(
   const previous = index === null ? undefined : others[index - 1]
   const stays = index === null || all.indexOf(all.find(({ id }) => id === lesson['id']) ?? {}) === index
   const order = Number(previous?.['order'] ?? 0) + 1
-  return { ...(isElsewhere && { moduleId: wanted }), ...(!stays && { order }) }
+  const own = index ?? all.findIndex(({ id }) => id === lesson['id'])
+  const before = group.filter((other) => others.indexOf(other) < own).length
+  return {
+    body: { ...(isElsewhere && { moduleId: wanted }), ...(!stays && { order }) },
+    place: `${before + 1} of ${group.length + 1}${wanted === null ? '' : ' in its module'}`,
+  }
 
   /** Returns the index among the other lessons of the course; null to stay where it is. */
   function placeIn(): number | null {

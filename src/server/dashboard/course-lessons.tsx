@@ -63,7 +63,10 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course) {
     query: { course_id: course.id, limit: String(maxLessons), cursor },
   })
   const isWhole = nextCursor === null && cursor === undefined
-  const parts = partsOf(course, data).filter(({ lessons }) => isWhole || lessons.length > 0)
+  const parts = partsOf(course, data).flatMap(({ module, lessons }): Part[] => {
+    if (isWhole) return [{ module, lessons: lessons.map((lesson, at) => ({ ...lesson, order: at + 1 })) }]
+    return lessons.length > 0 ? [{ module, lessons }] : []
+  })
   return (
     <section class="card lessons" aria-labelledby="lessons">
       <h2 id="lessons">Lessons</h2>

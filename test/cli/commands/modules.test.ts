@@ -114,9 +114,17 @@ describe('lessons move', () => {
     expect(await lessons(local)).toEqual(expected)
   })
 
+  test('says the place that --position counts, also where a lesson was deleted', async ({ local }) => {
+    await local.run('lessons delete sun --yes')
+    expect((await local.run('lessons move bye --module Reefs --position 1')).stderr).toBe(
+      'Moved lesson Farewell (bye) to place 1 of 2 in its module\n',
+    )
+    expect((await local.run('lessons move corals --module none')).stderr).toMatch(/ to place 1 of 1\n$/)
+  })
+
   test('says where the lesson is, and that nothing changed', async ({ local }) => {
     expect((await local.run('lessons move sun --position 1')).stderr).toBe(
-      'Moved lesson The sun (sun) to place 1\n',
+      'Moved lesson The sun (sun) to place 1 of 2 in its module\n',
     )
     expect((await local.run('lessons move sun --before moon')).stderr).toBe(
       'No changes to lesson The sun (sun): it is there already\n',
