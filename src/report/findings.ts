@@ -45,7 +45,7 @@ function completion({ summary }: ReportFigures, { words, count, roughPercent }: 
 function activity({ activity: now, activityBefore, start, end }: ReportFigures, formats: Formats): Finding {
   const { words, count, change, period } = formats
   const [mean, before] = [meanActive(now, end), meanActive(activityBefore, end)]
-  const [shown, shownBefore] = [count(Math.round(mean)), count(Math.round(before))]
+  const [shown, shownBefore] = [count(roundUpFromZero(mean)), count(roundUpFromZero(before))]
   const { findings } = words
   if (mean === 0) {
     return {
@@ -67,17 +67,22 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
 }
 
 /**
- * Returns the mean number of active learners in a day, week or month: of the complete ones, if there are any, because the first
- * and the last may be cut by the period, or not have ended yet.
+ * Returns the mean number of active learners in a day, week or month: of the complete ones, if any of them has activity, because
+ * the first and the last may be cut by the period, or not have ended yet.
  */
 function meanActive({ by, data }: ActivityFigures, reportEnd: string): number {
   const shortestMs = { day: 23, week: 7 * 24 - 1, month: 28 * 24 - 1 }[by] * 60 * 60 * 1000
   const complete = data.filter(
     ({ start, end }) => end <= reportEnd && Date.parse(end) - Date.parse(start) >= shortestMs,
   )
-  const counted = complete.length === 0 ? data : complete
+  const counted = complete.some(({ activeLearners }) => activeLearners > 0) ? complete : data
   if (counted.length === 0) return 0
   return counted.reduce((sum, { activeLearners }) => sum + activeLearners, 0) / counted.length
+}
+
+/** Rounds a mean; one below 1 is 1, because 0 would say that there was no activity. */
+function roundUpFromZero(mean: number): number {
+  return mean > 0 ? Math.max(1, Math.round(mean)) : 0
 }
 
 /** Returns the lowest pass rate of several courses, or that of the only one. */

@@ -67,6 +67,19 @@ describe('what stands out', () => {
     expect(sentences(figuresOf([tides], { activity, activityBefore }))).toContain(sentence)
   })
 
+  test('counts a week that has not ended where no other has activity', () => {
+    const [first, second] = weeksOf(0, 14).data
+    const activity = { ...weeksOf(), data: [first!, { ...second!, end: '2026-10-13T00:00:00.000Z' }] }
+    expect(sentences(figuresOf([tides], { activity, activityBefore: weeksOf(0) }))).toContain(
+      '7 active learners in an average week; none in the period before.',
+    )
+  })
+
+  test('never says 0 for a period with activity', () => {
+    const figures = figuresOf([tides], { activity: weeksOf(0, 0, 1), activityBefore: weeksOf(0) })
+    expect(sentences(figures)).toContain('1 active learners in an average week; none in the period before.')
+  })
+
   test('compares complete weeks only', () => {
     const [first, second] = weeksOf(40, 2).data
     const cut = { ...weeksOf(), data: [first!, { ...second!, end: '2026-10-13T00:00:00.000Z' }] }
