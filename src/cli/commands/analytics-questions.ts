@@ -20,7 +20,7 @@ export const questionCommands: readonly Command[] = [
     name: 'at-risk',
     summary: 'List learners who may need help, one row per learner and course',
     description:
-      'Reasons: inactive (no access for 14 days and not completed), stuck (below 50% and no progress for 14 days), not_passed\n(course grade below the passing score). Only active enrolments in published courses are listed, as by the dashboard:\nsee docs/analytics.md. With --pseudonymise all rows are printed, in the order of pseudonyms.',
+      'Reasons: inactive (no access for 14 days and not completed), stuck (below 50% and no progress for 14 days), not_passed\n(course grade below the passing score). Only published courses are listed, and only active enrolments as inactive or\nstuck, as by the dashboard: see docs/analytics.md. With --pseudonymise all rows are printed, in the order of pseudonyms.',
     flags: pseudonymFlags,
     operation: async () => (await contract()).atRisk,
     query: riskFilters,

@@ -183,13 +183,18 @@ export async function readAttentionIn(
       one,
     ]),
   )
+  const figuresByCourse = Map.groupBy(
+    await readCourseFigures(database, { ...wholeAcademy, courses }),
+    ({ courseId }) => courseId,
+  )
   return titled.map(({ id, title, external_id: courseExternalId }) => {
-    const { unseen = 0, unrisen = 0, failed = 0 } = attentionByCourse.get(id) ?? {}
+    const { unseen = 0, unrisen = 0 } = attentionByCourse.get(id) ?? {}
+    const { graded, passed } = gradesOf(figuresByCourse.get(id) ?? [])
     return {
       courseId: id,
       courseTitle: title,
       courseExternalId,
-      attention: { inactive: unseen, stuck: unrisen, not_passed: failed },
+      attention: { inactive: unseen, stuck: unrisen, not_passed: graded - passed },
     }
   })
 }
@@ -225,7 +230,7 @@ function recentSince(now: Date, days: number): string {
 
 /**
  * Returns the condition for each reason, in a query over enrolments in published courses (`c`, `e`, `p` and `g`). A
- * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade.
+ * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade, and like the pass rate any enrolment.
  */
 export function attentionConditions(
   now: Date,
@@ -235,6 +240,6 @@ export function attentionConditions(
   return {
     inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${recentSince(now, inactiveDays)})`,
     stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${recentSince(now, stuckDays)})`,
-    not_passed: sql`(c.status = 'published' and e.status = 'active' and g.percent < ${passingScore})`,
+    not_passed: sql`(c.status = 'published' and g.percent < ${passingScore})`,
   }
 }

@@ -147,7 +147,7 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
   return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
 
-/** Updates the counters of passed and failed learners after a change of a course's passing score. */
+/** Updates the counters of passed learners after a change of a course's passing score. */
 export async function countPassingScore(
   { database, now }: CountingWrite,
   courseId: string,
@@ -160,12 +160,10 @@ export async function countPassingScore(
   const tallies = (await database.all<GradedCount>(between)).flatMap((counted): Tally[] => {
     const isUserDeleted = counted.user_status === 'deleted'
     const { passed } = kindsOf(counted.status as CountedStatus, isUserDeleted)
-    const failed = !isUserDeleted && counted.enrollment === 'active'
     const change = { place: 0, learners: sign * counted.learners, amount: 0 }
     return [
       { ...change, kind: passed, courseId, learners: -change.learners },
       { ...change, kind: passed, courseId: '', learners: -change.learners },
-      ...(failed ? [{ ...change, kind: 'failed', courseId }] : []),
     ]
   })
   await countTallies({ database, now }, tallies)

@@ -175,11 +175,9 @@ interface AttentionFigures {
   readonly unseen: number
   /** In progress below 50%, and last risen before that day. */
   readonly unrisen: number
-  /** With a grade below the passing score. */
-  readonly failed: number
 }
 
-const measures = { open: 'unseen', early: 'unrisen', failed: 'failed' } as const
+const measures = { open: 'unseen', early: 'unrisen' } as const
 
 /**
  * Counts learners who may need attention, by course: all candidates less those of recent days.
@@ -199,7 +197,7 @@ export async function readAttention(
   ) => {
     for (const { kind, course_id: courseId, learners } of rows) {
       const measure = measures[kind.replace(' since', '') as keyof typeof measures]
-      const before = found.get(courseId) ?? { courseId, unseen: 0, unrisen: 0, failed: 0 }
+      const before = found.get(courseId) ?? { courseId, unseen: 0, unrisen: 0 }
       found.set(courseId, { ...before, [measure]: before[measure] + times * learners })
     }
   }

@@ -42,9 +42,9 @@ function kindsNamed(status: CountedStatus) {
 
 /**
  * Kinds of learners who may need attention: `open` is active and not completed, `early` is in progress below 50%, both also
- * by the day of the last access or rise (`since`); `failed` is active with a grade below the passing score.
+ * by the day of the last access or rise (`since`).
  */
-const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'] as const
+const attentionTallies = ['open', 'open since', 'early', 'early since'] as const
 
 /** Kinds whose places are days. */
 export const dayKinds: readonly string[] = ['open since', 'early since']
@@ -134,9 +134,6 @@ export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tall
   if (isActive && status === 'in_progress' && percentage < stuckBelow && risenAt !== null) {
     tallies.push(tallyOf('early', courseId, 0))
     if (dayNumber(risenAt) >= firstDay) tallies.push(tallyOf('early since', courseId, dayNumber(risenAt)))
-  }
-  if (grade !== null && grade < passingScore && isActive) {
-    tallies.push(tallyOf('failed', courseId, 0))
   }
   return tallies
 }

@@ -60,7 +60,7 @@ test('a course page reads by indexes only, with the same number of statements fo
       expect(scans, query.sql).toEqual([])
     }
   }
-  expect(counts).toEqual([46, 46])
+  expect(counts).toEqual([47, 47])
 })
 
 test('a course with very many learners lists the last enrolled ones, and any that are searched for', async ({
@@ -104,6 +104,31 @@ test('a course with very many learners lists the last enrolled ones, and any tha
   expect(await downloaded(5)).toEqual({ names: ['Ann', 'Bo', 'Cleo', 'Dan', 'Eva'], sorts })
   // The first row is sent at once, however many follow.
   expect(await downloaded(3)).toEqual({ names: ['Cleo', 'Dan', 'Ann', 'Bo', 'Eva'], sorts: false })
+})
+
+test('everybody whose grade is counted either passed or did not pass, whatever became of the enrolment', async ({
+  academy,
+  admin,
+}) => {
+  const { id: courseId } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+  for (const [scoreGiven, status] of [
+    [80, 'completed'],
+    [20, 'active'],
+    [20, 'completed'],
+    [20, 'inactive'],
+  ] as const) {
+    const { id: userId } = await academy.person('learner')
+    const enrollment = (await admin.post('/v1/enrollments', { courseId, userId })).body
+    await academy.grade({ learnerId: userId, courseId, scoreGiven })
+    await admin.put(`/v1/enrollments/${enrollment.id}`, { status })
+  }
+  const { passRate, attention } = await readCourseStanding(academy.database, courseId, now)
+  expect({ passRate, ...attention }).toMatchObject({ passRate: 25, not_passed: 3 })
+  const listed = (await admin.get('/v1/analytics/at-risk?reason=not_passed')).body.data
+  expect(listed).toHaveLength(3)
+  const filter = { courseId, sort: 'name', attention: 'not_passed' } as const
+  const filtered = await pageOfLearners(academy.database, filter, now, { limit: 10, learners: 4 })
+  expect(filtered.data).toHaveLength(3)
 })
 
 test('a learner is inactive or stuck from the fourteenth day on, and only where something is left to do', async ({

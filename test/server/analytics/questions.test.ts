@@ -141,8 +141,9 @@ async function expectItems(academy: TestAcademy, items: readonly ItemGrades[]): 
 
 const conditionByReason = {
   inactive: (since: string) =>
-    sql`(p.status is null or p.status <> 'completed') and coalesce(p.last_accessed, e.enrolled_at) < ${since}`,
-  stuck: (since: string) => sql`p.status = 'in_progress' and p.percentage < 50 and p.risen_at < ${since}`,
+    sql`e.status = 'active' and (p.status is null or p.status <> 'completed') and coalesce(p.last_accessed, e.enrolled_at) < ${since}`,
+  stuck: (since: string) =>
+    sql`e.status = 'active' and p.status = 'in_progress' and p.percentage < 50 and p.risen_at < ${since}`,
   not_passed: () => sql`exists (
     select 1 from course_grades g where g.user_id = e.user_id and g.course_id = e.course_id and g.percent < 70)`,
 }
@@ -154,7 +155,7 @@ async function expectAtRisk(academy: TestAcademy, rows: readonly AtRiskRow[]): P
     const expected = await academy.database.all(sql`
       select u.email, e.course_id from enrollments e join users u on u.id = e.user_id
       left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
-      where e.role = 'learner' and e.status = 'active' and ${condition(since)} order by u.email, e.course_id`)
+      where e.role = 'learner' and e.status <> 'deleted' and ${condition(since)} order by u.email, e.course_id`)
     const listed = rows.filter(({ reasons }) => (reasons as readonly string[]).includes(reason))
     expect(listed.map(({ email, courseId }) => `${email} ${courseId}`).sort(), reason).toEqual(
       expected.map(({ email, course_id: id }) => `${email} ${id}`).sort(),

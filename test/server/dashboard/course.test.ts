@@ -184,7 +184,7 @@ crowded.for([
   ['?q=CAESAR%40', [caesar]],
   ['?q=b.example&status=in_progress', [caesar, eva]],
   ['?q=%25', []],
-  ['?attention=not_passed', [bo]],
+  ['?attention=not_passed', [bo, done]],
   ['?attention=stuck', []],
 ] as const)(
   'its table at %s has these learners in this order',

@@ -27,7 +27,7 @@ export interface SchemaStep {
 }
 
 /** The schema version that this program works with. */
-export const schemaVersion = 26
+export const schemaVersion = 27
 
 /** Returns the step that creates an academy and the steps that upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
@@ -35,6 +35,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
     { from: 25, to: 26, run: (database) => upgradeFrom25(database, context) },
+    { from: 26, to: 27, run: deleteFailedCounters },
   ]
 }
 
@@ -104,6 +105,12 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await addTables(database, [rowChanges])
   await beginRowChanges(database, context.now)
   await context.rebuildCounters({ database, now: context.now })
+}
+
+/** Deletes the counters of learners who did not pass: they are those who are graded, less those who passed. */
+async function deleteFailedCounters(database: Database): Promise<void> {
+  for (const table of ['counters', 'counter_changes'])
+    await database.run(raw(`delete from ${table} where kind = 'failed'`))
 }
 
 /** Adds the indexes by which all data about a person is found, a page at a time. */
