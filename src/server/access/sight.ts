@@ -23,18 +23,21 @@ export const instructorAccess = sql`
   coalesce((select value from settings where name = ${instructorSetting}), 'taught')`
 
 /**
- * Selects the ids of the courses that the caller teaches, if they see no others: those that they created, and those
- * where they are enrolled as an instructor. Undefined for any other caller.
+ * Selects the ids of the courses that the caller teaches, if they see no others: those where they are enrolled as an
+ * instructor, and those that they created, unless that enrolment has ended there. Undefined for any other caller.
  */
 export function taughtCourses({ principal }: Seer, trash: '' | 'deleted_' = ''): Sql | undefined {
   if (principal.sees !== 'taught') return undefined
   const { userId } = principal
+  const [courses, enrollments] = [raw(`${trash}courses`), raw(`${trash}enrollments`)]
   // SQLite would read all instructors of the academy. The trash has an index of instructors instead.
   const counts = sql`role = 'instructor' and status in ('active', 'completed')`
+  // All of a unique key, which SQLite prefers to reading the course's enrolments.
+  const isEnrolled = sql`i.user_id = ${userId} and i.course_id = made.id and i.role = 'instructor'`
   return sql`
-    select course_id from ${raw(`${trash}enrollments`)}
-    where user_id = ${userId} and ${trash ? counts : fenced([counts])}
-    union all select id from ${raw(`${trash}courses`)} where created_by = ${userId}`
+    select course_id from ${enrollments} where user_id = ${userId} and ${trash ? counts : fenced([counts])}
+    union all select made.id from ${courses} made where made.created_by = ${userId} and not exists (
+      select 1 from ${enrollments} i where ${isEnrolled} and ${fenced([sql`i.status in ('inactive', 'deleted')`])})`
 }
 
 /** Returns the condition that a column has the id of a course that the caller teaches; undefined if they see others. */
