@@ -72,6 +72,21 @@ test('is of one user, who alone can renew it', async ({ admin, instructor, clock
   })
 })
 
+test('an instructor holds it against other instructors, and an admin takes it from them', async ({
+  academy,
+  admin,
+  instructor,
+}) => {
+  const colleague = await academy.person('instructor')
+  await instructor.put(path, own)
+  expect((await colleague.put(path, other)).status).toBe(409)
+  expect(await admin.put(path, other)).toMatchObject({ status: 200, body: { userId: admin.id } })
+  expect(await instructor.put(path, own)).toMatchObject({
+    status: 409,
+    body: { code: 'apply_in_progress', lease: { userId: admin.id } },
+  })
+})
+
 test('exactly one of several clients at once gets it', async ({ admin }) => {
   const ids = Array.from({ length: 8 }, (_, index) => `apply-${index}-of-eight-at-once`)
   const answers = await Promise.all(ids.map((id) => admin.put(path, { id, holder: 'build' })))

@@ -208,7 +208,7 @@ export const operationWords: Words = {
     'Absent settings are left unchanged, null resets one to its default. With `instructorAccess` set to `all`, instructors see and change all courses and the records of all learners.',
 
   'leases.take':
-    'The client chooses a random id, and sends the same request again before the lease ends, after 60 seconds. While another client holds the lease, the response is 409. The lease blocks no other operation, and is not in the audit log.',
+    'The client chooses a random id, and sends the same request again before the lease ends, after 60 seconds. While another client holds the lease, the response is 409, but an admin takes the lease of a user who is no admin. The lease blocks no other operation, and is not in the audit log.',
   'leases.release': 'Ends the lease at once. Only its user and admins can release it.',
 
   'changes.list': 'Admins see all changes, others their own. The newest come first.',
