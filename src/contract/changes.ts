@@ -61,7 +61,7 @@ export const Change = named(
     counts: field(z.array(ChangeCount), 'What was done, by action; empty if nothing was changed'),
     undoneBy: field(
       z.string().nullable(),
-      'Id of the last change that has undone this one; null if none has',
+      'Id of the last change that has undone something of this one; null if none has',
     ),
     undoableUntil: field(Time, 'When its undoing is no longer supported: 30 days after it began'),
     createdAt: field(Time, 'When it began'),

@@ -26,8 +26,13 @@ interface ChangeRow extends Row {
   readonly ended_at: string | null
 }
 
+/**
+ * Columns of ChangeRow, from `changes c`. Where no undo wrote anything, nothing is undone; one that continues an
+ * interrupted undo may find nothing left to write.
+ */
 const columns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
   c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
+               and exists (select 1 from changes w join change_counts n on n.change_id = w.id where w.undoes = c.id)
              order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
 
 /** Routes of changes. The audit log has no entries for them, only for what is done in a change. */

@@ -113,10 +113,37 @@ test('a change names the one that it undoes, and that one the last that has undo
   const undo = { command: 'undo', undoes: first }
   const { body: second } = await admin.post(path, undo)
   expect(second).toMatchObject({ command: 'undo', source: null, undoes: first })
+  await admin.post('/v1/courses', { title: 'Logic' }, { 'change-id': second.id })
   expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(null)
   await admin.post(`${path}/${second.id}/end`, { state: 'completed' })
   expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(second.id)
   expect(await admin.post(path, { ...undo, undoes: 'chg_none' })).toMatchObject({ status: 404 })
+})
+
+test('a change that wrote nothing marks no other as undone', async ({ instructor }) => {
+  const first = await begin(instructor)
+  await instructor.post('/v1/courses', { title: 'Logic' }, first)
+  const undo = { command: 'undo', undoes: first['change-id'] }
+  for (const state of ['completed', 'partial']) {
+    const { body } = await instructor.post(path, undo)
+    await instructor.post(`${path}/${body.id}/end`, { state })
+  }
+  expect((await instructor.get(`${path}/${first['change-id']}`)).body.undoneBy).toBe(null)
+  expect((await instructor.get(path)).body.data.map((one: { undoneBy: unknown }) => one.undoneBy)).toEqual([
+    ...[null, null, null],
+  ])
+})
+
+test('an undo that finds nothing left to write completes one that was interrupted', async ({ admin }) => {
+  const first = (await begin(admin))['change-id']
+  const undo = { command: 'undo', undoes: first }
+  const { body: interrupted } = await admin.post(path, undo)
+  await admin.post('/v1/courses', { title: 'Logic' }, { 'change-id': interrupted.id })
+  await admin.post(`${path}/${interrupted.id}/end`, { state: 'interrupted' })
+  expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(null)
+  const { body: second } = await admin.post(path, undo)
+  await admin.post(`${path}/${second.id}/end`, { state: 'completed' })
+  expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(second.id)
 })
 
 test('the hash of an entry covers its change, also after the details were erased', async ({
