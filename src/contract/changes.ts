@@ -81,8 +81,11 @@ export const ChangedRecord = named(
     noun: field(z.enum(nouns), 'Type of the record'),
     action: field(z.enum(allActions), 'What was done to it'),
     subjectId: field(z.string().nullable(), 'Id of the record'),
-    subjectName: field(z.string().nullable(), 'What it was called; null if it was erased'),
-    isErased: field(z.boolean(), 'Whether its values were erased with a user'),
+    subjectName: field(z.string().nullable(), 'What it was called; null if its values are left out'),
+    isErased: field(
+      z.boolean(),
+      'Whether its values are left out: erased with a user, or about someone whom the caller does not see',
+    ),
     before: field(Values.nullable(), 'As in the audit log: what changed, as it was before'),
     after: field(Values.nullable(), 'As in the audit log: what changed, as it was afterwards'),
   })),

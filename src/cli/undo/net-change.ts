@@ -8,7 +8,7 @@ export interface RecordedAction {
   readonly verb: string
   readonly id: string | null
   readonly name: string | null
-  /** True if its values were erased with a user. */
+  /** True if its values were erased with a user, or are not visible to the caller. */
   readonly isErased: boolean
   readonly before: JsonObject | null
   readonly after: JsonObject | null
@@ -141,7 +141,7 @@ function lastingReason({ noun, verb, isErased }: RecordedAction): string | null 
   return verb === 'password_changed' ? passwords : null
 }
 
-/** Reason of actions whose values were erased with a user; `lastingTexts` words the reasons. */
+/** Reason of actions whose values were erased with a user, or are not visible; `lastingTexts` words the reasons. */
 export const erased = 'erased'
 /** Reason of updates whose former values were not recorded: those of a batch, on a platform that keeps no changes. */
 export function unknownValues(noun: KindName): string {

@@ -97,7 +97,7 @@ export function lastingTexts({ lasting }: Pick<UndoPlan, 'lasting'>): string[] {
   return [...lasting].map(([what, count]) => {
     switch (what) {
       case erased:
-        return `${pluralise(count, 'action')} whose values were erased with a user`
+        return `${pluralise(count, 'action')} whose values were erased with a user or are not visible to you`
       case erasedForGood:
         return `${pluralise(count, 'permanent deletion')}`
       case passwords:

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { type Action, nounOf } from '../../contract/actions.ts'
-import { type Change, type ChangeCount, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { type Change, type ChangeCount, changes } from '../../contract/changes.ts'
 import { visibleUsers } from '../access/sight.ts'
 import { foldCounts, totalsOf, undoableUntil } from '../changes/bulk-change.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -11,7 +11,8 @@ import { resolveFilter } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, parentNotFound } from '../problem-error.ts'
-import { type EntryRow, entryColumns, toEntry } from './audit-log.ts'
+import { type EntryRow, entryColumns } from './audit-log.ts'
+import { changedRecords } from './changed-records.ts'
 
 interface ChangeRow extends Row {
   readonly id: string
@@ -89,7 +90,7 @@ export const changeRoutes = routesOf(changes, {
   async records(call) {
     const { database, query, params } = call
     const { id } = await requireChange(call, params.changeId)
-    return page<EntryRow, ChangedRecord>(
+    const found = await page<EntryRow, EntryRow>(
       database,
       {
         columns: entryColumns,
@@ -104,8 +105,9 @@ export const changeRoutes = routesOf(changes, {
       },
       { sort: query.sort, expressions: { at: sql`a.id` }, id: sql`a.change_id` },
       query,
-      toRecord,
+      (row) => row,
     )
+    return { ...found, data: await changedRecords(call, found.data) }
   },
 })
 
@@ -161,9 +163,4 @@ function toChange(row: ChangeRow, counts: ChangeCount[]): Change {
     createdAt: row.created_at,
     endedAt: row.ended_at,
   }
-}
-
-function toRecord(row: EntryRow): ChangedRecord {
-  const { id, at, noun, action, subjectId, subjectName, detailsSalt, before, after } = toEntry(row)
-  return { id, at, noun, action, subjectId, subjectName, isErased: detailsSalt === null, before, after }
 }

@@ -111,9 +111,9 @@ const records: List<ChangedRecord> = {
     {
       name: 'Record',
       look: 'broad',
-      cell: ({ subjectName, subjectId, isErased }) =>
+      cell: ({ subjectName, subjectId, isErased }, signedIn) =>
         isErased ? (
-          <span class="none">Erased</span>
+          <span class="none">{isRole(signedIn, 'admin') ? 'Erased' : 'Not visible to you'}</span>
         ) : (
           <Name text={subjectName ?? subjectId ?? '–'} maxLength={200} />
         ),

@@ -108,6 +108,55 @@ test('admins see all changes, instructors their own', async ({ admin, instructor
   expect((await admin.post(`${path}/${two['change-id']}/end`, { state: 'failed' })).status).toBe(404)
 })
 
+test('of people whom an instructor sees no more, a change shows only what was done', async ({
+  admin,
+  instructor,
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Logic' })
+  const { body: group } = await instructor.post('/v1/groups', { name: 'Section', courseId: course.id })
+  const header = await begin(instructor)
+  const { body: user } = await instructor.post('/v1/users', { email: 'ada@school.example' }, header)
+  const place = { courseId: course.id, userId: user.id }
+  const { body: enrolment } = await instructor.post('/v1/enrollments', place, header)
+  await instructor.put(`/v1/groups/${group.id}/members/${user.id}`, undefined, header)
+  const grade = { courseId: course.id, learnerId: user.id, itemId: 'exam' }
+  for (const scoreGiven of [60, 70]) await instructor.put('/v1/grades', { ...grade, scoreGiven }, header)
+  await instructor.put(`/v1/enrollments/${enrolment.id}`, { status: 'inactive' }, header)
+  await instructor.put(`/v1/courses/${course.id}`, { title: 'Sets' }, header)
+  const records = async (person: Person) => (await person.get(`${path}/${header['change-id']}/records`)).body
+  const { data: all } = await records(admin)
+  expect(all).toHaveLength(7)
+  expect((await records(instructor)).data).toEqual(all)
+  const lost = { ...place, userId: instructor.id, role: 'instructor' }
+  const { body: own } = await admin.post('/v1/enrollments', { ...lost, status: 'inactive' })
+  expect((await records(instructor)).data).toEqual(
+    all.map((record: { noun: string }) =>
+      record.noun === 'course'
+        ? record
+        : { ...record, subjectName: null, isErased: true, before: null, after: null },
+    ),
+  )
+  expect(JSON.stringify(await records(instructor))).not.toContain('ada@')
+  expect((await records(admin)).data).toEqual(all)
+  await admin.put(`/v1/enrollments/${own.id}`, { status: 'active' })
+  expect((await records(instructor)).data).toEqual(all)
+})
+
+test('what an instructor took away from their own course stays in the change, so that it can be undone', async ({
+  instructor,
+  learner,
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Logic' })
+  const place = { courseId: course.id, userId: learner.id }
+  const { body: enrolment } = await instructor.post('/v1/enrollments', place)
+  const header = await begin(instructor)
+  await instructor.send('DELETE', `/v1/enrollments/${enrolment.id}`, undefined, header)
+  expect((await instructor.get(`/v1/users/${learner.id}`)).status).toBe(404)
+  expect((await instructor.get(`${path}/${header['change-id']}/records`)).body.data).toMatchObject([
+    { action: 'enrollment.deleted', isErased: false, before: { status: 'active' } },
+  ])
+})
+
 test('a change names the one that it undoes, and that one the last that has undone it', async ({ admin }) => {
   const first = (await begin(admin))['change-id']
   const undo = { command: 'undo', undoes: first }
