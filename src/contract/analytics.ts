@@ -34,7 +34,7 @@ const rate = (says: string) => field(z.number().nullable(), says)
 /** The figures of a report, and of each course in it. */
 const figures = {
   enrollments: count('Number of enrolments, without removed ones unless enrollment_status asks for them'),
-  notStarted: count('Enrolments without progress, or at 0%'),
+  notStarted: count('Enrolments without progress'),
   inProgress: count('Enrolments in progress'),
   completed: count('Enrolments with completed progress'),
   completionRate: field(

@@ -75,7 +75,7 @@ function shownFields(asOf: string) {
     completionPercentage,
     status: field(
       ProgressStatus,
-      'not_started at 0, completed from the completion threshold of the course, in_progress between',
+      'completed from the completion threshold of the course, in_progress below it, also at 0; not_started only without progress',
     ),
     lastAccessed: { ...lastAccessed, says: 'When the learner last accessed the course' },
   }

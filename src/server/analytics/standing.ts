@@ -158,7 +158,7 @@ function partsOf(
     sumOf(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
   return {
     enrollments,
-    notStarted: counted('none', 'not_started'),
+    notStarted: counted('none'),
     inProgress: counted('in_progress'),
     completed: counted('completed'),
     averageCompletionPercentage: average(

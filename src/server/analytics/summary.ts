@@ -200,7 +200,7 @@ function figuresOf(figures: readonly StatusFigures[]) {
     count === 0 ? null : rounded(ofMillionths(total / count))
   return {
     enrollments,
-    notStarted: counted('none', 'not_started'),
+    notStarted: counted('none'),
     inProgress: counted('in_progress'),
     completed,
     completionRate: enrollments === 0 ? null : rounded(completed / enrollments),

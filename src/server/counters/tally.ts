@@ -14,7 +14,7 @@ export interface Tally {
 }
 
 /** Statuses of progress, or `none`. */
-export const standings = ['none', 'not_started', 'in_progress', 'completed'] as const
+export const standings = ['none', 'in_progress', 'completed'] as const
 export type CountedStatus = (typeof standings)[number]
 
 /** Kinds of counters by status: all, all by percentage, graded (with the sum of grades), passed, and graded by grade. */
@@ -24,7 +24,6 @@ export function kindsOf(status: CountedStatus, isUserDeleted: boolean) {
 
 const kinds = {
   none: kindsNamed('none'),
-  not_started: kindsNamed('not_started'),
   in_progress: kindsNamed('in_progress'),
   completed: kindsNamed('completed'),
 }

@@ -230,8 +230,8 @@ function shownOf({ id: learnerId, email: userEmail, external_id: userExternalId 
   return { learnerId, userEmail, userExternalId, courseId, courseTitle, courseExternalId }
 }
 
+/** Progress at 0% is in progress: who has it has opened the course. */
 function statusOf(percentage: number, { progressTracking }: Course): Progress['status'] {
-  if (percentage === 0) return 'not_started'
   return percentage >= progressTracking.completionThreshold ? 'completed' : 'in_progress'
 }
 

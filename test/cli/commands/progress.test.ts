@@ -24,7 +24,7 @@ describe('set', () => {
   })
 
   test.for([
-    ['0', 'not_started'],
+    ['0', 'in_progress'],
     ['33.5', 'in_progress'],
     ['90', 'completed'],
   ])('to %s makes it %s', async ([percentage = '', status = ''], { local }) => {

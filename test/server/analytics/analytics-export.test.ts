@@ -109,7 +109,7 @@ test('numbers are plain, times as everywhere, truth values true and false', asyn
   const [, first = []] = read((await admin.get(`${path}?format=csv`)).text)
   expect(first.slice(9, 18)).toEqual([
     '2026-03-01T12:00:00.000Z',
-    'not_started',
+    'in_progress',
     '0',
     '2026-03-01T12:00:00.000Z',
     '2026-03-01T12:00:00.000Z',

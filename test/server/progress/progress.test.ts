@@ -77,7 +77,7 @@ test('status follows the percentage and the threshold of the course', async ({ a
   const progressTracking = { completionThreshold: 80 }
   const set = progressSetter(admin, learner, await makeCourse(admin, { progressTracking }))
   expect((await set(0, '10:00')).body).toMatchObject({
-    status: 'not_started',
+    status: 'in_progress',
     startedAt: '2026-03-01T10:00:00.000Z',
   })
   expect((await set(0.01, '10:01')).body.status).toBe('in_progress')

@@ -35,7 +35,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
     { from: 25, to: 26, run: (database) => upgradeFrom25(database, context) },
-    { from: 26, to: 27, run: deleteFailedCounters },
+    { from: 26, to: 27, run: (database) => upgradeFrom26(database, context) },
   ]
 }
 
@@ -107,10 +107,14 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await context.rebuildCounters({ database, now: context.now })
 }
 
-/** Deletes the counters of learners who did not pass: they are those who are graded, less those who passed. */
-async function deleteFailedCounters(database: Database): Promise<void> {
-  for (const table of ['counters', 'counter_changes'])
-    await database.run(raw(`delete from ${table} where kind = 'failed'`))
+/**
+ * Makes progress at 0% in progress, since its learner has opened the course. Counts again: those who did not pass are now the graded
+ * less the passed, without a counter.
+ */
+async function upgradeFrom26(database: Database, context: SchemaContext): Promise<void> {
+  for (const table of ['progress', 'progress_steps', 'deleted_progress', 'deleted_progress_steps'])
+    await database.run(raw(`update ${table} set status = 'in_progress' where status = 'not_started'`))
+  await context.rebuildCounters({ database, now: context.now })
 }
 
 /** Adds the indexes by which all data about a person is found, a page at a time. */
