@@ -48,7 +48,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   }
 
   try {
-    if (/^(--version|-V)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
+    if (/^(--version|-V|-v)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
       await showVersion(io)
     else if (argv[0] === completing) await completeLine(argv.slice(1), io, transports)
     else await runOrHelp(argv, io, execute, runApart)

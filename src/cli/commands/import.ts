@@ -43,7 +43,7 @@ export const importFlags = [
     kind: 'text',
     placeholder: 'path',
     file: 'write',
-    summary: 'File for rejected rows (default <file>.errors.csv)',
+    summary: 'File for rejected rows (default <file>.errors.csv, or the next free name)',
   },
   { name: 'resume', kind: 'switch', summary: 'Continue an interrupted import of this file (default)' },
   { name: 'restart', kind: 'switch', summary: 'Start an interrupted import again from the first row' },
@@ -244,6 +244,7 @@ export async function importRecords(
     restart: given.flags['restart'] === true,
     concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file),
+    isErrorsFileNamed: text('errors') !== undefined,
     saveMapping: async () => {
       if (mappingFile === undefined) return
       const { saveMapping, wholeMapping } = await import('../records/save-mapping.ts')

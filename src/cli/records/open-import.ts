@@ -37,6 +37,8 @@ export interface Import extends FileMapping {
   readonly batchSize: number
   /** File for rejected rows. */
   readonly errorsFile: string
+  /** True if the user named it, and so wants it replaced. */
+  readonly isErrorsFileNamed: boolean
   /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
   readonly line: ImportLine

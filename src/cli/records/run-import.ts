@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { basename, dirname, extname, join } from 'node:path'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { csvText } from '../../codec/csv.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
@@ -80,9 +81,10 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]
-    if (rejections.length > 0) await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections)
+    const errorsFile =
+      rejections.length > 0 ? await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections) : null
     journal.remove()
-    return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null, rejections }
+    return { counts, rows, errorsFile, rejections }
   } catch (error) {
     line.stop()
     if (journal.hasBegun) {
@@ -291,20 +293,42 @@ export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format
   return join(dirname(plain), `${before}.errors${suffix}.${ending}`)
 }
 
+/** Names of an errors file by number: `users.errors.csv`, `users.errors-2.csv` and so on. */
+function numberedErrorsFile(name: string, number: number): string {
+  if (number === 1) return name
+  const ending = extname(name)
+  const [, before = '', first = '1'] = /^(.*?)(?:-(\d+))?$/.exec(name.slice(0, -ending.length)) ?? []
+  return `${before}-${Number(first) + number - 1}${ending}`
+}
+
+/** Returns the first name of an errors file that is free, and the last that is not. */
+async function findFreeName(cwd: string, name: string): Promise<{ free: string; taken: string | undefined }> {
+  let taken: string | undefined
+  for (let number = 1; ; number += 1) {
+    const free = numberedErrorsFile(name, number)
+    if ((await stat(resolve(cwd, free)).catch(() => null)) === null) return { free, taken }
+    taken = free
+  }
+}
+
 /** Separators that are recognised in a header. */
 const knownDelimiters = [',', ';', '\t', '|']
 
 /**
  * Writes the rejected rows of a file in its own form: its header, separator and cells, then line, code and message.
- * The header has the mapping of the import, too, so that the corrected file can be imported as it is.
+ * The header has the mapping of the import, too, so that the corrected file can be imported as it is. A file that exists may have been
+ * corrected, so it is only replaced if the user named it. Returns the name of the file with the rows.
  */
 async function writeErrors(
   cwd: string,
   wanted: Import,
   { header, delimiter: own = ',', paths, rows, placeOf }: Rows,
   rejections: readonly Rejection[],
-): Promise<void> {
-  const { dataset, errorsFile, file, map } = wanted
+): Promise<string> {
+  const { dataset, file, map } = wanted
+  const { free: errorsFile, taken } = wanted.isErrorsFileNamed
+    ? { free: wanted.errorsFile, taken: undefined }
+    : await findFreeName(cwd, wanted.errorsFile)
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
   const kept = header.flatMap((name, index) => (isAdded(name, map) ? [] : [{ name, index }]))
   // Fields that a flag gives to all records.
@@ -342,6 +366,11 @@ async function writeErrors(
     await target.discard()
     throw error
   }
+  if (taken === undefined) return errorsFile
+  const [written, before] = await Promise.all([errorsFile, taken].map((name) => readFile(resolve(cwd, name))))
+  if (!written!.equals(before!)) return errorsFile
+  await rm(resolve(cwd, errorsFile))
+  return taken
 }
 
 /** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */

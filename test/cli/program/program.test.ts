@@ -124,7 +124,7 @@ describe('help', () => {
 })
 
 describe('--version', () => {
-  test.for(['--version', '-V', 'version'])('counts as the first word: %s', async (flag, { cli }) => {
+  test.for(['--version', '-V', '-v', 'version'])('counts as the first word: %s', async (flag, { cli }) => {
     expect(await cli.run(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 

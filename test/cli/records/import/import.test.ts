@@ -183,6 +183,21 @@ describe('rows that are rejected', () => {
     }
   })
 
+  test('never replace an errors file that may have been corrected', async ({ local }) => {
+    const write = (csv: string) => file(local, 'u.csv', `email,role\n${csv}`)
+    const read = (name: string) => readFileSync(join(local.cwd, name), 'utf8')
+    const command = `users import ${write('ada,learner\n')} --skip-invalid`
+    expect((await local.run(command)).stderr).toContain('Rejected rows are in u.errors.csv')
+    expect((await local.run(command)).stderr).toContain('Rejected rows are in u.errors.csv')
+    expect(existsSync(join(local.cwd, 'u.errors-2.csv'))).toBe(false)
+    const corrected = read('u.errors.csv').replace('ada,', 'ada@b.example,')
+    writeFileSync(join(local.cwd, 'u.errors.csv'), corrected)
+    expect((await local.run(command)).stderr).toContain('Rejected rows are in u.errors-2.csv')
+    expect(read('u.errors.csv')).toBe(corrected)
+    await local.run(`${command} --errors u.errors.csv`)
+    expect(read('u.errors.csv')).toBe(read('u.errors-2.csv'))
+  })
+
   test('are those that are invalid, too, with --skip-invalid', async ({ local }) => {
     const csv = 'email,role\nada,learner\nb@b.example,learner\n'
     const ran = await local.run(`users import ${file(local, 'u.csv', csv)} --skip-invalid -o json`)
