@@ -30,7 +30,8 @@ const required = {
 
 /** Columns that Moodle knows (tool_uploaduser, tool_uploadcourse). */
 const moodle = {
-  users: /^(username|firstname|lastname|email|idnumber|suspended|(course|role|enrolstatus|enroltimestart|group|cohort)\d+)$/,
+  users:
+    /^(username|firstname|lastname|email|idnumber|suspended|(course|role|enrolstatus|enroltimestart|group|cohort)\d+)$/,
   courses: /^(shortname|fullname|category|category_path|idnumber|visible|summary)$/,
 } as const
 
