@@ -17,7 +17,9 @@ import { type Io, processIo, write } from './terminal/io.ts'
  * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
  * here, as text or JSON on standard error.
  */
-export async function main(argv: readonly string[], io: Io, transports?: Transports): Promise<number> {
+export async function main(words: readonly string[], io: Io, transports?: Transports): Promise<number> {
+  // Ids that a shell takes from a file with CRLF, such as CSV, end with a carriage return.
+  const argv = words.map((word) => word.replace(/\r$/, ''))
   let context: Context | null = null
   let command: Command | null = null
 

@@ -179,6 +179,9 @@ async function makeCourse(
   const caller = await session.caller()
   const { data: known } = await caller.call(courses.list, { query: { external_id: 'first-course' } })
   if (known.data.length > 0) return say('  Course ext:first-course already exists')
+  const { data: deleted } = await caller.call(courses.listDeleted, { query: { limit: 100 } })
+  const former = deleted.data.find(({ externalId }) => externalId === 'first-course')
+  if (former) return type(`courses restore ${former.id}`, ['courses', 'restore', former.id])
   await type('courses create --title "My first course" --external-id first-course', [
     ...['courses', 'create', '--title', 'My first course', '--external-id', 'first-course'],
   ])

@@ -153,6 +153,17 @@ describe('the second time', () => {
     expect(await contents(cli)).toEqual(before)
   })
 
+  test('restores a course that was deleted', async ({ cli }) => {
+    await putQuickstart(cli, 'few')
+    expect(await cli.run('courses delete ext:first-course --force --yes')).toMatchObject({ code: 0 })
+    const { code, stdout } = await cli.run('quickstart')
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('courses restore crs_'),
+    })
+    expect(await rowsOf(cli, 'courses list --search "My first" --columns status')).toEqual([['published']])
+  })
+
   test('goes on where the first was broken off; no line but a command is wider than the terminal', async ({
     cli,
   }) => {

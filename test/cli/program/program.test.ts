@@ -123,6 +123,11 @@ describe('help', () => {
   })
 })
 
+test('an id from a file with CRLF, whose carriage return a shell keeps, is found', async ({ local }) => {
+  const id = (await local.run('users create --email ada@b.example -q')).stdout.trim()
+  expect(await local.run(['users', 'get', `${id}\r`, '-q'])).toMatchObject({ code: 0, stdout: `${id}\n` })
+})
+
 describe('--version', () => {
   test.for(['--version', '-V', '-v', 'version'])('counts as the first word: %s', async (flag, { cli }) => {
     expect(await cli.run(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
