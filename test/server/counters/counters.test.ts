@@ -196,9 +196,7 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
         from enrolled where ${open} and seen >= ${firstDay} group by 2, 3
       union all select 'early', course_id, 0, count(*), 0 from enrolled where ${early} group by 2
       union all select 'early since', course_id, ${day('risen')}, count(*), 0
-        from enrolled where ${early} and risen >= ${firstDay} group by 2, 3
-      union all select 'failed', course_id, 0, count(*), 0
-        from enrolled where prefix = '' and enrollment = 'active' and grade < passing group by 2`)
+        from enrolled where ${early} and risen >= ${firstDay} group by 2, 3`)
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 
