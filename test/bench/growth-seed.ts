@@ -181,9 +181,9 @@ function statements({ users, courses, enrollments }: Size): string[] {
     `insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at,
                           risen_at)
     select e.user_id, e.course_id, p.percentage,
-      case when p.percentage = 100 then 'completed' when p.percentage = 0 then 'not_started' else 'in_progress' end,
+      case when p.percentage = 100 then 'completed' else 'in_progress' end,
       e.enrolled_at, max(e.updated_at, e.enrolled_at), case when p.percentage = 100 then e.updated_at end, 2, e.updated_at,
-      case when p.percentage > 0 and p.percentage < 50 then max(e.updated_at, e.enrolled_at) end
+      case when p.percentage < 50 then max(e.updated_at, e.enrolled_at) end
     from (select user_id, course_id, enrolled_at, updated_at, status, rowid * 2654435761 % 4294967291 as h
       from enrollments where role = 'learner' order by user_id, course_id) e
     join (select 0 as at, 0 as percentage union all select 1, 12.5 union all select 2, 25 union all select 3, 33.33
@@ -195,12 +195,12 @@ function statements({ users, courses, enrollments }: Size): string[] {
     from enrollments where role = 'learner' and status = 'completed' order by user_id, course_id`,
     `insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     select user_id, course_id, v.version, percentage * v.version / 2,
-      case when percentage = 0 then 'not_started' when v.version = 2 then status else 'in_progress' end,
+      case when v.version = 2 then status else 'in_progress' end,
       case v.version when 1 then started_at else last_accessed end, case v.version when 1 then started_at else updated_at end
     from progress cross join (select 1 as version union all select 2) v order by user_id, course_id, v.version`,
     `insert into course_grades (user_id, course_id, percent, updated_at)
     select user_id, course_id, 40 + (length(last_accessed) + percentage * 37) % 61, updated_at
-    from progress where status <> 'not_started' and percentage not in (25, 50) order by user_id, course_id`,
+    from progress where percentage > 0 and percentage not in (25, 50) order by user_id, course_id`,
   ]
 }
 
