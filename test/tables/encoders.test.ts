@@ -59,7 +59,7 @@ test('Parquet without rows has its columns', async () => {
   expect(metadata.schema.map(({ name }) => name).slice(1)).toEqual(columns.map(({ name }) => name))
 })
 
-test('Parquet is written a row group at a time', async () => {
+test('Parquet is written a row group at a time', { tags: ['slow'] }, async () => {
   const sizes: number[] = []
   const encoder = parquetEncoder([{ name: 'text', path: 'text' }], (bytes) => {
     sizes.push(bytes.length)
@@ -88,7 +88,7 @@ test('a time that milliseconds cannot hold makes its column text', async () => {
   expect((await readParquet(file)).rows).toEqual(rows)
 })
 
-test('Parquet has the values of each row group, whatever their lengths', async () => {
+test('Parquet has the values of each row group, whatever their lengths', { tags: ['slow'] }, async () => {
   const rowOf = (index: number) => ({
     id: index % 7 === 0 ? null : `ñ🙂\ufeff${'x'.repeat(index % 40)}${index}`,
     score: { percent: index % 5 === 0 ? null : index / 7 },

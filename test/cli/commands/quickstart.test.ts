@@ -120,9 +120,9 @@ describe('the first time', () => {
     expect(await cli.run('quickstart')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('in a file of its own touches no profile; -o json prints one document, with what to try next', async ({
-    cli,
-  }) => {
+  test('in a file of its own touches no profile; -o json prints one document, with what to try next', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     const line = 'quickstart --database trial.db'
     expect(await resultOf(cli, line)).toMatchObject({
       created: true,
@@ -153,7 +153,7 @@ describe('the second time', () => {
     expect(await contents(cli)).toEqual(before)
   })
 
-  test('restores a course that was deleted', async ({ cli }) => {
+  test('restores a course that was deleted', { tags: ['slow'] }, async ({ cli }) => {
     await putQuickstart(cli, 'few')
     expect(await cli.run('courses delete ext:first-course --force --yes')).toMatchObject({ code: 0 })
     const { code, stdout } = await cli.run('quickstart')
@@ -164,9 +164,9 @@ describe('the second time', () => {
     expect(await rowsOf(cli, 'courses list --search "My first" --columns status')).toEqual([['published']])
   })
 
-  test('goes on where the first was broken off; no line but a command is wider than the terminal', async ({
-    cli,
-  }) => {
+  test('goes on where the first was broken off; no line but a command is wider than the terminal', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
     await cli.run([
       'courses',

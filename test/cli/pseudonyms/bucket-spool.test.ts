@@ -34,7 +34,9 @@ test('more entries than memory holds come out in the order of keys, equal ones i
   expect(folders()).toEqual([])
 })
 
-test('groups are counted by people, not by rows, however many there are, for each table', () => {
+test('groups are counted by people, not by rows, however many there are, for each table', {
+  tags: ['slow'],
+}, () => {
   const enrollments = { name: 'enrollments', columns: ['courseId', 'status'] }
   const progress = { name: 'progress', columns: ['courseId'] }
   const groups = new SmallGroups(3, [enrollments, progress])
@@ -56,7 +58,7 @@ test('groups are counted by people, not by rows, however many there are, for eac
   expect(alone.notes()).toEqual([expect.stringMatching(/^1 group .*smallest has 1/)])
 })
 
-test('groups with people enough take no space, however many rows they have', () => {
+test('groups with people enough take no space, however many rows they have', { tags: ['slow'] }, () => {
   const only = { name: null, columns: ['courseId'] }
   const groups = new SmallGroups(5, [only])
   const folders = ownFolders()

@@ -386,7 +386,9 @@ describe('a data set', () => {
     expect(stderr).toMatch(/note: progress: 30 groups .*smallest has 1/)
   })
 
-  test('never mixes keys, precisions of times, or rows with names', async ({ school }) => {
+  test('never mixes keys, precisions of times, or rows with names', { tags: ['slow'] }, async ({
+    school,
+  }) => {
     await run(school, 'analytics dataset set -o csv --coarsen-times week')
     const before = filesIn(school, 'set').map((file) => readFileSync(file, 'utf8'))
     const again = 'analytics dataset set --pseudonymise --coarsen-times week --pseudonym-key'

@@ -33,7 +33,7 @@ describe('--schema', () => {
     cli.remove()
   })
 
-  test('all schemas are JSON Schema of 2020-12, and lead somewhere', async () => {
+  test('all schemas are JSON Schema of 2020-12, and lead somewhere', { tags: ['slow'] }, async () => {
     const ajv = new Ajv2020({
       strict: true,
       strictTypes: false,
@@ -47,7 +47,7 @@ describe('--schema', () => {
     }
   })
 
-  test('of help describes all commands as help --json prints them', async () => {
+  test('of help describes all commands as help --json prints them', { tags: ['slow'] }, async () => {
     const cli = testCli()
     const { stdout } = await cli.run('help --json')
     cli.remove()

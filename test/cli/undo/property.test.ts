@@ -69,9 +69,10 @@ test('random changes are undone to the state before, and redone to the state aft
   )
 }, 240_000)
 
-test('an undo that is killed after any writes, and run again, returns to the state before', async ({
-  academy,
-}) => {
+test('an undo that is killed after any writes, and run again, returns to the state before', {
+  tags: ['slow'],
+  timeout: 240_000,
+}, async ({ academy }) => {
   const cli = await breaking(academy)
   const writes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 8 })
   await fc.assert(
@@ -92,11 +93,12 @@ test('an undo that is killed after any writes, and run again, returns to the sta
     }),
     { numRuns: randomRuns(1, 40), endOnFailure: true },
   )
-}, 240_000)
+})
 
-test('through a network that refuses, drips and breaks at random, an undo and its redo that are run again do the same', async ({
-  academy,
-}) => {
+test('through a network that refuses, drips and breaks at random, an undo and its redo that are run again do the same', {
+  tags: ['slow'],
+  timeout: 240_000,
+}, async ({ academy }) => {
   const cli = await breaking(academy)
   const undoThrough = async (id: string, planned: readonly Trouble[]) => {
     cli.trouble(planned)
@@ -117,4 +119,4 @@ test('through a network that refuses, drips and breaks at random, an undo and it
     }),
     { numRuns: randomRuns(1, 20), endOnFailure: true },
   )
-}, 240_000)
+})

@@ -82,7 +82,9 @@ function writeSchool({ cwd }: TestCli, word: string): void {
   writeFileSync(join(cwd, 'school.json'), school(word))
 }
 
-test('through a network that refuses, drips and breaks at random, an apply that is run again does the same as one that is undisturbed', async () => {
+test('through a network that refuses, drips and breaks at random, an apply that is run again does the same as one that is undisturbed', {
+  tags: ['slow'],
+}, async () => {
   const expected = await applied((transport) => transport)
   await fc.assert(
     fc.asyncProperty(anyTrouble, async (planned) => {

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../../src/client/errors.ts'
 import type { HttpRequest } from '../../../../src/contract/http.ts'
 import { test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { slowRows } from '../../../helpers/slow-rows.ts'
 import type { TestAcademy } from '../../../helpers/test-academy.ts'
 
 /** A command line whose network breaks after so many writes of a run. */
@@ -65,25 +66,28 @@ const school = (word: string, percentage: number) => ({
 })
 
 describe('a saved plan that was interrupted', () => {
-  test.for([1, 2, 4])('is complete after interruptions at every %s writes', async (writes, { academy }) => {
-    const { declare, run, journals } = await breaking(academy)
-    declare('school.json', school('Old', 10))
-    expect((await run('apply school.json --yes')).code).toBe(0)
-    declare('school.json', school('New', 20))
-    expect((await run('apply school.json --plan-out plan.jsonl')).code).toBe(0)
-    let interruptions = 0
-    for (;;) {
-      const ran = await run('apply --plan plan.jsonl --yes', writes)
-      if (ran.code === 0) break
-      expect(ran.code, ran.stderr).toBe(7)
-      interruptions += 1
-      expect(interruptions).toBeLessThan(60)
-    }
-    expect(interruptions).toBeGreaterThan(2)
-    const compared = await run('diff school.json')
-    expect(compared.code, compared.stdout).toBe(0)
-    expect(journals()).toEqual([])
-  })
+  test.for(slowRows([1, 2, 4]))(
+    'is complete after interruptions at every %s writes',
+    async (writes, { academy }) => {
+      const { declare, run, journals } = await breaking(academy)
+      declare('school.json', school('Old', 10))
+      expect((await run('apply school.json --yes')).code).toBe(0)
+      declare('school.json', school('New', 20))
+      expect((await run('apply school.json --plan-out plan.jsonl')).code).toBe(0)
+      let interruptions = 0
+      for (;;) {
+        const ran = await run('apply --plan plan.jsonl --yes', writes)
+        if (ran.code === 0) break
+        expect(ran.code, ran.stderr).toBe(7)
+        interruptions += 1
+        expect(interruptions).toBeLessThan(60)
+      }
+      expect(interruptions).toBeGreaterThan(2)
+      const compared = await run('diff school.json')
+      expect(compared.code, compared.stdout).toBe(0)
+      expect(journals()).toEqual([])
+    },
+  )
 
   test('is refused when something that is left has changed since', async ({ academy }) => {
     const { declare, run, put } = await breaking(academy)

@@ -6,6 +6,7 @@ import type { Transport } from '../../../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../../../helpers/academy.ts'
 import { type Ran, type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
 import { randomRuns } from '../../../helpers/random.ts'
+import { slowRows } from '../../../helpers/slow-rows.ts'
 import { anyTrouble, retryLater, troubledTransport } from '../../troubled.ts'
 
 const numRuns = randomRuns(1, 3)
@@ -90,19 +91,21 @@ async function importTo(cli: TestCli, key: string, noun: string, flags: string):
 }
 
 describe('through a network that refuses, drips and breaks at random, an import has the outcome of one that is undisturbed', () => {
-  test.for([
-    ['users', '--batch-size 4'],
-    ['users', '--batch-size 1'],
-    ['users', '--batch-size 1 --on-exists fail'],
-    ['courses', ''],
-    ['lessons', ''],
-    ['enrollments', '--batch-size 3'],
-    ['enrollments', '--batch-size 1 --on-exists skip'],
-    ['progress', '--batch-size 3'],
-    ['progress', '--batch-size 1'],
-    ['grades', '--batch-size 3'],
-    ['grades', '--batch-size 1'],
-  ] as const)('%s %s', async ([noun, flags]) => {
+  test.for(
+    slowRows([
+      ['users', '--batch-size 4'],
+      ['users', '--batch-size 1'],
+      ['users', '--batch-size 1 --on-exists fail'],
+      ['courses', ''],
+      ['lessons', ''],
+      ['enrollments', '--batch-size 3'],
+      ['enrollments', '--batch-size 1 --on-exists skip'],
+      ['progress', '--batch-size 3'],
+      ['progress', '--batch-size 1'],
+      ['grades', '--batch-size 3'],
+      ['grades', '--batch-size 1'],
+    ]),
+  )('%s %s', async ([noun, flags]) => {
     const calm = await openPlace()
     const still = cliOf(transportTo(calm.academy), noun)
     const expected = await outcomeOf(still, calm, noun, await importTo(still, calm.key, noun, flags))
@@ -159,12 +162,14 @@ async function runUntil(line: string, noun: string, { academy, key }: Place, hom
   return false
 }
 
-test.for([
-  ['users', ''],
-  ['users', '--on-exists fail'],
-  ['enrollments', '--on-exists skip'],
-  ['progress', ''],
-] as const)(
+test.for(
+  slowRows([
+    ['users', ''],
+    ['users', '--on-exists fail'],
+    ['enrollments', '--on-exists skip'],
+    ['progress', ''],
+  ]),
+)(
   'an import of %s %s whose process is gone after any answers, and continued each time, has the outcome of one that was not',
   async ([noun, flags]) => {
     const line = `${noun} import f.csv --batch-size 1 ${flags} --resume`
