@@ -464,7 +464,7 @@ test('several courses at once are refused where the platform does not say that i
 
 describe('sends nothing there', () => {
   test.for(Object.values(here))('%s', async ([line, code], { cli, seed }) => {
-    if (line === 'quickstart') await putQuickstart(cli)
+    if (line === 'quickstart') await putQuickstart(cli, 'few')
     const before = seed.requests.length
     const signal = line.startsWith('server start')
       ? { signal: AbortSignal.abort(new InterruptedError('SIGTERM')) }
