@@ -50,10 +50,13 @@ export const canvasTables = {
     shownBy: [['section_id', 'course_id', 'name']],
     references: [{ column: 'course_id', to: 'courses', isWarning: true }],
   }),
-  groups: table('groups', 'group_id,account_id,name,status', {
+  groups: table('groups', 'group_id,account_id,course_id,name,status', {
     ...{ part: 'groups', noun: 'group', key: ['group_id'], required: ['group_id', 'name', 'status'] },
     shownBy: [['group_id', 'name', 'status']],
-    references: [{ column: 'account_id', to: 'accounts', isWarning: true }],
+    references: [
+      { column: 'account_id', to: 'accounts', isWarning: true },
+      { column: 'course_id', to: 'courses', isWarning: true },
+    ],
   }),
   memberships: table('groups_membership', 'group_id,user_id,status', {
     ...{
@@ -116,7 +119,7 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
 export const canvasRoles = [...roles.keys()]
 
 /**
- * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups have no
+ * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups may have a
  * course. A user who teaches somewhere is an instructor; Canvas has no other roles of users.
  */
 export async function* readCanvas(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
@@ -135,7 +138,8 @@ export async function* readCanvas(reading: Reading): AsyncGenerator<readonly Ros
     return []
   })
   yield* read('groups', (row, isRemoved) => {
-    groups.add(row, { externalId: row.text('group_id'), name: row.text('name'), course: null }, isRemoved)
+    const course = row.text('course_id') || null
+    groups.add(row, { externalId: row.text('group_id'), name: row.text('name'), course }, isRemoved)
     return []
   })
   yield* read('memberships', (row, isRemoved) => {
@@ -237,7 +241,11 @@ function enrollmentOf(
 ): readonly RosterEntry[] {
   const status = isRemoved(row) ? 'removed' : statusIn(row, ['active', 'completed', 'inactive'])
   const [user, section, given] = [row.text('user_id'), row.text('section_id'), row.text('course_id')]
-  const course = given || courseBySection.get(section)
+  const ofSection = courseBySection.get(section)
+  const course = given || ofSection
+  if (status !== 'removed' && given !== '' && ofSection !== undefined && ofSection !== given) {
+    row.addProblem('course_id', 'conflict', `must be ${ofSection}, the course of section ${section}`, given)
+  }
   if (course === undefined) {
     row.addProblem('course_id', 'required', 'is required, as the course of the section is not known', section)
   }
@@ -252,7 +260,7 @@ function enrollmentOf(
     const isObserver = text.toLowerCase().startsWith('observer')
     return isObserver ? row.leaveOut('observers are left out') : row.leaveOut(leftOutByMapping)
   }
-  if (status === null || course === undefined || role === undefined) return []
+  if (status === null || course === undefined || role === undefined || row.hasProblem) return []
   if (role === 'instructor' && text.toLowerCase().startsWith('d'))
     row.addLeniency('designers become instructors')
   if (status !== 'removed' && section !== '') groups.addMember(section, user)

@@ -3,10 +3,10 @@ import { itemIn, joinIds, wholeCourseTitle } from '../../lms/roster-conventions.
 import { CellError, readCell } from '../dataset/cell.ts'
 import { grades } from '../dataset/grades.ts'
 import { addSchemaProblems, namedColumns, readDay } from './entries.ts'
-import { readTable } from './oneroster-rows.ts'
+import { isRemovedClass, readTable } from './oneroster-rows.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
-import { claim, type Reading, ranks } from './walk.ts'
+import { claim, isRemovedRecord, isRemovedRow, type Reading, ranks } from './walk.ts'
 
 /** Line item of a package, which results refer to. */
 interface LineItem {
@@ -150,6 +150,12 @@ function gradeOf(
     row.addLeniency('results are graded by their score, not by their status', status || 'empty')
   }
   const learnerId = `ext:${row.text('studentSourcedId')}`
+  const enrollment = [courseId, learnerId, 'learner'].join('\n')
+  const isGone =
+    isRemovedClass(reading, courseId.slice('ext:'.length)) ||
+    isRemovedRow(reading, 'users', row.text('studentSourcedId')) ||
+    isRemovedRecord(reading, 'enrollments', enrollment)
+  if (isGone) return row.leaveOut('results of removed classes, users and enrolments are left out')
   const day = readDay(row, 'scoreDate')
   // The title that exports write for an item without a label.
   const label = title === (itemId === wholeCourse ? wholeCourseTitle : itemId) ? '' : title

@@ -1,7 +1,7 @@
 import { type OneRosterTable, oneRosterTables } from './oneroster-tables.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
-import { type Reading, type RowReader, walk } from './walk.ts'
+import { isRemovedRow, type Reading, type RowReader, walk } from './walk.ts'
 
 /** Reads a table of a OneRoster package. Without classes, references to classes are to courses. */
 export function readTable(
@@ -19,7 +19,13 @@ export function readTable(
   return walk(reading, { ...form, references }, { ...more, entriesOf, isRemoved })
 }
 
+const statuses = ['active', 'tobedeleted']
 const filledText = 'status or dateLastModified is filled in a bulk file'
+
+/** True if a package removes the class that becomes a course. */
+export function isRemovedClass(reading: Reading, id: string): boolean {
+  return isRemovedRow(reading, reading.files.has('classes') ? 'classes' : 'courses', id)
+}
 
 /** True for a row that says that its record is gone. */
 function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): boolean {
@@ -27,8 +33,9 @@ function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): b
   const isDelta = reading.mode(table) === 'delta'
   if (isDelta && status === '') row.addLeniency('status is empty in a delta file; read as active')
   if (!isDelta && (status !== '' || modified !== '')) row.addLeniency(filledText)
-  if (!['', 'active', 'tobedeleted'].includes(status)) {
-    row.addLeniency('status is not as specified', status)
-  }
-  return status.toLowerCase() === 'tobedeleted'
+  const meaning = status.toLowerCase()
+  if (!['', ...statuses].includes(meaning))
+    row.addChoiceProblem('status', status, 'must be active or tobedeleted', statuses)
+  else if (meaning !== status) row.addLeniency('status is not spelled as specified', status)
+  return meaning === 'tobedeleted'
 }

@@ -11,13 +11,13 @@ import {
   termEntries,
 } from './entries.ts'
 import { type LineItems, readLineItems, readResults } from './oneroster-grades.ts'
-import { readTable } from './oneroster-rows.ts'
+import { isRemovedClass, readTable } from './oneroster-rows.ts'
 import { oneRosterTables } from './oneroster-tables.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
 import { type AcademyRole, type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
-import { listIn, type Reading, rowNumberOf } from './walk.ts'
+import { isRemovedRow, listIn, type Reading, requireSame, rowNumberOf } from './walk.ts'
 
 /** Roles of both versions and of an academy, the preferred first; null for people without one. */
 const roles = new Map<string, AcademyRole>([
@@ -125,6 +125,11 @@ function userOf(
   if (role === null) return row.leaveOut('people without a role in an academy are left out', roleText)
   if (row.text('password') !== '') row.addLeniency('passwords are left out')
   const [firstName, lastName] = [nameIn(row, 'givenName'), nameIn(row, 'familyName')]
+  if (reading.mode('users') === 'bulk') {
+    const value = [row.text('email').toLowerCase(), firstName, lastName].join('\n')
+    const message = 'with another name or e-mail address'
+    requireSame(reading, { table: 'users', column: 'sourcedId', key: externalId, value, message }, row)
+  }
   const preferred = [row.text('preferredGivenName'), row.text('preferredFamilyName')] as const
   return personEntries(reading, row, people, {
     ...{ externalId, firstName, lastName, role },
@@ -205,10 +210,13 @@ function enrollmentOf(reading: Reading, row: RosterRow, isRemoved: boolean): rea
   }
   if (role === null)
     return row.leaveOut('enrolments with other roles than student and teacher are left out', text)
+  const [course, user] = [row.text('classSourcedId'), row.text('userSourcedId')]
+  if (!isRemoved && (isRemovedClass(reading, course) || isRemovedRow(reading, 'users', user)))
+    return row.leaveOut('enrolments of removed classes and users are left out')
   if (name === 'aide' || name === 'proctor') row.addLeniency('assistants become instructors', text)
   return enrollmentEntries(reading, row, {
-    course: row.text('classSourcedId'),
-    user: row.text('userSourcedId'),
+    course,
+    user,
     role,
     status: isRemoved ? 'removed' : 'active',
     firstDay: isRemoved ? null : readDay(row, 'beginDate'),

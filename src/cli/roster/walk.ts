@@ -190,6 +190,35 @@ export function rowNumberOf(reading: Reading, table: string, key: string): numbe
   return numberIn(reading.keys.get(table)?.get(key) ?? 0)
 }
 
+/** True if the last row with a key in a table says that its record is gone. */
+export function isRemovedRow(reading: Reading, table: string, key: string): boolean {
+  return rankIn(reading.keys.get(table)?.get(key) ?? 0) === ranks.removed
+}
+
+/** True if the rows about a record that several rows may be about say that it is gone. */
+export function isRemovedRecord(reading: Reading, part: RosterPart, key: string): boolean {
+  return rankIn(namesOf(reading, part).get(key)) === ranks.removed
+}
+
+/** Adds a problem if an earlier row of the table has the same key, but not the same value. */
+export function requireSame(
+  reading: Reading,
+  {
+    table,
+    column,
+    key,
+    value,
+    message,
+  }: Readonly<Record<'table' | 'column' | 'key' | 'value' | 'message', string>>,
+  row: RosterRow,
+): void {
+  const isNew = namesOf(reading, `${table} ${column}`).set(`${key}\n${value}`, row.number * rankCount) === 0
+  const before = rowNumberOf(reading, table, key)
+  if (before === 0 || !isNew) return
+  const { file, line } = row.placeOf(before)
+  row.addProblem(column, 'duplicate', `is that of ${file}:${line} as well, ${message}`, key)
+}
+
 function namesOf({ names }: Reading, of: string): NameTable {
   const known = names.get(of) ?? createNameTable(0)
   names.set(of, known)

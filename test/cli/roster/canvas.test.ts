@@ -112,6 +112,26 @@ test('groups have members by a file of their own', async () => {
   expect(removedOf('groups')).toEqual([{ externalId: 'G2' }])
 })
 
+test('groups may be of a course', async () => {
+  const { recordsOf, notes } = await readRoster({
+    'groups.csv': 'group_id,account_id,course_id,name,status\nG1,,C1,Chess,available\nG2,,,Choir,available\n',
+  })
+  expect(recordsOf('groups').map(({ externalId, course }) => [externalId, course])).toEqual([
+    ['G1', 'ext:C1'],
+    ['G2', null],
+  ])
+  expect(notes.filter((note) => note.includes('unknown'))).toEqual([])
+})
+
+test('an enrolment in a section has a problem if it names another course than the section', async () => {
+  const { problems } = await readRoster({
+    'sections.csv': `${sections}S1,C2,One,active\n`,
+    'enrollments.csv':
+      'course_id,user_id,role,section_id,status\nC1,U1,student,S1,active\nC1,U1,student,S2,active\n',
+  })
+  expect(problems).toEqual(['enrollments.csv:2 course_id: must be C2, the course of section S1 (C1)'])
+})
+
 test('unknown statuses and roles are problems, observers are left out', async () => {
   const { problems, notes, removedOf, recordsOf } = await readRoster({
     'users.csv':

@@ -434,6 +434,60 @@ describe('a OneRoster package', () => {
     ])
   })
 
+  test('leaves out what it still says about classes and enrolments that it removes, and counts it', async () => {
+    const gone = { status: 'tobedeleted', dateLastModified: '2026-10-01T00:00:00Z' }
+    const enrolment = (sourcedId: string, of: string, user: string): Cells => ({
+      ...{ sourcedId, classSourcedId: of, userSourcedId: user, role: 'student' },
+    })
+    const result = (sourcedId: string, student: string): Cells => ({
+      ...{ sourcedId, lineItemSourcedId: 'k1/exam', studentSourcedId: student },
+      ...{ scoreStatus: 'fully graded', score: '7', scoreDate: '2026-09-20' },
+    })
+    const { recordsOf, problems, notes } = await readRoster({
+      ...whole,
+      'manifest.csv': manifest([...names, 'lineItems', 'results'], 'bulk', '1.2'),
+      'users.csv': csv(published['1.2'].users, [ada, bert]),
+      'classes.csv': csv(published['1.2'].classes, [
+        { sourcedId: 'k1', title: 'Biology 5b', courseSourcedId: 'c1', schoolSourcedId: 's1' },
+        { sourcedId: 'k2', title: 'Biology 5c', courseSourcedId: 'c1', schoolSourcedId: 's1', ...gone },
+      ]),
+      'enrollments.csv': csv(published['1.2'].enrollments, [
+        enrolment('e1', 'k1', 'u1'),
+        enrolment('e2', 'k2', 'u1'),
+        { ...enrolment('e3', 'k1', 'u2'), ...gone },
+      ]),
+      'lineItems.csv': csv(published['1.2'].lineItems, [
+        { sourcedId: 'k1/exam', title: 'Exam', classSourcedId: 'k1', schoolSourcedId: 's1' },
+      ]),
+      'results.csv': csv(published['1.2'].results, [result('r1', 'u1'), result('r2', 'u2')]),
+    })
+    expect(problems).toEqual([])
+    expect(recordsOf('enrollments').map(({ courseId, userId }) => [courseId, userId])).toEqual([
+      ['ext:k1', 'ext:u1'],
+    ])
+    expect(recordsOf('grades').map(({ learnerId }) => learnerId)).toEqual(['ext:u1'])
+    expect(notes).toContain('enrollments.csv: enrolments of removed classes and users are left out')
+    expect(notes).toContain('results.csv: results of removed classes, users and enrolments are left out')
+  })
+
+  test('has a problem where two rows of one user are not about the same person', async () => {
+    const again = { ...ada, givenName: 'Augusta', email: 'augusta@example.org', username: 'augusta' }
+    const { problems } = await readRoster(usersOnly(csv(published['1.1'].users, [ada, bert, again])))
+    expect(problems).toEqual([
+      'users.csv:4 sourcedId: is that of users.csv:2 as well, with another name or e-mail address (u1)',
+    ])
+  })
+
+  test('has a problem in each status that is none', async () => {
+    const rows = [
+      { ...ada, status: 'bogus' },
+      { ...bert, status: 'ToBeDeleted' },
+    ]
+    const { problems, notes } = await readRoster(usersOnly(csv(published['1.1'].users, rows)))
+    expect(problems).toEqual(['users.csv:2 status: must be active or tobedeleted (bogus)'])
+    expect(notes).toContain('users.csv: status is not spelled as specified (ToBeDeleted)')
+  })
+
   test('has problems where its manifest names what it lacks', async () => {
     const text = `${manifest([...names, 'results'])}\r\nfile.lineItems,Bulk\r\nfile.categories,full`
     const { problems, notes } = await readRoster({ ...whole, 'manifest.csv': text })
