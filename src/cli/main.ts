@@ -30,7 +30,7 @@ export async function main(words: readonly string[], io: Io, transports?: Transp
       import('./command/run-command.ts'),
     ])
     command = invocation.command
-    context = createContext(io, invocation.globals, transports, command.createsAcademy)
+    context = createContext(io, invocation.globals, transports, command)
     await refuseSettings(context, invocation)
     try {
       await runCommand(context, invocation)

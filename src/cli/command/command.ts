@@ -78,6 +78,8 @@ export interface Command {
    * error.
    */
   readonly createsAcademy?: true
+  /** Where it does not create a missing local academy, it plans for an empty one; for other commands that is an error. */
+  readonly plansForEmpty?: true
   /** Global flags that it does not support, each with the reason; using one is a usage error. */
   readonly refuses?: Refusals
   /** Flags of similar commands that it does not support, each with the reason; using one is a usage error. */

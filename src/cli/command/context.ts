@@ -34,16 +34,22 @@ export interface Context {
   readonly serve: Transports['serve']
 }
 
+/** What a command does if the file of the local academy is missing. */
+interface MissingAcademy {
+  readonly createsAcademy?: boolean
+  readonly plansForEmpty?: boolean
+}
+
 /**
  * Creates the context of one run from its global flags. Throws a SettingError for an invalid value.
  *
- * @param createsAcademy true to create the local academy if its file is missing, except in a dry run
+ * @param command what it does if the file of the local academy is missing (default nothing)
  */
 export function createContext(
   io: Io,
   flags: Readonly<Record<string, unknown>>,
   transports: Transports = bothTransports,
-  createsAcademy = false,
+  { createsAcademy = false, plansForEmpty = false }: MissingAcademy = {},
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directoriesOf(io)
@@ -57,8 +63,9 @@ export function createContext(
   const mask = (text: string) => maskSecretsInText(text, session.secrets())
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   const others: Session[] = []
-  const mayCreate = createsAcademy && !settings.dryRun.value
-  const first = createSession(io, settings, profiles, choose, transports, mayCreate)
+  const creates = createsAcademy && !settings.dryRun.value
+  const onMissing = creates ? 'create' : plansForEmpty ? 'empty' : 'refuse'
+  const first = createSession(io, settings, profiles, choose, transports, onMissing)
   const session: Session = {
     ...first,
     secrets: () => [first, ...others].flatMap((each) => each.secrets()),

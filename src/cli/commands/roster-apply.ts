@@ -63,6 +63,7 @@ export const diffCommand: Command = {
     },
   ],
   flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
+  plansForEmpty: true,
   refuses: { ...plainText, dryRun: 'It changes nothing' },
   examples: [
     'roster diff school.zip',
@@ -150,6 +151,7 @@ export const applyCommand: Command = {
     waitLockFlag,
   ],
   createsAcademy: true,
+  plansForEmpty: true,
   refuses: noColumns,
   examples: [
     'roster apply school.zip --dry-run',

@@ -210,7 +210,7 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
           temporary: true,
         }),
     },
-    true,
+    { createsAcademy: true },
   )
   const silent = async () => {}
   const shown = { one: silent, text: silent, document: silent, done: silent }

@@ -1,5 +1,5 @@
-import { open, readdir, stat } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, join, resolve, sep } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { bytesOf, zipSignature } from '../records/sources/file.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -60,8 +60,23 @@ async function filesInFolder(io: Pick<Io, 'signal'>, folder: string): Promise<Pa
   const names = await namesIn(folder, '', maxDepth)
   if (names.length > maxFiles) throw new UsageError(`${folder} has more than ${maxFiles} files`)
   const { table = [], other = [] } = Object.groupBy(names, (name) => (isTable(name) ? 'table' : 'other'))
+  await refuseLinksOut(folder, table)
   const files = table.map((name) => ({ name, bytes: () => bytesOf(io, join(folder, name), name) }))
   return { files, others: other }
+}
+
+/** Throws a UsageError for a link to a file outside of the folder: the folder may be from somebody else, and errors show cells. */
+async function refuseLinksOut(folder: string, names: readonly string[]): Promise<void> {
+  const root = await realpath(folder)
+  for (const name of names) {
+    // A link to nothing is refused when it is read.
+    const target = await realpath(join(folder, name)).catch(() => null)
+    if (target === null || target.startsWith(root + sep)) continue
+    throw new UsageError(`${name} is a link to a file outside of ${folder}`, {
+      code: 'link_out',
+      hint: 'Put the file itself into the folder',
+    })
+  }
 }
 
 async function namesIn(folder: string, below: string, depth: number): Promise<string[]> {

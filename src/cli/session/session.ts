@@ -116,10 +116,13 @@ export interface Session {
   close(): Promise<void>
 }
 
+/** Creates a missing academy, opens an empty one in its place that is gone afterwards, or throws. */
+type OnMissing = 'create' | 'empty' | 'refuse'
+
 /**
  * Creates a session; `choose` finds its target when it is first needed.
  *
- * @param mayCreate true to create a missing local academy
+ * @param onMissing what to do if the file of the local academy is missing
  */
 export function createSession(
   io: Io,
@@ -127,9 +130,9 @@ export function createSession(
   profiles: ProfileStore,
   choose: () => Target | null,
   transports: Transports,
-  mayCreate = false,
+  onMissing: OnMissing = 'refuse',
 ): Session {
-  const session = new TargetSession({ io, settings, profiles, choose, transports, mayCreate })
+  const session = new TargetSession({ io, settings, profiles, choose, transports, onMissing })
   return {
     target: () => session.target(),
     caller: (options) => session.caller(options),
@@ -153,7 +156,7 @@ interface SessionParts {
   readonly profiles: ProfileStore
   readonly choose: () => Target | null
   readonly transports: Transports
-  readonly mayCreate: boolean
+  readonly onMissing: OnMissing
 }
 
 class TargetSession implements Session {
@@ -291,22 +294,22 @@ class TargetSession implements Session {
   }
 
   async #openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
-    const { io, profiles, transports, mayCreate } = this.#parts
+    const { io, profiles, transports, onMissing } = this.#parts
+    const mayCreate = onMissing === 'create'
     const { upgradeNotes } = await import('./upgrade-notes.ts')
     if (mayCreate) (await import('../../config/files.ts')).makeDatabaseDirectory(io, database)
+    const now = () => new Date(io.now())
+    const open = (path: string, mustExist = false) =>
+      transports.local({ path, now, watch: upgradeNotes(io, path), env: io.env, mustExist })
     try {
-      const academy = await transports.local({
-        path: database,
-        now: () => new Date(io.now()),
-        watch: upgradeNotes(io, database),
-        env: io.env,
-        mustExist: !mayCreate,
-      })
+      const academy = await open(database, !mayCreate)
       if (academy.created && !silent) await note(io, `Created an academy in ${database}`)
       return academy
     } catch (error) {
       const fault = databaseErrorOf(error)
       if (!(fault instanceof CommandError) || fault.code !== databaseMissing) throw fault
+      if (onMissing === 'empty')
+        return (await import('./empty-academy.ts')).openEmptyAcademy(io, database, open)
       throw await missingDatabaseError({ profiles }, database, origin)
     }
   }

@@ -141,6 +141,17 @@ describe('a roster in a folder', () => {
     )
   })
 
+  test('is refused if it links to a file outside of it', async () => {
+    const path = writeRoster({ 'users.csv': users })
+    const { path: other, remove } = freshDirectory()
+    onTestFinished(remove)
+    writeFileSync(join(other, 'secret.txt'), 'root:x:0:0')
+    symlinkSync(join(other, 'secret.txt'), join(path, 'courses.csv'))
+    await expect(openAt(path)).rejects.toMatchObject({
+      message: `courses.csv is a link to a file outside of ${path}`,
+    })
+  })
+
   test('may have several files of one table, of which later rows replace earlier ones', async () => {
     const { recordsOf, problems, roster } = await readRoster({
       'users-1.csv': users,

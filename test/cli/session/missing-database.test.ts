@@ -63,6 +63,23 @@ describe('a database that does not exist', () => {
     expect((await cli.run(`${noun} list --database new/academy.db -o json`)).stdout).toContain(told)
   })
 
+  test.for(['roster diff users.csv', 'roster apply users.csv --dry-run'])(
+    'is planned for by %s as if it were empty, and not created',
+    async (line, { cli }) => {
+      writeFileSync(
+        join(cli.cwd, 'users.csv'),
+        'user_id,login_id,first_name,last_name,email,status\n1,ada,Ada,Lovelace,ada@example.org,active\n',
+      )
+      const { code, stdout, stderr } = await cli.run(`${line} --database new.db`)
+      expect(code, stderr).toBe(line.includes('diff') ? 9 : 0)
+      expect(stdout).toContain('ada@example.org')
+      expect(stderr).toContain(
+        `note: Database not found: ${join(cli.cwd, 'new.db')}; the plan is for an empty academy\n`,
+      )
+      expect(readdirSync(cli.cwd)).toEqual(['users.csv'])
+    },
+  )
+
   test('is told with what names it, and the academy of the local profile', async ({ cli }) => {
     const own = join(cli.cwd, 'own', 'local.db')
     mkdirSync(join(cli.cwd, 'own'))
