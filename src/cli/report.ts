@@ -5,6 +5,7 @@ import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
 import { maskText } from './output/mask.ts'
+import { databaseErrorOf } from './session/database-error.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, createPainter } from './terminal/colour.ts'
 import { CommandError, type ExitName, exitCode } from './terminal/errors.ts'
@@ -24,9 +25,15 @@ interface FailedRun {
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const original = failureOf(error, targetOf(run))
-  const fault = await ownFault(error, original, run)
+  const cause = await ownFault(error, original, run)
+  const fault = cause instanceof Error && cause.name === 'DatabaseError' ? null : cause
   if (wanted('debug', run)) await debug(error, fault, run)
-  const failure = fault === null ? original : await reported(original, fault, run)
+  const failure =
+    fault !== null
+      ? await reported(original, fault, run)
+      : cause !== null
+        ? failureOf(databaseErrorOf(cause), targetOf(run))
+        : original
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
   await (asJson ? reportJson(run, failure) : reportText(run, failure))
   if (error instanceof CommandError && error.findings) {

@@ -5,6 +5,7 @@ import { academySealing } from '../access/sealing.ts'
 import { captureEvents, type OnEvents } from '../changes/event-capture.ts'
 import type { FirstPassword } from '../credentials/first-admin.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
+import { databaseErrorOf, isDamage } from '../database/sqlite/connection.ts'
 import { sweep } from '../database/sweep.ts'
 import { createApp } from '../http/app.ts'
 import type { LogEntry } from '../http/log.ts'
@@ -22,7 +23,7 @@ export interface OpenAcademy {
   readonly transport: Transport
   /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
-  /** Returns the cause of an internal error of a request. */
+  /** Returns the cause of an internal error of a request; a DatabaseError if the database is damaged. */
   readonly causeOf: (requestId: string) => unknown
   /** Returns the problems of the database file; none if it is intact. */
   readonly check: () => Promise<string[]>
@@ -115,7 +116,10 @@ export async function openAcademy({
         newId,
         passwordCost,
       }),
-    causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
+    causeOf(requestId) {
+      if (fault?.requestId !== requestId) return undefined
+      return isDamage(fault.cause) ? databaseErrorOf(path, fault.cause) : fault.cause
+    },
     check: database.check,
     async countDifferingCounters() {
       const { countDifferingCounters } = await import('../counters/counter-check.ts')

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { unavailable } from '../problem-error.ts'
-import type { Database, Row, Store } from './database.ts'
+import { type Database, DatabaseError, type Row, type Store } from './database.ts'
 
 /** Load balancers ask every few seconds, and there may be several. */
 const cacheMs = 1000
@@ -17,14 +17,15 @@ const checkByDatabase = new WeakMap<object, Check>()
 type Asked = Pick<Store, 'one' | 'requireFiles'>
 
 /**
- * Checks that the database responds. Throws 503 if it fails, has lost a file, or does not respond in time. The check
- * runs at most once a second, and never twice at a time.
+ * Checks that the database responds. Throws 503 if it fails, is damaged, has lost a file, or does not respond in time.
+ * The check runs at most once a second, and never twice at a time.
  */
 export async function requireAnswering(database: Asked, timeoutMs = defaultTimeoutMs): Promise<void> {
   try {
     database.requireFiles?.()
   } catch (cause) {
-    throw unavailable('Files of the database are missing; stop the server and restore a backup.', 30, cause)
+    const reason = cause instanceof DatabaseError ? cause.message : 'cannot be used'
+    throw unavailable(`The database ${reason}; stop the server and restore a backup.`, 30, cause)
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
   const giveUp = setTimeout(reject, timeoutMs)

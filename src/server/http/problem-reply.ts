@@ -1,5 +1,5 @@
 import type { Actor } from '../changes/writing.ts'
-import { reasonOf } from '../database/sqlite/connection.ts'
+import { isDamage, reasonOf } from '../database/sqlite/connection.ts'
 import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
 import type { Bucket } from './limits.ts'
 import type { Reply } from './reply.ts'
@@ -49,6 +49,10 @@ export function faultOf(error: unknown): ProblemError {
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR' && temporaryErrors.includes(errcode & primaryCodeMask)) {
     return unavailable(`The database ${reasonOf(error)}.`, 1, error)
+  }
+  if (code === 'ERR_SQLITE_ERROR' && isDamage(error)) {
+    const detail = `The database ${reasonOf(error)}; stop the server and restore a backup.`
+    return new ProblemError('internal', detail, { cause: error })
   }
   return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
     cause: error,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
+import { damagePage } from '../../helpers/damage-page.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const academy = `learnctl: 1
@@ -108,3 +109,16 @@ describe('a database that does not exist', () => {
     expect(stderr).not.toContain('academy.db\n')
   })
 })
+
+test.for(['audit verify', 'audit list', 'courses create --title Sea', 'server backup copy.db'])(
+  'a database with a damaged page is named by %s, which does not ask to report a bug',
+  async (line, { cli }) => {
+    const path = join(cli.cwd, 'academy.db')
+    await putNewAcademy(path)
+    damagePage(path, 'audit_entries')
+    const { code, stderr } = await cli.run(`${line} --database academy.db`)
+    expect(code).toBe(1)
+    expect(stderr).toContain(`error: ${path} is damaged`)
+    expect(stderr).not.toContain('Report this problem')
+  },
+)

@@ -15,9 +15,11 @@ import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
+import { backUp } from '../../../src/server/database/sqlite/backup.ts'
 import { shortenLog } from '../../../src/server/database/sqlite/connection.ts'
 import { openReader } from '../../../src/server/database/sqlite/sqlite.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { damagePage } from '../../helpers/damage-page.ts'
 import { makeOldAcademy } from '../../helpers/old-academy.ts'
 import { runModule } from '../../helpers/process.ts'
 
@@ -350,4 +352,28 @@ test('reads of one turn share a view, in which a write of this program is seen a
   other.close()
   await read()
   await database.close()
+})
+
+test('a damaged page fails the reads that need it, shows when asked, and no more', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  await (await openAcademyFile(path, now)).database.close()
+  damagePage(path, 'settings')
+  const { database } = await openAcademyFile(path, now)
+  const read = () => database.all(sql`select * from settings not indexed`)
+  const reads = Array.from({ length: 3 }, () => read().catch((error) => error.errcode & 0xff))
+  expect(await Promise.all(reads)).toEqual([11, 11, 11])
+  expect(await database.all(sql`select email from users`)).toEqual([{ email: 'admin@academy.local' }])
+  expect(() => database.requireFiles?.()).toThrow('is damaged, or part of it is missing')
+  await database.close()
+})
+
+test('a backup of a damaged academy names the academy, not the copy', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  await (await openAcademyFile(path, now)).database.close()
+  damagePage(path, 'settings')
+  await expect(backUp(path, join(directory, 'copy.db'))).rejects.toMatchObject({
+    path,
+    message: expect.stringMatching(/^is damaged/),
+  })
+  expect(existsSync(join(directory, 'copy.db'))).toBe(false)
 })

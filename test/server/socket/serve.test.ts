@@ -208,7 +208,8 @@ test.skipIf(onPostgres)('a write-ahead log that is removed shows in /ready', asy
   expect(answer.status).toBe(503)
   expect(await answer.json()).toMatchObject({
     code: 'unavailable',
-    detail: 'Files of the database are missing; stop the server and restore a backup.',
+    detail:
+      'The database has lost its write-ahead log: the file was removed or replaced; stop the server and restore a backup.',
   })
   expect((await served.fetch('/health')).status).toBe(200)
 })

@@ -39,7 +39,7 @@ export async function backUp(
   try {
     closeSync(openSync(to, 'wx', 0o600))
     const bytes = await copyPages(from, to, onProgress)
-    checkCopy(to)
+    checkCopy(to, from)
     const file = openSync(to, 'r+')
     fsyncSync(file)
     closeSync(file)
@@ -103,17 +103,14 @@ async function copyPages(
   }
 }
 
-/**
- * Converts the copy to a single file. Throws DatabaseError if it is damaged, because then the original is damaged,
- * too.
- */
-function checkCopy(path: string): void {
+/** Converts the copy to a single file. Throws DatabaseError about the original if the copy is damaged. */
+function checkCopy(path: string, original: string): void {
   const copy = connectionTo(path, false, 0)
   try {
     copy.exec('pragma journal_mode = delete')
     const [row] = copy.prepare('pragma quick_check(1)').all()
-    const fault = String(row?.['quick_check'])
-    if (fault !== 'ok') throw new DatabaseError(path, `is damaged: ${fault}`)
+    const fault = String(row?.['quick_check']).replace('*** in database main ***\n', '')
+    if (fault !== 'ok') throw new DatabaseError(original, `is damaged: ${fault}`)
   } finally {
     copy.close()
   }

@@ -36,7 +36,9 @@ export function connectionTo(path: string, readOnly: boolean, waitMs: number): D
 
 /** Wraps any error of a database file as a DatabaseError. */
 export function databaseErrorOf(path: string, error: unknown): DatabaseError {
-  return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
+  if (error instanceof DatabaseError) return error
+  const hint = isDamage(error) ? { hint: 'Restore a backup: learnctl server restore <file>' } : {}
+  return new DatabaseError(path, reasonOf(error), { cause: error, ...hint })
 }
 
 /** Messages by primary result code (SQLite, Result and Error Codes). */
@@ -73,8 +75,13 @@ export function reasonOf(error: unknown): string {
 
 /** Returns the primary result code of an error of SQLite, the lowest byte of the extended one; 0 for other errors. */
 export function resultCodeOf(error: unknown): number {
-  const { errcode = 0 } = error as { errcode?: number }
+  const { errcode = 0 } = Object(error) as { errcode?: number }
   return errcode & 0xff
+}
+
+/** True for an error that shows damaged pages of a file: SQLITE_CORRUPT. */
+export function isDamage(error: unknown): boolean {
+  return resultCodeOf(error) === 11
 }
 
 /**

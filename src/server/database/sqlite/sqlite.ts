@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from '../database.ts'
-import { connectionTo, databaseErrorOf, lockWaitMs } from './connection.ts'
+import { connectionTo, databaseErrorOf, isDamage, lockWaitMs } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { groupCommit } from './group-commit.ts'
 
@@ -50,12 +50,18 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const connection = connectionTo(path, readOnly, waitMs)
   const { one, all, cells, run, within } = statementsOn(connection)
   const dialect = { ...sqliteDialect }
+  /** First error of a damaged page. Other pages can still be read, but the server is not ready. */
+  let damage: unknown
+  const noteDamage: OnError = (error) => {
+    if (isDamage(error)) damage ??= error
+  }
+  const requireLog = watchLog(path)
   const transaction: Transaction = {
     dialect,
-    one: <Shape extends Row>(query: Sql) => toPromise(one<Shape>, query),
-    all: <Shape extends Row>(query: Sql) => toPromise(all<Shape>, query),
-    cells: (query) => toPromise(cells, query),
-    run: (query) => toPromise(run, query),
+    one: <Shape extends Row>(query: Sql) => toPromise(one<Shape>, query, noteDamage),
+    all: <Shape extends Row>(query: Sql) => toPromise(all<Shape>, query, noteDamage),
+    cells: (query) => toPromise(cells, query, noteDamage),
+    run: (query) => toPromise(run, query, noteDamage),
     queue: (query) => void run(query),
     requireRow: (query) => {
       if (!one(query)) throw new NotMet()
@@ -68,14 +74,22 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> =>
     turns.take(async () => {
       view.close()
-      return work()
+      try {
+        return await work()
+      } catch (error) {
+        noteDamage(error)
+        throw error
+      }
     })
   const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     inTurn(() => within(begin, commit, 'rollback', () => work(transaction)))
 
   return {
     dialect,
-    requireFiles: watchLog(path),
+    requireFiles() {
+      if (damage) throw databaseErrorOf(path, damage)
+      requireLog()
+    },
     // Transactions are short runs of microtasks, so usually none is running.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
@@ -194,11 +208,14 @@ async function* streamBatches(path: string, query: Sql): AsyncGenerator<Cell[][]
   }
 }
 
+type OnError = (error: unknown) => void
+
 /** Wraps the result or error in a promise; three times as fast as an async function. */
-function toPromise<Result>(work: (query: Sql) => Result, query: Sql): Promise<Result> {
+function toPromise<Result>(work: (query: Sql) => Result, query: Sql, onError: OnError): Promise<Result> {
   try {
     return Promise.resolve(work(query))
   } catch (error) {
+    onError(error)
     return Promise.reject(error)
   }
 }
@@ -267,9 +284,16 @@ function createSharedView(connection: DatabaseSync, inTurn: (work: () => void) =
   let isOpen = false
 
   function close(): void {
-    // A disk error may have ended the transaction.
-    if (isOpen && connection.isTransaction) commit.run()
+    const hasEnded = !isOpen
     isOpen = false
+    // A disk error may have ended the transaction.
+    if (hasEnded || !connection.isTransaction) return
+    try {
+      commit.run()
+    } catch {
+      // A damaged page, which its readers have reported: the snapshot only read, so nothing is lost.
+      if (connection.isTransaction) connection.exec('rollback')
+    }
   }
 
   return {
