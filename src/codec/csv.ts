@@ -1,14 +1,19 @@
 // The one encoder of CSV: for the server's analytics and for the command line's output.
 
-const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/
-const needsQuotes = /[",\r\n]/
+// A spreadsheet may separate cells by `;`, `|` or a tab where the file does not, so that a formula can start after it.
+const formula = "(?<=^)(?='*[=+\\-@\\t\\r\\n＝＋－＠])|(?<=[;|\\t])(?='*[=+\\-@＝＋－＠])"
+const guardPlace = new RegExp(formula)
+const guardPlaces = new RegExp(formula, 'g')
+const guards = /(?<=^)'(?='*[=+\-@\t\r\n＝＋－＠])|(?<=[;|\t])'(?='*[=+\-@＝＋－＠])/g
+const needsQuotes = /[",;|\t\r\n]/
 
 /** A cell: text, a number, a boolean, or null for an empty cell. */
 export type CsvValue = string | number | bigint | boolean | null
 
 /**
- * Formats one record of RFC 4180 with its CRLF. Unless `raw`, a text that a spreadsheet would take for a
- * formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
+ * Formats one record of RFC 4180 with its CRLF. Unless `raw`, what a spreadsheet would take for a
+ * formula gets one more `'` in front (OWASP CSV Injection), at the start of a text and after `;`, `|` and tab in it;
+ * numbers never do.
  *
  * @param plain columns that need neither guard nor quotes, such as ids and times
  * @param separator between cells; with a semicolon, numbers have a decimal comma, as spreadsheets that separate by it do
@@ -23,7 +28,7 @@ export function csvRecord(
   for (let index = 0; index < values.length; index += 1) {
     if (index > 0) record += separator
     const value = values[index] ?? null
-    if (typeof value === 'string' && plain?.[index] !== true) record += csvText(value, raw, separator)
+    if (typeof value === 'string' && plain?.[index] !== true) record += csvText(value, raw)
     else if (value !== null) record += separator === ';' ? withDecimalComma(value) : value
   }
   // A lone empty cell would be an empty line, which readers skip.
@@ -34,26 +39,36 @@ function withDecimalComma(value: NonNullable<CsvValue>): string {
   return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
-/** True for a text that gets a `'` in front. */
-export function isGuarded(text: string): boolean {
-  return formulaStart.test(text)
+/** True for a text that begins with a `'` of the guard: at the start of a cell, or within one after a separator. */
+export function beginsWithGuard(text: string, within: boolean): boolean {
+  return within ? `;${text}`.search(guards) === 1 : text.search(guards) === 0
 }
 
-/** Removes the `'` that the guard put in front. */
+/** True for a text that gets the guard. */
+export function isGuarded(text: string): boolean {
+  return guardPlace.test(text)
+}
+
+/** Adds the guard against formulas to a text. */
+export function addGuard(text: string): string {
+  return text.replace(guardPlaces, "'")
+}
+
+/** Removes each `'` that the guard added. */
 export function removeGuard(cell: string): string {
-  return cell.startsWith("'") && formulaStart.test(cell.slice(1)) ? cell.slice(1) : cell
+  return cell.includes("'") ? cell.replace(guards, '') : cell
 }
 
 /**
- * Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, with any
- * separator.
+ * Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, also for a
+ * reader with another separator.
  */
-export function csvText(text: string, raw: boolean, separator = ','): string {
+export function csvText(text: string, raw: boolean): string {
   // Most cells begin with a letter or a digit, which is cheaper to test than the pattern.
   const first = text.charCodeAt(0)
   const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
-  const safe = !raw && !plain && formulaStart.test(text) ? `'${text}` : text
-  const quotes = needsQuotes.test(safe) || (separator !== ',' && safe.includes(separator))
+  const quotes = needsQuotes.test(text)
+  const safe = raw || (plain && !quotes) ? text : addGuard(text)
   return quotes ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

@@ -1,10 +1,12 @@
-import { removeGuard } from '../../codec/csv.ts'
+import { beginsWithGuard } from '../../codec/csv.ts'
 
 const quote = 0x22
 const lineFeed = 0x0a
 const apostrophe = 0x27
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 const endOfQuotedCell = /"/
+/** Characters within a cell that a spreadsheet may take for the separator. */
+const otherSeparators: readonly (number | undefined)[] = [';', '|', '\t'].map((text) => text.charCodeAt(0))
 /** Maximum bytes of a cell to look at: for the apostrophes before a formula, or to tell a number from one. */
 const lookaheadBytes = 64
 
@@ -15,7 +17,7 @@ export interface CsvCounter {
   end(): void
   /** Records (RFC 4180), including the header. */
   records(): number
-  /** Cells with the guard against formulas. */
+  /** Places with the guard against formulas. */
   guarded(): number
 }
 
@@ -34,9 +36,9 @@ export function createCsvCounter(separator = ','): CsvCounter {
   // The characters after an apostrophe at the start of a cell may be in the next bytes.
   let rest = Buffer.alloc(0)
 
-  function countGuard(data: Buffer, at: number, end: RegExp): void {
+  function countGuard(data: Buffer, at: number, end: RegExp, within = false): void {
     const [cell = ''] = data.toString('utf8', at, at + lookaheadBytes).split(end, 1)
-    if (removeGuard(cell) !== cell) guarded += 1
+    if (beginsWithGuard(cell, within)) guarded += 1
   }
 
   /** Scans unquoted bytes: each line feed ends a record, an apostrophe may start a cell. */
@@ -45,6 +47,14 @@ export function createCsvCounter(separator = ','): CsvCounter {
       records += 1
     for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
       if (beginsCell(data, at)) countGuard(data, at, endOfPlainCell)
+    }
+  }
+
+  /** Scans bytes within quotes: an apostrophe may follow a character that another reader takes for a separator. */
+  function scanQuoted(data: Buffer, from: number, to: number): void {
+    for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
+      if (otherSeparators.includes(at === origin ? previous : data[at - 1]))
+        countGuard(data, at, endOfQuotedCell, true)
     }
   }
 
@@ -62,7 +72,8 @@ export function createCsvCounter(separator = ','): CsvCounter {
     while (from < end) {
       const found = data.indexOf(quote, from)
       const to = found < 0 ? end : Math.min(found, end)
-      if (!inQuotes) scanPlain(data, from, to)
+      if (inQuotes) scanQuoted(data, from, to)
+      else scanPlain(data, from, to)
       if (to === end) break
       if (inQuotes) {
         inQuotes = false
@@ -106,8 +117,9 @@ const number = /^[+-]?(?:\d[\d.,]*|[.,]\d+)(?:e[+-]?\d+)?%?$/i
 const fullWidth = '\\xef\\xbc[\\x9d\\x8b\\x8d\\xa0]'
 
 /**
- * Puts a `'` in front of every unguarded cell that a spreadsheet would run as a formula (OWASP CSV
- * Injection), for any of these separators; all other bytes are unchanged. A signed number is not a formula.
+ * Puts a `'` in front of everything unguarded that a spreadsheet would run as a formula (OWASP CSV Injection):
+ * cells, and what follows `;`, `|` or tab within them. All other bytes are unchanged. A signed number is not a
+ * formula.
  */
 export async function* guardCsv(
   source: AsyncIterable<Uint8Array>,
@@ -149,9 +161,13 @@ type Scan = (data: Buffer, end: number) => number[]
 
 function scanner(head: Buffer, separator: string): Scan {
   const between = separator === '|' ? '\\|' : separator
-  const formula = `[=+\\-@${separator === '\t' ? '' : '\\t'}]|${fullWidth}`
+  const sign = `[=+\\-@]|${fullWidth}`
+  const formula = separator === '\t' ? sign : `\\t|${sign}`
   const cellStarts = `${separator}\n`
-  const begin = new RegExp(`[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))`, 'g')
+  const begin = new RegExp(
+    `[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))|[;|\\t](?=${sign})`,
+    'g',
+  )
   const endOfPlain = new RegExp(`[${between}\\r\\n]`)
   let inQuotes = false
   /** The last quote that ended a cell; negative if it is in an earlier piece. */
@@ -186,9 +202,10 @@ function scanner(head: Buffer, separator: string): Scan {
     const starts: number[] = []
     for (const { index } of cells.matchAll(begin)) {
       if (index > end - 2) break
-      if (quotedBefore(index + 1)) continue
-      const quoted = text[index + 1] === '"'
-      const start = index + (quoted ? 2 : 1)
+      const within = quotedBefore(index + 1)
+      if (within && !otherSeparators.includes(cells.charCodeAt(index))) continue
+      const quoted = within || text[index + 1] === '"'
+      const start = index + (text[index + 1] === '"' ? 2 : 1)
       if (!isNumber(data, start, quoted)) starts.push(start)
     }
     quotedBefore(end)

@@ -339,7 +339,7 @@ async function writeErrors(
   const added = addedColumns.map((name) => (map.has(name) ? `import ${name}` : name))
   // A semicolon leaves decimal commas readable.
   const delimiter = /\.(tsv|tab)$/i.test(errorsFile) ? '\t' : knownDelimiters.includes(own) ? own : ';'
-  const plain = (text: string) => csvText(text, true, delimiter)
+  const plain = (text: string) => csvText(text, true)
   const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
   const write = (cells: readonly string[]) => target.write(Buffer.from(`${cells.join(delimiter)}\r\n`))
   try {
@@ -350,7 +350,7 @@ async function writeErrors(
       for (const { line, cells } of some) {
         const reason = reasons.get(line)
         if (!reason) continue
-        const message = csvText(reason.message, false, delimiter)
+        const message = csvText(reason.message, false)
         await write([
           ...kept.map(({ index }) => plain(cells[index] ?? '')),
           ...presumed.map(() => 'true'),

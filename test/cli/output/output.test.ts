@@ -238,9 +238,9 @@ describe('text of a server', () => {
       )
     }
     const { stdout } = await local.run('courses list --columns title -o csv')
-    expect(stdout).toBe(`title\r\n${title}\r\n`)
+    expect(stdout).toBe(`title\r\n"${title}"\r\n`)
     expect((await local.run('analytics export --columns courseTitle')).stdout).toBe(
-      `courseTitle\r\n${title}\r\n`,
+      `courseTitle\r\n"${title}"\r\n`,
     )
   })
 

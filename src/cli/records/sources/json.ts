@@ -1,4 +1,4 @@
-import { type CsvValue, isGuarded } from '../../../codec/csv.ts'
+import { addGuard, type CsvValue } from '../../../codec/csv.ts'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
 import {
   CellError,
@@ -207,5 +207,5 @@ export async function* jsonLines(
 /** Returns the text of a cell, escaped so that reading the cell gives the same value. */
 function guardedCell(value: CsvValue): string {
   if (typeof value !== 'string') return String(value ?? '')
-  return isGuarded(value) ? `'${value}` : value
+  return addGuard(value)
 }
