@@ -40,7 +40,7 @@ const attributes = {
   ),
   url: field(
     EndpointUrl,
-    'Where events are sent: an https URL, or an http URL that the server allows. That of a slack or teams endpoint is a secret: responses have its host and last characters',
+    'Where events are sent: an https URL, or an http URL that the server allows. That of a slack or teams endpoint is a secret: responses have its host and last characters; of other endpoints they leave out the query, which may hold a token',
     'URL to send events to: https, or http on this machine',
   ),
   events: field(

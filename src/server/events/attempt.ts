@@ -86,6 +86,8 @@ export function attemptsWith({
         post: (request) => {
           const [, credential] = request.headers['authorization']?.split(' ') ?? []
           if (credential) secrets.add(credential)
+          if (endpoint.kind === 'standard')
+            for (const value of new URL(request.url).searchParams.values()) secrets.add(value)
           return send({ ...request, signal: ending.signal })
         },
       })

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../contract/endpoints.ts'
 import type { XapiSettings } from '../../contract/statements.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem-error.ts'
+import { withoutQuery } from './hidden-url.ts'
 
 /** Row of an endpoint. */
 export interface EndpointRow extends Row {
@@ -19,7 +20,7 @@ export interface EndpointRow extends Row {
   readonly disabled_reason: string | null
   readonly expires_at: string | null
   readonly paused_until: string | null
-  /** Sealed for `secretPlace`, like the previous one. */
+  /** Sealed for `secretPlace`, like the previous one; of a standard endpoint the signing secret and the URL's query. */
   readonly secret: string
   readonly previous_secret: string | null
   readonly previous_secret_until: string | null
@@ -39,6 +40,12 @@ export const endpointColumns = sql`e.id, e.kind, e.url, e.events, e.settings, e.
 /** Returns the place that a secret of an endpoint is sealed for. */
 export function secretPlace(id: string): string {
   return `endpoint:${id}:secret`
+}
+
+/** Divides the stored secret of a standard endpoint into its signing secret and the query of its URL. */
+export function partsOfSecret(secret: string): { readonly signing: string; readonly query: string } {
+  const at = secret.indexOf('?')
+  return at < 0 ? { signing: secret, query: '' } : { signing: secret.slice(0, at), query: secret.slice(at) }
 }
 
 /** Returns an endpoint; throws 404, also for a deleted or expired one. */
@@ -90,7 +97,8 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
     id: row.id,
     // The contract validated the values before they were stored.
     kind: row.kind as Endpoint['kind'],
-    url: row.url,
+    // Versions before 0.3 stored queries as they were.
+    url: row.kind === 'standard' ? withoutQuery(row.url) : row.url,
     events: JSON.parse(row.events) as string[],
     description: row.description,
     status: row.status as Endpoint['status'],

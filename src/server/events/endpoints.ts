@@ -20,12 +20,13 @@ import {
   findEndpoint,
   isChat,
   isKept,
+  partsOfSecret,
   removeEndpoint,
   secretPlace,
   toChatSettings,
   toEndpoint,
 } from './endpoint-row.ts'
-import { isShownUrl, shownUrl } from './hidden-url.ts'
+import { isShownUrl, shownUrl, withoutQuery } from './hidden-url.ts'
 import { findMessage } from './messages.ts'
 
 /** Maximum endpoints: each event is written once for each, and each has its own connections. */
@@ -70,7 +71,8 @@ export const endpointRoutes = routesOf(endpoints, {
     requirePassword(input, '')
     const settings = await settingsOf(call, input, ChatSettings.parse({}))
     const secret = input.kind === 'standard' ? newSecret() : null
-    const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? credentialOf(input))
+    const stored = secret === null ? credentialOf(input) : secret + new URL(input.url).search
+    const sealed = await call.sealing.seal(database, secretPlace(id), stored)
     await database.run(sql`
       insert into webhook_endpoints (id, kind, url, settings, digest_due_at, events, description, status, expires_at, secret,
         mark, version, created_at, updated_at)
@@ -102,10 +104,8 @@ export const endpointRoutes = routesOf(endpoints, {
     const isElsewhere = row.kind === 'xapi' && isOtherTarget(input, before) && password === undefined
     if (isElsewhere) requireNoCredential(before)
     // A password that was kept without a user name stays with the host that it was set for.
-    const isNewSecret = password !== undefined || isElsewhere || (isChat(row.kind) && isNewUrl)
-    const secret = isNewSecret
-      ? await call.sealing.seal(database, secretPlace(row.id), credentialOf(input))
-      : row.secret
+    const isNewSecret = password !== undefined || isElsewhere || (row.kind !== 'xapi' && isNewUrl)
+    const secret = isNewSecret ? await newCredential(call, row, input) : row.secret
     const same =
       !isNewSecret &&
       settings === row.settings &&
@@ -117,7 +117,7 @@ export const endpointRoutes = routesOf(endpoints, {
     // Activating an endpoint ends its pause and removes why it was disabled.
     await database.run(sql`
       update webhook_endpoints set
-        url = ${isNewUrl ? storedUrl(input) : before.url}, secret = ${secret}, settings = ${settings},
+        url = ${isNewUrl ? storedUrl(input) : row.url}, secret = ${secret}, settings = ${settings},
         digest_due_at = ${nextDigest(settings, now)}, events = ${JSON.stringify(input.events)}, description = ${input.description},
         status = ${input.status}, expires_at = ${input.expiresAt},
         disabled_reason = ${input.status === 'active' ? null : before.disabledReason},
@@ -147,7 +147,8 @@ export const endpointRoutes = routesOf(endpoints, {
     requireVersion(call, row.version)
     requireSigned(row)
     const secret = newSecret()
-    const sealed = await call.sealing.seal(database, secretPlace(row.id), secret)
+    const { query } = partsOfSecret(call.sealing.open(secretPlace(row.id), row.secret))
+    const sealed = await call.sealing.seal(database, secretPlace(row.id), secret + query)
     await database.run(sql`
       update webhook_endpoints set
         secret = ${sealed}, previous_secret = secret,
@@ -166,7 +167,7 @@ export const endpointRoutes = routesOf(endpoints, {
     if (row.status !== 'active') {
       throw new ProblemError(
         'endpoint_disabled',
-        `Webhook endpoint ${row.url} is disabled; set it active first.`,
+        `Webhook endpoint ${toEndpoint(row, now).url} is disabled; set it active first.`,
       )
     }
     const data = { endpointId: row.id, description: row.description }
@@ -175,10 +176,10 @@ export const endpointRoutes = routesOf(endpoints, {
   },
 })
 
-/** Returns the URL as it is stored: of a chat only its visible part. Throws 422 for such a part. */
+/** Returns the URL as it is stored: only its visible part where the rest may be a secret. Throws 422 for such a part. */
 function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
-  if (!isChat(kind)) return url
-  if (!isShownUrl(url)) return shownUrl(url)
+  if (kind === 'xapi') return url
+  if (!isShownUrl(url)) return isChat(kind) ? shownUrl(url) : withoutQuery(url)
   const detail = 'is only the shown part of a URL; send the whole one'
   throw invalid([{ pointer: '#/url', code: 'invalid_url', detail }])
 }
@@ -186,6 +187,15 @@ function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
 /** Returns the secret of an endpoint without a signing secret: the URL of a chat, or the password of a record store. */
 function credentialOf({ kind, url, password = '' }: EndpointInput): string {
   return isChat(kind) ? url : password
+}
+
+/** Seals the secret of an endpoint after an update; the signing secret of a standard one stays. */
+function newCredential({ database, sealing }: Call, row: EndpointRow, input: EndpointInput): Promise<string> {
+  const place = secretPlace(row.id)
+  if (row.kind !== 'standard') return sealing.seal(database, place, credentialOf(input))
+  const { search } = new URL(input.url)
+  if (search === '' && !isShownUrl(row.url)) return Promise.resolve(row.secret)
+  return sealing.seal(database, place, partsOfSecret(sealing.open(place, row.secret)).signing + search)
 }
 
 /** True if a stored password would go to another host. */

@@ -11,9 +11,23 @@ export function shownUrl(url: string): string {
   return `${origin}/...${letters.length >= minLengthToShowEnd ? letters.slice(-4) : ''}`
 }
 
+const hiddenQuery = '?...'
+
+/** Returns a URL without its query, which may hold a token: `https://example.org/hook?...`. */
+export function withoutQuery(url: string): string {
+  const { search } = new URL(url)
+  return search === '' ? url : `${url.slice(0, -search.length)}${hiddenQuery}`
+}
+
+/** Returns a URL with the query that `withoutQuery` removed; unchanged if it removed none. */
+export function withQuery(url: string, query: string): string {
+  return url.endsWith(hiddenQuery) ? url.slice(0, -hiddenQuery.length) + query : url
+}
+
 /** True for the shown part of a URL, which cannot be used. */
 export function isShownUrl(url: string): boolean {
-  return new URL(url).pathname.startsWith('/...')
+  const { pathname, search } = new URL(url)
+  return pathname.startsWith('/...') || search === hiddenQuery
 }
 
 /**

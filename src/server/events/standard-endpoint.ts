@@ -1,6 +1,8 @@
 import { standardSignatureOf } from '../../lms/standard-signature.ts'
 import type { Claimed } from './claim.ts'
 import type { Delivery, EndpointDelivery } from './endpoint-kind.ts'
+import { partsOfSecret } from './endpoint-row.ts'
+import { withQuery } from './hidden-url.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** Standard Webhooks 1.0.0: one signed request for each message. */
@@ -11,10 +13,12 @@ export const standardDelivery: EndpointDelivery = {
   isOrdered: true,
 
   async deliver(messages, delivery) {
+    const { endpoint, open } = delivery
+    const url = withQuery(endpoint.url, partsOfSecret(open(endpoint.secret)).query)
     const outcomes = []
     for (const message of messages) {
       const headers = signed(message, delivery)
-      const received = await delivery.post({ url: delivery.endpoint.url, headers, body: message.body })
+      const received = await delivery.post({ url, headers, body: message.body })
       outcomes.push(outcomeOf(received, delivery.now))
     }
     return outcomes
@@ -27,7 +31,7 @@ function signed({ id, body }: Claimed, { endpoint, now, signedAt, open }: Delive
   const { secret, previous_secret: previous, previous_secret_until: until } = endpoint
   const counts = previous !== null && until !== null && until > now.toISOString()
   const signatures = [secret, ...(counts ? [previous] : [])].map((text) =>
-    standardSignatureOf(open(text), { id, seconds, body }),
+    standardSignatureOf(partsOfSecret(open(text)).signing, { id, seconds, body }),
   )
   return {
     'webhook-id': id,

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished } from 'vitest'
 import { hour, minute, openTestAcademy, type Person, second, test } from '../../helpers/academy.ts'
-import { makeEndpoint, messagesOf, openDispatcher, startReceiver, status, waitFor } from './scene.ts'
+import { accept, makeEndpoint, messagesOf, openDispatcher, startReceiver, status, waitFor } from './scene.ts'
 
 const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
 const at = { timeout: 30_000, interval: 5 }
@@ -408,4 +408,35 @@ test('where its secret cannot be opened, nothing is sent unsigned', async ({ aca
     { status: 'pending', lastResult: 'Cannot be signed: the key is missing' },
   ])
   expect(receiver.got).toEqual([])
+})
+
+test('a token in the query of a URL is sent, and shown nowhere', async ({ academy, admin }) => {
+  const receiver = await startReceiver((response, { url }) => void response.writeHead(400).end(`no ${url}`))
+  const made = await makeEndpoint(admin, `${receiver.url}?token=pear-4711`)
+  const path = `/v1/webhooks/endpoints/${made.id}`
+  expect(made.url).toBe(`${receiver.url}?...`)
+  const { advance } = openDispatcher(academy)
+  await course(admin)
+  advance(1)
+  await waitFor(admin, made.id).toMatchObject([{ lastResult: 'HTTP 400' }])
+  await admin.put(path, { url: made.url, description: 'Logs' })
+  await admin.post(`${path}/rotate`)
+  receiver.answer = accept
+  await course(admin)
+  advance(hour)
+  await waitFor(admin, made.id).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }])
+  expect(new Set(receiver.got.map(({ url }) => url))).toEqual(new Set(['/hooks?token=pear-4711']))
+  const shown = [path, '/v1/webhooks/messages?include=attempts', '/v1/audit', `/v1/changes`]
+  for (const each of shown) expect(JSON.stringify((await admin.get(each)).body), each).not.toContain('pear')
+  const [failed] = await messagesOf(admin, made.id)
+  const { body: message } = await admin.get(`/v1/webhooks/messages/${failed.id}`)
+  expect(message.attempts[0].response).toBe('no /hooks?token=***')
+  expect((await admin.put(path, { url: 'https://other.example/?...' })).status).toBe(422)
+
+  expect((await admin.put(path, { url: `${receiver.url}?key=plum-0815` })).body.url).toBe(
+    `${receiver.url}?...`,
+  )
+  await course(admin)
+  advance(second)
+  await expect.poll(() => receiver.got.at(-1)?.url, at).toBe('/hooks?key=plum-0815')
 })

@@ -11,6 +11,7 @@ import { type Clock, type Person, start, type TestAcademy } from '../../helpers/
 
 /** A request as a receiver got it. */
 export interface Got {
+  readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
   readonly type: string
@@ -36,7 +37,7 @@ export async function startReceiver(answer: Receiver['answer'] = accept): Promis
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += String(piece)
-    const each = { headers: request.headers, body, ...JSON.parse(body) }
+    const each = { url: request.url ?? '', headers: request.headers, body, ...JSON.parse(body) }
     got.push(each)
     receiver.answer(response, each)
   })
