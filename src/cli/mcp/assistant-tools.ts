@@ -14,14 +14,14 @@ export function assistantTools(
   return {
     instructions: instructionsFor(allowWrites, showNames),
     tools: toolsFor(allowWrites),
-    call: async (name, input, signal) => {
+    call: async (name, input, parts) => {
       switch (name) {
         case 'search':
           return search(input, run)
         case 'help':
           return help(input, host)
         case 'run':
-          return run.call(input, signal)
+          return run.call(input, parts)
         default:
           throw new RpcError('invalidParams', `Unknown tool: ${name.slice(0, 100)}`)
       }

@@ -35,8 +35,8 @@ export type Message =
       readonly params: JsonObject
     }
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
-  /** A response, which this server never asks for. */
-  | { readonly kind: 'response' }
+  /** A response to a question; its result is undefined after an error. */
+  | { readonly kind: 'response'; readonly id: unknown; readonly result: unknown }
   /** A message that is none; its id is undefined if it has no usable one. */
   | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly error: RpcError }
 
@@ -55,7 +55,8 @@ export function readMessage(line: string): Message {
   const { jsonrpc, id, method, params = {} } = value
   const known = isRequestId(id) ? id : undefined
   if (jsonrpc !== '2.0') return invalid(known, 'invalidRequest', 'jsonrpc must be "2.0"')
-  if (method === undefined && ('result' in value || 'error' in value)) return { kind: 'response' }
+  if (method === undefined && ('result' in value || 'error' in value))
+    return { kind: 'response', id, result: value['result'] }
   if (typeof method !== 'string') return invalid(known, 'invalidRequest', 'method must be a text')
   if ('id' in value && known === undefined) {
     return invalid(undefined, 'invalidRequest', 'id must be a text or an integer')

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { version } from '../../contract/version.ts'
+import { canElicit } from './elicitation.ts'
 import { RpcError } from './json-rpc.ts'
 
 /**
@@ -22,6 +23,7 @@ const cachedMs = 60 * 60 * 1000
 export class Revisions {
   readonly #instructions: string
   #isInitialized = false
+  #canAsk = false
 
   constructor(instructions: string) {
     this.#instructions = instructions
@@ -53,9 +55,22 @@ export class Revisions {
     return stateless
   }
 
+  /** True if the client can ask its user. */
+  canAsk(revision: Revision, params: JsonObject): boolean {
+    if (revision === withHandshake) return this.#canAsk
+    const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
+    return canElicit(meta['io.modelcontextprotocol/clientCapabilities'])
+  }
+
+  /** True if requests to the client are results of its own requests. */
+  isStateless(revision: Revision): boolean {
+    return revision === stateless
+  }
+
   /** Answers the handshake of the earlier revision, also for a client that asks for another one. */
-  initialize(): JsonObject {
+  initialize({ capabilities: offered }: JsonObject): JsonObject {
     this.#isInitialized = true
+    this.#canAsk = canElicit(offered)
     return { protocolVersion: withHandshake, capabilities, serverInfo, instructions: this.#instructions }
   }
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { escapeHidden, formatCount, shellWord } from '../../codec/display-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import type { Host } from '../command/command.ts'
 import { failureOf } from '../failures.ts'
@@ -14,6 +15,7 @@ import {
 } from './check-line.ts'
 import type { OfferedCommand } from './command-table.ts'
 import { loadOffered } from './command-table.ts'
+import { type CallParts, InputRequired } from './elicitation.ts'
 import { PeopleMap } from './people-map.ts'
 import { PlainView, PrivateView, type View, withoutHeaders } from './result-view.ts'
 import { type RunResult, runLine } from './run-line.ts'
@@ -63,14 +65,17 @@ export class RunTool {
   }
 
   /** Runs a command line, or plans it; with the digest of its plan, it carries it out. */
-  async call({ argv, confirm }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  async call({ argv, confirm }: JsonObject, { signal, ask }: CallParts): Promise<JsonObject> {
     const before = this.#last
-    const run = before.then(() => this.#checked(argv, confirm, signal))
+    const run = before.then(() => this.#checked(argv, { confirm, signal, ask }))
     this.#last = run.catch(() => {})
     return run
   }
 
-  async #checked(argv: unknown, confirm: unknown, signal: AbortSignal): Promise<JsonObject> {
+  async #checked(
+    argv: unknown,
+    { confirm, signal, ask }: CallParts & { readonly confirm: unknown },
+  ): Promise<JsonObject> {
     let view: View = new PlainView()
     try {
       signal.throwIfAborted()
@@ -81,9 +86,10 @@ export class RunTool {
       const line = await checkLine(view.translate(argv), rules)
       if (!this.#options.showNames) assertPlacesOfPeople(await rules.parseLine(argv), line.offered)
       view.use(line, argv)
-      return saved(await this.#run(line, { view, target, argv, confirm, signal }), view)
+      return saved(await this.#run(line, { view, target, argv, confirm, signal, ask }), view)
     } catch (error) {
       if (error instanceof HelpShown) return helpResult(error.message)
+      if (error instanceof InputRequired) throw error
       const { code, exit, message, why, hint } = failureOf(error, null)
       const fault = { code, message, hint, details: why.map((message) => ({ message })) }
       return saved(errorResult(exitCode(exit), view.error(fault)), view)
@@ -101,10 +107,15 @@ export class RunTool {
       if (dry.exitCode !== 0 && dry.exitCode !== exitCode('drift')) return resultOf(dry, view, line)
       const affected = await this.#affected(line, call)
       signal.throwIfAborted()
-      const digest = this.#plans.add(write, previewOf(line, dry), this.#io.now())
-      return planResult(dry, view, affected, digest)
+      const planned = { preview: previewOf(line, dry), steps: dry.records?.length ?? 0, affected }
+      return planResult(dry, view, affected, this.#plans.add(write, planned, this.#io.now()))
     }
-    const preview = this.#plans.take(String(confirm), write, this.#io.now())
+    const digest = String(confirm)
+    const { preview, steps, affected } = this.#plans.find(digest, write, this.#io.now())
+    if (call.ask && !(await call.ask(questionOf(argv, steps, affected)))) {
+      throw refusal('The user did not agree', 'The client has asked before the plan was carried out')
+    }
+    this.#plans.use(digest)
     if (preview !== null) {
       const dry = await this.#execute(line, ['--dry-run'], call)
       if (previewOf(line, dry) !== preview) {
@@ -112,7 +123,7 @@ export class RunTool {
       }
     }
     signal.throwIfAborted()
-    return resultOf(await this.#execute(line, ['--yes'], call), view, line)
+    return resultOf(await this.#execute(line, ['--yes'], call), view, line, affected)
   }
 
   #execute(
@@ -165,14 +176,24 @@ function saved(result: JsonObject, view: View): JsonObject {
   }
 }
 
+/** Returns the question whether a plan is to be carried out. */
+function questionOf(argv: readonly string[], steps: number, affected: readonly JsonObject[]): string {
+  return [
+    `Carry out this change? ${steps === 1 ? '1 step' : `${formatCount(steps)} steps`}:`,
+    `learnctl ${argv.map(shellWord).join(' ')}`,
+    ...affected.map((record) => jsonText(record)),
+  ]
+    .map(escapeHidden)
+    .join('\n')
+}
+
 /** A call in progress. */
-interface RunCall {
+interface RunCall extends CallParts {
   readonly view: View
   readonly target: string
   /** The words as the assistant sent them. */
   readonly argv: readonly string[]
   readonly confirm: unknown
-  readonly signal: AbortSignal
 }
 
 /**

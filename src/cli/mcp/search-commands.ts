@@ -64,6 +64,8 @@ const synonyms: Readonly<Record<string, string>> = {
   change: 'update',
   unit: 'lesson',
   csv: 'import',
+  average: 'summary',
+  mean: 'summary',
 }
 
 /** Returns the words of a text in lower case, without the ending of a plural. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { ReaderGoneError } from '../terminal/errors.ts'
 import { type Io, write } from '../terminal/io.ts'
+import { type Ask, type CallParts, elicitation, InputRequired, isAccepted } from './elicitation.ts'
 import {
   errorMessage,
   type Message,
@@ -18,7 +19,7 @@ export interface Toolbox {
   readonly instructions: string
   readonly tools: readonly JsonObject[]
   /** Calls a tool. Throws an RpcError for an unknown one. */
-  call(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonObject>
+  call(name: string, input: JsonObject, parts: CallParts): Promise<JsonObject>
 }
 
 /** Maximum calls at once, also of those that wait for another one. */
@@ -52,6 +53,9 @@ class MessageServer {
   readonly #toolbox: Toolbox
   readonly #revisions: Revisions
   readonly #calls = new Map<RequestId, Call>()
+  /** Takes the answers to questions, by the id of the request. */
+  readonly #questions = new Map<unknown, (result: unknown) => void>()
+  #questionCount = 0
 
   constructor(io: Io, toolbox: Toolbox) {
     this.#io = io
@@ -88,6 +92,7 @@ class MessageServer {
     const message = readMessage(line)
     if (message.kind === 'invalid') return this.#send(errorMessage(message.id, message.error))
     if (message.kind === 'request') return this.#answer(message)
+    if (message.kind === 'response') return this.#questions.get(message.id)?.(message.result)
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') this.#cancel(message)
   }
 
@@ -104,7 +109,7 @@ class MessageServer {
       if (this.#calls.has(id)) throw new RpcError('invalidRequest', 'This id is in use')
       const revision = this.#revisions.of(method, params)
       if (method === 'tools/call') return this.#call(id, revision, params)
-      const result = this.#resultOf(method, revision)
+      const result = this.#resultOf(method, revision, params)
       await this.#send(resultMessage(id, this.#revisions.formed(revision, result)))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -112,10 +117,10 @@ class MessageServer {
     }
   }
 
-  #resultOf(method: string, revision: Revision): JsonObject {
+  #resultOf(method: string, revision: Revision, params: JsonObject): JsonObject {
     switch (method) {
       case 'initialize':
-        return this.#revisions.initialize()
+        return this.#revisions.initialize(params)
       case 'server/discover':
         return this.#revisions.discover()
       case 'ping':
@@ -128,24 +133,59 @@ class MessageServer {
   }
 
   /** Begins a call; its response follows when it has ended, so that others can be answered and cancelled meanwhile. */
-  #call(id: RequestId, revision: Revision, { name, arguments: input = {} }: JsonObject): void {
+  #call(id: RequestId, revision: Revision, params: JsonObject): void {
+    const { name, arguments: input = {} } = params
     if (typeof name !== 'string') throw new RpcError('invalidParams', 'name must be a text')
     if (!isJsonObject(input)) throw new RpcError('invalidParams', 'arguments must be an object')
     if (this.#calls.size >= maxCalls) {
       throw new RpcError('internal', `More than ${maxCalls} calls at once; wait for one of them`)
     }
     const controller = new AbortController()
-    const { signal } = controller
-    const ended = this.#toolbox.call(name, input, AbortSignal.any([signal, this.#io.signal])).then(
-      (result) => resultMessage(id, this.#revisions.formed(revision, result)),
-      (error: unknown) => errorMessage(id, error instanceof RpcError ? error : internalError),
-    )
+    const signal = AbortSignal.any([controller.signal, this.#io.signal])
+    const ended = this.#toolbox
+      .call(name, input, { signal, ask: this.#askFor(revision, params, signal) })
+      .then(
+        (result) => resultMessage(id, this.#revisions.formed(revision, result)),
+        (error: unknown) => {
+          if (!(error instanceof InputRequired))
+            return errorMessage(id, error instanceof RpcError ? error : internalError)
+          const asked = { confirm: { method: 'elicitation/create', params: elicitation(error.message) } }
+          const result = { resultType: 'input_required', inputRequests: asked }
+          return resultMessage(id, this.#revisions.formed(revision, result))
+        },
+      )
     const done = ended
-      .then((response) => (signal.aborted ? undefined : this.#send(response)))
+      .then((response) => (controller.signal.aborted ? undefined : this.#send(response)))
       // The reader has gone: the end of the input follows.
       .catch(() => {})
       .finally(() => this.#calls.delete(id))
     this.#calls.set(id, { controller, done })
+  }
+
+  /** Returns how a call asks the user; null if the client cannot. */
+  #askFor(revision: Revision, params: JsonObject, signal: AbortSignal): Ask | null {
+    if (!this.#revisions.canAsk(revision, params)) return null
+    if (!this.#revisions.isStateless(revision)) return (question) => this.#ask(question, signal)
+    const answers = params['inputResponses']
+    return async (question) => {
+      if (!isJsonObject(answers) || answers['confirm'] === undefined) throw new InputRequired(question)
+      return isAccepted(answers['confirm'])
+    }
+  }
+
+  /** Sends a question to the client, and waits for the user's answer. */
+  async #ask(question: string, signal: AbortSignal): Promise<boolean> {
+    this.#questionCount += 1
+    const id = `question-${this.#questionCount}`
+    try {
+      const answer = new Promise<unknown>((resolve) => this.#questions.set(id, resolve))
+      await this.#send({ jsonrpc: '2.0', id, method: 'elicitation/create', params: elicitation(question) })
+      await Promise.race([answer, aborted(signal)])
+      signal.throwIfAborted()
+      return isAccepted(await answer)
+    } finally {
+      this.#questions.delete(id)
+    }
   }
 
   #send(message: JsonObject): Promise<void> {

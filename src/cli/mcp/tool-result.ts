@@ -14,7 +14,12 @@ const maxText = 24_000
 const maxDropped = 40
 
 /** Returns the result of a command that ran. Its data is text alone: clients may pass structured content on without the fence. */
-export function resultOf(result: RunResult, view: View, line: Pick<CheckedLine, 'invocation'>): JsonObject {
+export function resultOf(
+  result: RunResult,
+  view: View,
+  line: Pick<CheckedLine, 'invocation'>,
+  changed: readonly JsonObject[] = [],
+): JsonObject {
   if (result.exitCode === 0) assertRecords(result.records)
   const records = result.records ?? []
   const dropped = new Set<string>()
@@ -35,6 +40,10 @@ export function resultOf(result: RunResult, view: View, line: Pick<CheckedLine, 
   const body = [
     ...(error === null ? [] : [jsonText({ error })]),
     ...(text === '' ? [] : [text]),
+    // A deletion prints no record.
+    ...(result.exitCode === 0 && records.length === 0 && changed.length > 0
+      ? ['Carried out for:', ...changed.map((record) => jsonText(record))]
+      : []),
     ...notes,
   ].join('\n')
   return {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { jsonText } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** Time in which a plan can be confirmed. */
@@ -15,10 +15,17 @@ interface PlannedWrite {
   readonly fileDigests: readonly string[]
 }
 
-interface Plan {
-  readonly content: string
+/** What a plan says about its write. */
+interface Planned {
   /** Digest of what the dry run printed; null if it prints the time. */
   readonly preview: string | null
+  readonly steps: number
+  /** Records that the command line names, as the assistant sees them. */
+  readonly affected: readonly JsonObject[]
+}
+
+interface Plan extends Planned {
+  readonly content: string
   readonly expiresMs: number
 }
 
@@ -27,23 +34,22 @@ export class WritePlans {
   readonly #plans = new Map<string, Plan>()
 
   /** Keeps a plan and returns its digest, which cannot be made from the command line alone. */
-  add(write: PlannedWrite, preview: string | null, nowMs: number): string {
+  add(write: PlannedWrite, planned: Planned, nowMs: number): string {
     for (const [digest, { expiresMs }] of this.#plans) {
       if (expiresMs <= nowMs || this.#plans.size >= maxPlans) this.#plans.delete(digest)
     }
     const content = contentOf(write)
     const digest = createHash('sha256').update(randomBytes(32)).update(content).digest('hex').slice(0, 32)
-    this.#plans.set(digest, { content, preview, expiresMs: nowMs + planMs })
+    this.#plans.set(digest, { ...planned, content, expiresMs: nowMs + planMs })
     return digest
   }
 
   /**
-   * Takes the plan of a digest, which is used up by that, and returns the digest of its preview. Throws a CommandError if
-   * there is none, it has expired, or it is for another command line, platform or content of files.
+   * Returns the plan of a digest. Throws a CommandError if there is none, it has expired, or it is for another command
+   * line, platform or content of files.
    */
-  take(digest: string, write: PlannedWrite, nowMs: number): string | null {
+  find(digest: string, write: PlannedWrite, nowMs: number): Planned {
     const plan = this.#plans.get(digest)
-    this.#plans.delete(digest)
     if (!plan) {
       throw refusal('There is no plan with this digest', 'A digest works once, in the process that made it')
     }
@@ -54,7 +60,12 @@ export class WritePlans {
         'The words of argv, the platform and the content of files must be the same',
       )
     }
-    return plan.preview
+    return plan
+  }
+
+  /** Removes a plan that is carried out. */
+  use(digest: string): void {
+    this.#plans.delete(digest)
   }
 }
 

@@ -104,7 +104,7 @@ export async function makeEndpoint(
   admin: Person,
   url: string,
   more: object = {},
-): Promise<{ id: string; secret: string }> {
+): Promise<{ id: string; url: string; secret: string }> {
   const { status, body } = await admin.post('/v1/webhooks/endpoints', { url, ...more })
   expect(status).toBe(201)
   return body
