@@ -8,6 +8,8 @@ import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
 import { personalSections } from '../src/contract/constants.ts'
+import { contract } from '../src/contract/index.ts'
+import type { Operation } from '../src/contract/operation.ts'
 import { tables } from '../src/tables/dictionary.ts'
 import { apiText } from './api-reference.ts'
 import { host } from './helpers/host.ts'
@@ -43,6 +45,7 @@ const parts: Readonly<Record<string, Part>> = {
     file: 'docs/configuration.md',
     make: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
   },
+  methods: { file: 'docs/client.md', make: async () => methodsText() },
   api: { file: 'docs/api.md', make: async () => apiText() },
   fields: { file: 'docs/data-dictionary.md', make: async () => fieldsText() },
   aliases: {
@@ -71,6 +74,18 @@ const parts: Readonly<Record<string, Part>> = {
         Object.entries(exitCodes).map(([name, { code, when }]) => [String(code), spaced(name), text(when)]),
       ),
   },
+}
+
+/** Returns a row for each group of methods of the client library. */
+function methodsText(): string {
+  const rows = Object.entries(contract).map(([group, operations]) => {
+    const verbs = Object.entries<Operation>(operations).map(([verb, { path }]) => {
+      const given = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      return code(`${verb}(${given.join(', ')})`)
+    })
+    return [code(group), verbs.join(', ')]
+  })
+  return table(['Group', 'Methods, with the parameters of their paths'], rows)
 }
 
 /** Returns a line for each exit code. */

@@ -48,13 +48,20 @@ export type Method<O extends Operation> = ((...input: Arguments<O>) => Promise<A
       }
     : unknown)
 
+/** Iterates over every record, like `list.all`. */
+type AllOf<Group> = Group extends { readonly all: Operation }
+  ? unknown
+  : Group extends { readonly list: infer List extends Operation & { readonly list: true } }
+    ? { readonly all: Method<List>['all'] }
+    : unknown
+
 /** A method for each operation of the API, by resource and verb. */
 export type Client = {
   readonly [Group in keyof Contract]: {
     readonly [Verb in keyof Contract[Group]]: Contract[Group][Verb] extends Operation
       ? Method<Contract[Group][Verb]>
       : never
-  }
+  } & AllOf<Contract[Group]>
 } & {
   /** Lower-level calls, which also return status, request id and ETag. */
   readonly caller: Caller
@@ -93,11 +100,14 @@ export function createClient(options: ClientOptions): Client {
   // Responses of platforms with other field names get the names of the contract as well.
   const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
   const groups = Object.entries(contract).map(([group, operations]) => {
-    const methods = Object.entries(operations).map(([verb, operation]) => [
-      verb,
-      methodOf(caller, { ...operation, holds: known[group]?.[verb]?.holds }),
-    ])
-    return [group, Object.fromEntries(methods)]
+    const methods = Object.fromEntries(
+      Object.entries(operations).map(([verb, operation]) => [
+        verb,
+        methodOf(caller, { ...operation, holds: known[group]?.[verb]?.holds }),
+      ]),
+    )
+    const { list } = methods
+    return [group, list && 'all' in list ? { all: list.all, ...methods } : methods]
   })
   // The type of Object.fromEntries loses the literal keys of the contract.
   const { close } = network

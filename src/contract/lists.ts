@@ -69,15 +69,18 @@ export function period(event: string) {
   }
 }
 
+/** A comma-separated list whose first word the compiler checks. */
+type CommaSeparated<Word extends string> = Word | `${Word},${string}`
+
 /** Returns a query parameter with comma-separated choices: `status=draft,published`. */
-export function choices<const Choice extends string>(
+export function choices<const Choice extends string, const Synonym extends string = never>(
   all: readonly [Choice, ...Choice[]],
-  synonyms: Readonly<Record<string, Choice>> = {},
+  synonyms?: Readonly<Record<Synonym, Choice>>,
 ) {
   const one = z.enum(all)
-  const words = [...all, ...Object.keys(synonyms)]
-  return z
-    .string()
+  const known: Readonly<Record<string, Choice>> = synonyms ?? {}
+  const words = [...all, ...Object.keys(known)]
+  return (z.string() as z.ZodType<string, CommaSeparated<Choice | Synonym>>)
     .meta({
       type: 'array',
       items: { type: 'string', enum: words },
@@ -87,7 +90,7 @@ export function choices<const Choice extends string>(
     .transform((list, context) =>
       list.split(',').flatMap((item) => {
         const word = item.trim()
-        const parsed = one.safeParse(Object.hasOwn(synonyms, word) ? synonyms[word] : word)
+        const parsed = one.safeParse(Object.hasOwn(known, word) ? known[word] : word)
         if (parsed.success) return [parsed.data]
         context.addIssue({ code: 'invalid_value', values: words, input: item })
         return []
@@ -98,7 +101,7 @@ export function choices<const Choice extends string>(
 /** Query parameters of every list: page size, cursor and whether to count. */
 export const paging = {
   limit: z.coerce
-    .number()
+    .number<number | string>()
     .int()
     .min(1)
     .max(maxPageSize)

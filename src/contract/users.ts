@@ -90,16 +90,16 @@ export const Profile = sent({
 export const Role = named('Role', 'Role of a user: it limits what their credentials can do', z.enum(roles))
 export type Role = z.output<typeof Role>
 
-const aliases: Readonly<Record<string, Role>> = {
+const aliases = {
   student: 'learner',
   teacher: 'instructor',
   observer: 'analyst',
-}
+} as const satisfies Readonly<Record<string, Role>>
 
 /** A role in a request, also by the names that other platforms use. */
 export const RoleInput = z
   .enum([...roles, 'student', 'teacher', 'observer'])
-  .transform((role): Role => aliases[role] ?? (role as Role))
+  .transform((role): Role => (role in aliases ? aliases[role as keyof typeof aliases] : (role as Role)))
 
 export const UserStatus = named('UserStatus', 'Whether a user can sign in', z.enum(userStatuses))
 

@@ -50,6 +50,23 @@ describe('a printed error', () => {
   })
 })
 
+test('the records of a list come one after another, whatever pages they are on', async () => {
+  const transport = async ({ url }: { readonly url: string }) => {
+    const isLast = new URL(url).searchParams.get('cursor') === 'next'
+    const page = isLast
+      ? { data: [{ id: 'b' }], nextCursor: null }
+      : { data: [{ id: 'a' }], nextCursor: 'next' }
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(page) }
+  }
+  const { users, progress } = createClient({ baseUrl: 'https://academy.example', transport })
+  const ids = async (all: AsyncIterable<unknown>) =>
+    Array.fromAsync(all, (each) => (each as { id: string }).id)
+  expect(await ids(users.all({ role: 'learner' }))).toEqual(['a', 'b'])
+  expect(await ids(users.list.all({ role: 'learner' }))).toEqual(['a', 'b'])
+  expect(await ids(progress.all.all())).toEqual(['a', 'b'])
+  expect(await ids(progress.list.all('ext:a'))).toEqual(['a', 'b'])
+})
+
 test('await using closes the connections', async () => {
   const closed = Promise.withResolvers<void>()
   const server = await startSocketServer((socket) => {

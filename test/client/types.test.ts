@@ -56,6 +56,17 @@ test('methods of the client take the path parameters in order, then body or quer
   expectTypeOf(client.courses.get.all).toBeFunction
 })
 
+test('a query that chooses from words takes only these', () => {
+  const { users, courses, progress } = createClient(options)
+  expectTypeOf(users.all).toEqualTypeOf(users.list.all)
+  expectTypeOf(progress.all).returns.resolves.toHaveProperty('nextCursor')
+  void (() => users.list({ role: 'student,admin', status: 'active', limit: 5 }))
+  // @ts-expect-error no role has this name
+  void (() => users.list({ role: 'boss' }))
+  // @ts-expect-error a list cannot be sorted by this
+  void (() => courses.all({ sort: 'colour' }))
+})
+
 test('records and requests have types of their names', () => {
   const client = createClient(options)
   expectTypeOf(client.courses.create).parameter(0).toEqualTypeOf<library.CourseInput>()

@@ -18,7 +18,7 @@ interface ExampleCounts {
 export async function hasExamples(caller: Caller, { courses: examples }: ExampleData): Promise<boolean> {
   const { courses } = (await import('../../contract/calls.ts')).calls
   for (const { externalId } of examples) {
-    const query = { external_id: externalId, status: 'published,archived' }
+    const query = { external_id: externalId, status: 'published,archived' } as const
     const { data } = await caller.call(courses.list, { query })
     if (data.data.length === 0) return false
   }
