@@ -38,6 +38,7 @@ describe('wrong input is refused in one line, and nothing is changed:', () => {
     ['courses get', 2, '<course> is required'],
     ['progress set ext:S-1', 2, '--course, --completion are required'],
     ['lessons create --title x --no-input', 2, '--course is required'],
+    ['courses diff ext:sea sea.yaml', 2, 'hint: To name a file: learnctl courses diff --file <file>'],
     ['courses delete ext:sea', 2, 'hint: Confirm with --yes'],
     ['courses list --limit 0', 2, '--limit must be a whole number, 1 or more, not "0"'],
     ['courses list --limit abc', 2, '--limit must be a whole number, 1 or more, not "abc"'],

@@ -74,7 +74,10 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
     const { name } = argument
     const value = invocation.arguments[index]
     const fault = value === undefined ? null : faultOf(argument, value)
-    if (fault !== null) throw new UsageError(fault)
+    if (fault !== null) {
+      const isFile = argument.instead?.includes('file') && /\.(ya?ml|json)$/i.test(value ?? '')
+      throw new UsageError(fault, isFile ? { hint: `To name a file: ${path} --file <file>` } : {})
+    }
     if (value !== undefined) named[name] = value
     else if (isNeeded(argument)) named[name] = await promptForArgument(context, command, argument)
   }

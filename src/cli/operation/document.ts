@@ -124,6 +124,9 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     uniqueKeys: false,
   })
   const [fault] = document.errors
+  if (fault?.code === 'MULTIPLE_DOCS') {
+    throw refused(fault.pos[0], 'a second document begins here; put each into a file of its own', fault)
+  }
   if (fault && isOverflow(fault)) throw tooDeep(name, fault)
   if (fault) throw notYaml(fault.pos[0], fault.message, fault)
   try {
@@ -145,8 +148,12 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
   }
 
   function notYaml(offset: number, reason: string, cause?: Error): UsageError {
+    return refused(offset, `not YAML: ${reason}`, cause)
+  }
+
+  function refused(offset: number, reason: string, cause?: Error): UsageError {
     const { line, col } = lineCounter.linePos(offset)
-    return new UsageError(`${name}:${line}:${col}: not YAML: ${reason}`, { cause })
+    return new UsageError(`${name}:${line}:${col}: ${reason}`, { cause })
   }
 
   /** Returns the offset of the first duplicate key; undefined if there is none. Throws on too many anchors. */

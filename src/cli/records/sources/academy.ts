@@ -90,10 +90,16 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
   if (!isJsonObject(value)) return problems.add(at([]), 'must be an object with learnctl, courses, users, …')
   const { learnctl, ...sections } = value
   if (learnctl !== formatVersion) {
-    const found = learnctl === undefined ? 'is required' : `must be ${formatVersion}`
+    const isCourse = learnctl === undefined && !Object.keys(sections).some(isPart) && 'title' in sections
+    const found =
+      learnctl === undefined
+        ? `is required: add the line "learnctl: ${formatVersion}"`
+        : `must be ${formatVersion}`
     return problems.add(
       at(['learnctl']),
-      `learnctl ${found}: the version of the format, as in "learnctl: ${formatVersion}"`,
+      isCourse
+        ? 'This is the file of one course: use "courses diff -f" or "courses apply -f"'
+        : `learnctl ${found}, the version of the format`,
     )
   }
   for (const [part, content] of Object.entries(sections)) {

@@ -7,6 +7,7 @@ import { withDays } from '../../dataset/days.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
 import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
 import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
+import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { withoutDefaults } from '../compare.ts'
 import { longestRising } from '../lessons.ts'
@@ -143,6 +144,11 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
  */
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)
+  if (isJsonObject(document.value) && 'learnctl' in document.value) {
+    throw new UsageError(`${document.name} is the file of an academy, not of one course`, {
+      hint: 'Use "learnctl diff" or "learnctl apply"',
+    })
+  }
   const parsed = CourseDocument.safeParse(withDays(CourseDocument, document.value), { reportInput: true })
   if (!parsed.success) throw refusedDocument(document, problemsOf(parsed.error))
   return recordsOf(parsed.data)

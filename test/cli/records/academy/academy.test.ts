@@ -204,7 +204,13 @@ lesons: []
   })
 
   test.for([
-    ['no version', 'users: []', 'learnctl is required'],
+    ['no version', 'users: []', 'learnctl is required: add the line "learnctl: 1"'],
+    ['a course', 'title: Sea', 'This is the file of one course: use "courses diff -f" or "courses apply -f"'],
+    [
+      'two documents',
+      'learnctl: 1\n---\nlearnctl: 1',
+      ':2:1: a second document begins here; put each into a file',
+    ],
     ['another version', 'learnctl: 2', 'learnctl must be 1'],
     ['a table outside its folder', 'learnctl: 1\nusers: {file: ../users.csv}', 'must be in the folder'],
     ['a list that is none', 'learnctl: 1\nusers: 5', 'users must be a list'],

@@ -384,6 +384,14 @@ describe('courses apply', () => {
   })
 })
 
+test('the file of an academy is told from that of a course', async ({ local }) => {
+  const { code, stderr } = await local.run('courses validate -f -', { stdin: 'learnctl: 1\nusers: []' })
+  expect(code).toBe(2)
+  expect(stderr).toContain(
+    'is the file of an academy, not of one course\n  hint: Use "learnctl diff" or "learnctl apply"',
+  )
+})
+
 describe('courses diff --file', () => {
   test('shows changed texts by line, and lessons by title, within 80 columns', async ({ local }) => {
     const body = ['# Corals', '', 'They are animals.', 'They build reefs.'].join('\n')
