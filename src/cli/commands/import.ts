@@ -20,11 +20,13 @@ const planned = [
   'map-value',
   'mapping',
   'save-mapping',
+  'ignore-other-columns',
   'skip-invalid',
   'format',
   'delimiter',
   'encoding',
   'date-format',
+  'sheet',
   'clear-empty',
 ]
 
@@ -37,6 +39,11 @@ export const importFlags = [
     choices: ['update', 'skip', 'fail'],
   },
   ...mappingFlags,
+  {
+    name: 'ignore-other-columns',
+    kind: 'switch',
+    summary: 'Leave out columns of the file that mean no field, and say which',
+  },
   { name: 'skip-invalid', kind: 'switch', summary: 'Import the valid rows, and reject the others (exit 8)' },
   {
     name: 'errors',
@@ -54,6 +61,12 @@ export const importFlags = [
     choices: formats,
   },
   ...fileFormFlags,
+  {
+    name: 'sheet',
+    kind: 'text',
+    placeholder: 'sheet',
+    summary: 'Sheet of an XLSX workbook, by name or number (default the first)',
+  },
   {
     name: 'clear-empty',
     kind: 'switch',
@@ -90,7 +103,7 @@ export function importCommand(
     prints: ['ImportReport', 'PlannedRow[]'],
     exits: ['partial'],
     description:
-      'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would happen to each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
+      'The file is CSV, JSON, JSONL or XLSX, with .gz if text is compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would happen to each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [
       {
         name: 'file',
@@ -129,7 +142,13 @@ export function importCommand(
 }
 
 /** Flags that say how a file is written. */
-const fileOnlyFlags = ['format', ...fileFormFlags.map(({ name }) => name), 'clear-empty']
+const fileOnlyFlags = [
+  'format',
+  ...fileFormFlags.map(({ name }) => name),
+  'sheet',
+  'clear-empty',
+  'ignore-other-columns',
+]
 
 /** A flag that names another system in place of a file. */
 interface OtherSystem {
@@ -215,11 +234,13 @@ export async function importRecords(
   requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
   const [
     { openImportFile },
+    { withoutOthers },
     { fieldsOf, mappingOf, plainMapping, readMapping },
     { errorsFileOf },
     { openImportPlan },
   ] = await Promise.all([
     import('../records/sources/file.ts'),
+    import('../records/sources/header.ts'),
     import('../records/sources/mapping.ts'),
     import('../records/run-import.ts'),
     import('../records/plan-import.ts'),
@@ -231,7 +252,9 @@ export async function importRecords(
   const to = fieldsOf(dataset, context.session.target().kind === 'local')
   const told = saved ? plainMapping : await readMapping(io, given.flags, to)
   const file = saved?.file ?? (await (open ? open(told) : openImportFile(io, path ?? '-', told)))
-  const mapping = await mappingOf(io, file, told, given.flags, to)
+  const known = await mappingOf(io, file, told, given.flags, to)
+  const isPartial = given.flags['ignore-other-columns'] === true
+  const mapping = isPartial ? await withoutOthers(io, dataset, known, file) : known
   const mappingFile = text('save-mapping')
   const wanted: Import = {
     ...mapping,

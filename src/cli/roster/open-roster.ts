@@ -45,7 +45,7 @@ interface LeftOut {
  * columns that were seen.
  */
 export async function openRoster(
-  io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
+  io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   path: string,
   options: OpenRosterOptions,
 ): Promise<FileSource> {
@@ -78,7 +78,7 @@ export async function openRoster(
 
 /** Opens the files of a folder, a zip file, a CSV file or standard input. */
 async function filesOf(
-  io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
+  io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   given: string,
   { mapping: { charset } }: OpenRosterOptions,
 ): Promise<{ readonly files: readonly ImportFile[]; readonly others: readonly string[] }> {

@@ -25,7 +25,7 @@ export function writeRoster(files: RosterFiles): string {
 
 /** Opens a file or folder as a roster. */
 export function openAt(path: string, options: Partial<OpenRosterOptions> = {}) {
-  const io = { cwd: path, stdin: process.stdin, signal: new AbortController().signal }
+  const io = { cwd: path, stdin: process.stdin, stderr: process.stderr, signal: new AbortController().signal }
   return openRoster(io, path, { format: null, emailDomain: null, mapping: plainMapping, ...options })
 }
 

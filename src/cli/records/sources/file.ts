@@ -43,6 +43,10 @@ interface ImportFileOptions {
   /** The standard name of its encoding. */
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
+  /** Character between cells. */
+  readonly delimiter?: string | undefined
+  /** Name or number of the sheet of a workbook. */
+  readonly sheet?: string | undefined
   /** Hint if the encoding cannot be detected (default: name it with `--encoding`). */
   readonly encodingHint?: string
 }
@@ -63,15 +67,23 @@ const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
 ])
 
 /**
- * Opens a file to import, `-` for standard input; a name that ends in `.gz` is decompressed. Throws a UsageError if
- * the file cannot be read, is empty, or has an unknown encoding or format.
+ * Opens a file to import, `-` for standard input; a name that ends in `.gz` is decompressed, and one that ends in
+ * `.xlsx` is a workbook. Throws a UsageError if the file cannot be read, is empty, or has an unknown encoding or format.
  */
 export async function openImportFile(
-  io: Pick<Io, 'cwd' | 'stdin' | 'signal'>,
+  io: Pick<Io, 'cwd' | 'stdin' | 'signal' | 'stderr'>,
   given: string,
   options: ImportFileOptions = {},
 ): Promise<ImportFile> {
   const path = given === '-' ? null : resolve(io.cwd, given)
+  const { sheet, charset, delimiter, format = 'csv' } = options
+  if (path !== null && /\.xlsx$/i.test(path)) {
+    if (charset !== undefined || delimiter !== undefined || format !== 'csv') {
+      throw new UsageError('--format, --delimiter and --encoding are about text files, not about workbooks')
+    }
+    return (await import('./workbook.ts')).openWorkbook(io, { name: given, path, sheet })
+  }
+  if (sheet !== undefined) throw new UsageError('--sheet is about XLSX workbooks')
   const name = path === null ? 'standard input' : given
   const kept = path === null ? await readAll(io) : null
   const bytes = () => (kept ? oneByOne(kept) : bytesOf(io, path ?? '', given))
@@ -165,9 +177,10 @@ const encodingHint = 'Name its encoding: --encoding shift_jis, macintosh, window
 
 function formatOf(name: string, start: Buffer): ImportFormat {
   const [, ending = ''] = /\.(\w+)(?:\.gz)?$/i.exec(basename(name)) ?? []
-  if (/^(xlsx?|ods|numbers)$/i.test(ending)) {
+  if (/^(xlsx?|xlsb|ods|numbers)$/i.test(ending)) {
+    // Imports read XLSX before this is asked.
     throw new UsageError(`Cannot read ${name}: spreadsheets are not supported`, {
-      hint: 'Save it as CSV (UTF-8) and import that file',
+      hint: `Save it as CSV (UTF-8)${/^xlsx$/i.test(ending) ? '' : ' or XLSX'} and import that file`,
     })
   }
   const known = formatOfEnding.get(ending.toLowerCase())

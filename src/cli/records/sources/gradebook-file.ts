@@ -8,7 +8,7 @@ import { type ImportFile, inspectFile, openImportFile, type Place, sentence } fr
 import type { Mapping } from './mapping.ts'
 
 /** Opens the file that a mapping describes. */
-type OpenGiven = Pick<Mapping, 'charset' | 'delimiter'>
+type OpenGiven = Pick<Mapping, 'charset' | 'delimiter' | 'sheet'>
 
 /**
  * Opens a gradebook, with a row per learner and a column per item, as a file of grades to import in a course. Reads the
@@ -18,9 +18,9 @@ export async function openGradebook(
   io: Pick<Io, 'cwd' | 'stdin' | 'signal' | 'stderr'>,
   path: string,
   course: string,
-  { charset, delimiter }: OpenGiven,
+  { charset, delimiter, sheet }: OpenGiven,
 ): Promise<ImportFile> {
-  const file = await openImportFile(io, path, { charset, format: 'csv' })
+  const file = await openImportFile(io, path, { charset, delimiter, sheet, format: 'csv' })
   let excused = 0
   /** File line and column of each grade. */
   const places: Place[] = []
@@ -35,10 +35,12 @@ export async function openGradebook(
       for (const { line, cells } of records) {
         const read = gradesIn(cells, layout)
         excused += read.excused
-        problems.push(...read.problems.map((problem) => `${file.name}:${line}: ${problem}`))
+        problems.push(
+          ...read.problems.map((problem) => `${file.name}:${file.placeOf?.(line).line ?? line}: ${problem}`),
+        )
         if (problems.length >= maxProblems) throw refused(file.name, problems)
         for (const { column, ...grade } of read.grades) {
-          places[count] = { line, column }
+          places[count] = { line: file.placeOf?.(line).line ?? line, column }
           count += 1
           text += `${JSON.stringify({ ...grade, courseId: course })}\n`
         }

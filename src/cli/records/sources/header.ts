@@ -2,7 +2,10 @@ import { findNearest } from '../../../codec/nearest.ts'
 import type { Column } from '../../dataset/column.ts'
 import { type Dataset, shownFields } from '../../dataset/dataset.ts'
 import { UsageError } from '../../terminal/errors.ts'
-import { sentence } from './file.ts'
+import { pluralise } from '../../terminal/format-text.ts'
+import { type Io, note } from '../../terminal/io.ts'
+import { type ImportFile, sentence } from './file.ts'
+import type { FileMapping } from './mapping.ts'
 
 /** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
@@ -35,16 +38,9 @@ export function columnsIn(
   map: ColumnMap,
   name: string,
 ): (Column | null)[] {
-  const found = header.map((text) => {
-    const path = map.get(text)
-    if (path === null) return null
-    return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
-  })
-  const unknownNames = header.filter(
-    (text, index) => text !== '' && found[index] === undefined && !isLeftOut(dataset, text),
-  )
-  if (unknownNames.length > 0) {
-    throw unknown(dataset, unknownNames, sentence(name), !found.some((column) => column))
+  const { found, others } = foundIn(dataset, header, map)
+  if (others.length > 0) {
+    throw unknown(dataset, others, sentence(name), !found.some((column) => column))
   }
   const columns = found.map((column) => column ?? null)
   const twice = header.filter((_, index) =>
@@ -57,6 +53,36 @@ export function columnsIn(
     })
   }
   return columns
+}
+
+/** Adds to a mapping that the columns which mean no field are left out, and says which. Throws a UsageError for JSON. */
+export async function withoutOthers(
+  io: Pick<Io, 'stderr'>,
+  dataset: Dataset,
+  mapping: FileMapping,
+  { format }: Pick<ImportFile, 'format'>,
+): Promise<FileMapping> {
+  if (format !== 'csv' && format !== 'tsv') {
+    throw new UsageError('--ignore-other-columns is about tables, not about JSON')
+  }
+  const { found, others } = foundIn(dataset, mapping.header, mapping.map)
+  // A line without any known name is no header.
+  if (others.length === 0 || !found.some((column) => column)) return mapping
+  await note(io, `Left out ${pluralise(others.length, 'column')}: ${quoted(others)}`)
+  return { ...mapping, map: new Map([...mapping.map, ...others.map((name) => [name, null] as const)]) }
+}
+
+/** Finds the column of each name: null for one to ignore, undefined for none. */
+function foundIn(dataset: Dataset, header: readonly string[], map: ColumnMap) {
+  const found = header.map((text) => {
+    const path = map.get(text)
+    if (path === null) return null
+    return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
+  })
+  const others = header.filter(
+    (text, index) => text !== '' && found[index] === undefined && !isLeftOut(dataset, text),
+  )
+  return { found, others }
 }
 
 /** Returns a name in a header on one line: spreadsheets have line breaks in them. */
@@ -126,12 +152,17 @@ function unknown(
   const [first = ''] = names
   const valid = columns.map(({ name }) => name)
   const near = findNearest(first, valid)
+  const wayOut = `Say what it is, or leave it out: --map ${JSON.stringify(`${first}=${near[0] ?? 'column'}`)}, --map ${JSON.stringify(`${first}=`)}`
   return new UsageError(
     `${file} has ${names.length === 1 ? 'an unknown column' : `${names.length} unknown columns`}: ${quoted(names)}`,
     {
       code: 'unknown_column',
       why: [`Columns: ${valid.join(', ')}`],
-      hint: `${isNoHeader ? 'The first line must name the columns: delete any lines above them. ' : ''}Say what it is, or leave it out: --map ${JSON.stringify(`${first}=${near[0] ?? 'column'}`)}, --map ${JSON.stringify(`${first}=`)}`,
+      hint: isNoHeader
+        ? `The first line must name the columns: delete any lines above them. ${wayOut}`
+        : names.length > 1
+          ? `${wayOut}, or all of them: --ignore-other-columns`
+          : wayOut,
     },
   )
 }

@@ -29,6 +29,8 @@ export interface Mapping {
   /** Standard name of the encoding. */
   readonly charset: string | undefined
   readonly dateFormat: DateFormat | undefined
+  /** Name or number of the sheet of a workbook. */
+  readonly sheet?: string | undefined
   readonly clearEmpty: boolean
 }
 
@@ -98,6 +100,7 @@ export async function readMapping(io: Io, flags: FlagValues, to: MappedTo): Prom
     format: (text('format') as ImportFormat | undefined) ?? before.format,
     delimiter: delimiterIn(text('delimiter')) ?? before.delimiter,
     charset: requireCharset(text('encoding')) ?? before.charset,
+    sheet: text('sheet'),
     dateFormat: (dateFormat as DateFormat | undefined) ?? before.dateFormat,
     clearEmpty: clearEmpty === true || before.clearEmpty,
   }

@@ -203,6 +203,37 @@ test('--map names a column that the file has', async ({ local }) => {
   )
 })
 
+describe('--ignore-other-columns', () => {
+  const csv = 'E-Mail,Vorname,Klasse,Notenschnitt\nada@b.example,Ada,5a,1.3\n'
+  const mapped = '--map E-Mail=email --map Vorname=firstName'
+
+  test('leaves out the columns that mean no field, and names them', async ({ local }) => {
+    const refused = await local.run(`users import - ${mapped}`, { stdin: csv })
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('or all of them: --ignore-other-columns')
+    const { code, stderr } = await local.run(`users import - ${mapped} --ignore-other-columns`, {
+      stdin: csv,
+    })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'note: Left out 2 columns: "Klasse", "Notenschnitt"\nImported 1 row of 1 from standard input: 1 created\n',
+    })
+  })
+
+  test('is refused for JSON, and leaves no file without columns', async ({ local }) => {
+    const json = await local.run('users import - --ignore-other-columns', {
+      stdin: '[{"email":"a@b.example","x":1}]',
+    })
+    expect(json.code).toBe(2)
+    expect(json.stderr).toContain('--ignore-other-columns is about tables, not about JSON')
+    const headless = await local.run('users import - --ignore-other-columns', {
+      stdin: 'ada@b.example,Ada\n',
+    })
+    expect(headless.stderr).toContain('has 2 unknown columns')
+  })
+})
+
 describe('--save-mapping', () => {
   test('writes what the import was told, with all columns of its file, and the next one takes it', async ({
     local,

@@ -204,7 +204,8 @@ describe('a file of a shape that cannot be right', () => {
       'email\n',
       '--encoding is not a known encoding: klingon',
     ],
-    'a spreadsheet': ['a.xlsx', 'PK', 'spreadsheets are not supported'],
+    'another spreadsheet': ['a.ods', 'PK', 'spreadsheets are not supported'],
+    'a workbook that is none': ['a.xlsx', 'PK', 'it is no zip file, or is cut short'],
     'nothing but a byte order mark': ['a.csv', '\ufeff', 'has no header'],
   }
   test.for(Object.entries(refused))('%s is refused', async ([, [name, content, told]], { local }) => {
