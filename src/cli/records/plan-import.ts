@@ -4,6 +4,7 @@ import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
+import type { Column } from '../dataset/column.ts'
 import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import { withoutOwnId } from '../dataset/record.ts'
@@ -130,7 +131,7 @@ async function planRow(
   record: JsonObject,
   steps: Map<string, JsonObject>,
 ): Promise<PlannedAnswer> {
-  const { abilities, dataset, finder, names, onExists } = sending
+  const { abilities, caller, dataset, finder, names, onExists } = sending
   const replaces = dataset.operations.update === undefined
   const [name = ''] = namesOf(dataset, record)
   try {
@@ -151,6 +152,9 @@ async function planRow(
       if (to !== undefined && (await names[to](reference)) === null) {
         return failingAt(String(field), `${to} ${reference} not found`)
       }
+      // Other platforms may need less.
+      const missing = caller.isOurs() ? dataset.columns.find(lacks(record)) : undefined
+      if (missing) return failingAt(missing.path, 'is required')
       return { action: 'create', ...noChanges, found }
     }
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
@@ -194,6 +198,11 @@ async function columnsChanged(
     const isSet = secret && valueAt(record, path) !== undefined
     return isSet || changes.some((field) => isWithin(path, field) || isWithin(field, path)) ? [name] : []
   })
+}
+
+/** Returns a test for the columns that a new record needs and does not have. */
+function lacks(record: JsonObject): (column: Column) => boolean {
+  return ({ required, path }) => required && valueAt(record, path) === undefined
 }
 
 function failing(message: string, faults: Refusal['faults'] = []): PlannedAnswer {

@@ -24,6 +24,28 @@ describe('a dry run of an import', () => {
     expect(readdirSync(join(local.home, '.local/state/learnctl/imports'))).toEqual([])
   })
 
+  test.for([
+    ['users', 'externalId,firstName\nN,Ada', 'email: is required'],
+    ['courses', 'externalId,status\nN,draft', 'title: is required'],
+    ['lessons', 'externalId,courseId\nN,ext:C', 'title: is required'],
+    ['lessons', 'externalId,courseId,title\nN,ext:X,Tides', 'courseId: course ext:X not found'],
+    ['terms', 'externalId,startDate\nN,2026-08-01', 'name: is required'],
+    ['groups', 'externalId,course\nN,ext:C', 'name: is required'],
+    ['groups', 'externalId,name,course\nN,5b,ext:X', 'course: course ext:X not found'],
+  ] as const)(
+    'knows what a new record of %s lacks, as the import does: %s',
+    async ([noun, csv, message], { local }) => {
+      await local.run('courses create --title Sea --external-id C')
+      const dry = await local.run(`${noun} import - --dry-run -o json`, { stdin: `${csv}\n` })
+      expect(dry.code).toBe(8)
+      expect(JSON.parse(dry.stdout)).toMatchObject([{ line: 2, action: 'fail', message }])
+      const saved = await local.run(`${noun} import - --plan-out plan.jsonl`, { stdin: `${csv}\n` })
+      expect(saved.stderr).toContain('Saved the plan to plan.jsonl: 1 fail')
+      const real = await local.run(`${noun} import - -o json`, { stdin: `${csv}\n` })
+      expect({ code: real.code, failed: JSON.parse(real.stdout).failed }).toEqual({ code: 8, failed: 1 })
+    },
+  )
+
   test('is printed in every format', async ({ local }) => {
     const stdin = 'email\na@b.example\n'
     const formats: Record<string, string> = {
