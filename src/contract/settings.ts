@@ -10,6 +10,11 @@ const attributes = {
     'What instructors see and change: taught for the courses that they teach, with the learners there; all for every course and user',
     'What instructors see and change',
   ),
+  instructorEnrollment: field(
+    z.enum(['known', 'anyone']).default('known'),
+    'Whom instructors enrol: known for people whom they see, or name by e-mail address or id; anyone for all whom they name, also by external id',
+    'Whom instructors enrol',
+  ),
 }
 
 /** The settings of an academy, for all of its servers and commands. */

@@ -1,6 +1,11 @@
 import sql from 'sql-template-tag'
 import { Settings, SettingsInput, settings } from '../contract/settings.ts'
-import { instructorAccess, instructorSetting } from './access/sight.ts'
+import {
+  enrollmentSetting,
+  instructorAccess,
+  instructorEnrollment,
+  instructorSetting,
+} from './access/sight.ts'
 import { recordChange } from './changes/change.ts'
 import type { Database, Row } from './database/database.ts'
 import { writeSetting } from './database/setting.ts'
@@ -24,6 +29,7 @@ export const settingsRoutes = routesOf(settings, {
     const after = { ...input, version: before.version + 1, updatedAt: now }
     const { version, updatedAt } = after
     await writeSetting(database, instructorSetting, input.instructorAccess)
+    await writeSetting(database, enrollmentSetting, input.instructorEnrollment)
     await writeSetting(database, changeSetting, JSON.stringify({ version, updatedAt } satisfies LastChange))
     await recordChange(call, { action: 'settings.updated', id: 'settings', before, after })
     return after
@@ -33,13 +39,15 @@ export const settingsRoutes = routesOf(settings, {
 type LastChange = Pick<Settings, 'version' | 'updatedAt'>
 
 async function readSettings(database: Database): Promise<Settings> {
-  const row = await database.one<Row & Pick<Settings, 'instructorAccess'> & { change: string | null }>(sql`
-    select ${instructorAccess} as "instructorAccess",
+  type Stored = Pick<Settings, 'instructorAccess' | 'instructorEnrollment'>
+  const row = await database.one<Row & Stored & { change: string | null }>(sql`
+    select ${instructorAccess} as "instructorAccess", ${instructorEnrollment} as "instructorEnrollment",
       (select value from settings where name = ${changeSetting}) as change`)
   // Written by `update`.
   const change = JSON.parse(row?.change ?? 'null') as LastChange | null
   return {
     instructorAccess: row?.instructorAccess ?? 'taught',
+    instructorEnrollment: row?.instructorEnrollment ?? 'known',
     ...(change ?? { version: 1, updatedAt: null }),
   }
 }

@@ -4,7 +4,7 @@ import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.settings
 
-const columns = ['instructorAccess', 'updatedAt', 'version']
+const columns = ['instructorAccess', 'instructorEnrollment', 'updatedAt', 'version']
 
 /** `learnctl settings …` */
 export const commands: readonly Command[] = [

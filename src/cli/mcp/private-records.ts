@@ -42,6 +42,7 @@ const ownWords: ReadonlySet<string> = new Set([
 /** Choices of fields that are in no list of the API, and so in no table of the data dictionary. */
 const choicesByField: Readonly<Record<string, readonly string[]>> = {
   instructorAccess: ['taught', 'all'],
+  instructorEnrollment: ['known', 'anyone'],
   authMethod: ['api_key', 'oauth', 'local'],
   scopes: ['read', 'write', 'admin'],
 }

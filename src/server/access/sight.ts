@@ -18,6 +18,13 @@ export type Asking = Seer & { readonly database: Database }
 /** Name of the setting `instructorAccess` in the table of settings. */
 export const instructorSetting = 'instructor_access'
 
+/** Name of the setting `instructorEnrollment` in the table of settings. */
+export const enrollmentSetting = 'instructor_enrollment'
+
+/** Expression for the academy's setting `instructorEnrollment`. */
+export const instructorEnrollment = sql`
+  coalesce((select value from settings where name = ${enrollmentSetting}), 'known')`
+
 /** Expression for the academy's setting `instructorAccess`. */
 export const instructorAccess = sql`
   coalesce((select value from settings where name = ${instructorSetting}), 'taught')`

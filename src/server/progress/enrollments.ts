@@ -9,7 +9,14 @@ import {
   EnrollmentStatus,
   enrollments,
 } from '../../contract/enrollments.ts'
-import { recordFilters, seenOnly, visibleCourses, visibleRecords } from '../access/sight.ts'
+import {
+  instructorEnrollment,
+  recordFilters,
+  seenOnly,
+  visibleCourses,
+  visibleRecords,
+  visibleUsers,
+} from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { findCourse, requireNotArchived } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -110,6 +117,7 @@ async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollmen
   const input = resourceOf(call, EnrollmentInput, Enrollment)
   const { course, user, shown } = await requireParents(call, input)
   const { courseId, userId } = shown
+  await requireKnown(call, input.userId, user)
   requireNotArchived(course)
   const isFound =
     found && (['courseId', 'userId', 'role'] as const).every((field) => found[field] === input[field])
@@ -270,7 +278,7 @@ type Shown = Pick<
 
 /**
  * Finds the course and user of an enrolment; throws 404 that points to the unknown one. The user may be one whom the
- * caller does not see otherwise: instructors enrol people by their id, external id or e-mail address.
+ * caller does not see.
  */
 async function requireParents(
   call: Call,
@@ -288,6 +296,19 @@ async function requireParents(
     userExternalId: user.external_id,
   }
   return { course, user, shown }
+}
+
+/**
+ * Throws 404 for a user whom an instructor neither sees nor names by address or id: external ids can be guessed, and who is
+ * enrolled in a course is seen by its instructors. The setting `instructorEnrollment` allows it.
+ */
+async function requireKnown(call: Call, reference: string, user: ParentUser): Promise<void> {
+  const visible = visibleUsers(call)
+  const name = reference.replace(/^email:/, '')
+  if (!visible || name === user.id || name.toLowerCase() === user.email.toLowerCase()) return
+  const isAllowed = sql`(${visible} or ${instructorEnrollment} = 'anyone')`
+  if (await call.database.one(sql`select id from users where id = ${user.id} and ${isAllowed}`)) return
+  throw parentNotFound('#/userId', 'user', reference)
 }
 
 /** Finds the course and user of an enrolment; in a batch, which changes neither, each once. */

@@ -4,7 +4,7 @@ import { resultOf } from '../../helpers/result.ts'
 
 test('settings are shown and updated, and reset to their defaults', async ({ local }) => {
   expect(await resultOf(local, 'settings get')).toEqual({
-    ...{ instructorAccess: 'taught', version: 1, updatedAt: null },
+    ...{ instructorAccess: 'taught', instructorEnrollment: 'known', version: 1, updatedAt: null },
   })
   expect(await local.run('settings update --instructor-access all')).toMatchObject({
     code: 0,

@@ -130,14 +130,14 @@ test('a deleted course is not shown to its creator whose enrolment as instructor
   expect((await restored(instructor)).status).toBe(404)
 })
 
-test('instructors enrol people by e-mail address, external id or id, and see them from then on', async ({
+test('instructors enrol people by e-mail address or id, and see them from then on', async ({
   instructor,
   school: { learners },
 }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
   for (const [name, reference] of [
     ['anna', 'email:anna@school.example'],
-    ['ben', 'ext:x-ben'],
+    ['ben', 'BEN@school.example'],
     ['cleo', learners['cleo']],
   ] as const) {
     expect((await instructor.get(`/v1/users/${learners[name]}`)).status).toBe(404)
@@ -151,6 +151,30 @@ test('instructors enrol people by e-mail address, external id or id, and see the
     status: 404,
     body: { errors: [{ pointer: '#/userId', code: 'not_found' }] },
   })
+})
+
+test('an external id names only people whom an instructor sees, unless a setting says otherwise', async ({
+  admin,
+  instructor,
+  school: { learners },
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
+  const { body: other } = await instructor.post('/v1/courses', { title: 'Geometry' })
+  const enrol = (courseId: string, userId: string) => instructor.post('/v1/enrollments', { courseId, userId })
+  const ben = { courseId: course.id, userId: 'ext:x-ben' }
+  const hidden = await enrol(course.id, 'ext:x-ben')
+  const missing = await enrol(course.id, 'ext:x-nobody')
+  expect(hidden.status).toBe(404)
+  expect(hidden.body.detail.replace('x-ben', 'x-nobody')).toBe(missing.body.detail)
+  expect((await enrol(course.id, 'x-ben')).status).toBe(404)
+  const { body: batch } = await instructor.post('/v1/enrollments/batch', { items: [ben], onExists: 'update' })
+  expect(batch).toMatchObject({ results: [{ status: 404 }] })
+  expect(JSON.stringify([hidden.body, batch])).not.toContain('ben@school.example')
+
+  expect((await enrol(course.id, 'email:ben@school.example')).status).toBe(201)
+  expect((await enrol(other.id, 'ext:x-ben')).status).toBe(201)
+  await admin.put('/v1/settings', { instructorEnrollment: 'anyone' })
+  expect((await enrol(course.id, 'ext:x-cleo')).body).toMatchObject({ userId: learners['cleo'] })
 })
 
 test('a person whom an instructor creates is seen once they are enrolled, and no longer when that ends', async ({
@@ -336,7 +360,7 @@ test('the setting applies from the next request on, to reads and writes, and is 
 }) => {
   const course = `/v1/courses/${courses['Music']}`
   expect((await admin.get('/v1/settings')).body).toEqual({
-    ...{ instructorAccess: 'taught', version: 1, updatedAt: null },
+    ...{ instructorAccess: 'taught', instructorEnrollment: 'known', version: 1, updatedAt: null },
   })
   expect((await instructor.put(course, { title: 'Song' })).status).toBe(404)
   await admin.put('/v1/settings', { instructorAccess: 'all' })

@@ -55,6 +55,7 @@ test.for(['?erase=true', ''])(
   async (how, { admin, instructor, learner }) => {
     const courseId = await courseOf(instructor)
     await admin.put(`/v1/users/${learner.id}`, { externalId: 'S1' })
+    await admin.put('/v1/settings', { instructorEnrollment: 'anyone' })
     await admin.delete(`/v1/users/${learner.id}${how}`)
     for (const userId of how ? [learner.id] : [learner.id, 'ext:S1']) {
       const refusal = { code: 'user_inactive', detail: `User ${userId} is deleted.` }
