@@ -3,7 +3,7 @@ import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
-import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { changedPseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
@@ -13,7 +13,7 @@ const flags = [
     kind: 'switch',
     summary: 'Begin again with all rows, and remove the files of earlier runs',
   },
-  ...pseudonymFlags,
+  ...changedPseudonymFlags,
 ] as const satisfies readonly Flag[]
 
 /** `learnctl analytics dataset` */

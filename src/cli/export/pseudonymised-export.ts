@@ -35,24 +35,25 @@ export async function pseudonymisedSource(
   const encoder = await listEncoder(context, form, columns)
   const places = chosen.map((column) => table.placeOf(column))
   const people = new SortedPeople(table, how, chosen)
-  let count = 0
+  let written = 0
   let groupNotes: readonly string[] = []
 
   async function* bytes() {
     try {
       for await (const batch of rows) {
-        count += batch.length
         for (const row of batch) {
           const values = table.valuesOf(row)
           people.add(values, jsonText(places.map((place) => values[place] ?? null)))
         }
       }
-      groupNotes = people.groupNotes()
-      for (const texts of people.batches())
+      for (const texts of people.batches()) {
+        written += texts.length
         yield rowBytes(
           encoder,
           texts.map((text) => recordOf(chosen, text)),
         )
+      }
+      groupNotes = people.groupNotes()
       yield endBytes(encoder)
     } finally {
       people.remove()
@@ -61,7 +62,7 @@ export async function pseudonymisedSource(
 
   return {
     bytes: bytes(),
-    rows: () => count,
+    rows: () => written,
     guarded: () => encoder.guarded?.() ?? 0,
     notes: () => [
       ...pseudonymNotes(how, [...table.dropped], chosen, groupNotes),

@@ -35,9 +35,9 @@ export class PseudonymisedGradebook {
           people.add(values, jsonText(this.#rowOf(values, row)))
         }
       }
-      this.#groupNotes = people.groupNotes()
       // Written by this program a moment ago.
       for (const texts of people.batches()) yield texts.map((text) => parseJson(text) as GradebookRow)
+      this.#groupNotes = people.groupNotes()
     } finally {
       people.remove()
     }

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
-import { BucketSpool } from '../pseudonyms/bucket-spool.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { coarsened } from '../pseudonyms/pseudonyms.ts'
-import { SmallGroups } from '../pseudonyms/small-groups.ts'
+import { KeptRows } from '../pseudonyms/sorted-people.ts'
 
 /** Properties of a statement that do not identify a person (xAPI 1.0.3, Data 2.2). */
 const keptProperties = ['verb', 'object', 'result', 'version'] as const
@@ -21,21 +20,18 @@ export async function* pseudonymisedStatements(
   how: Pseudonymising,
   noteGroups: (notes: readonly string[]) => void,
 ): AsyncGenerator<{ readonly data: readonly unknown[] }> {
-  const spool = new BucketSpool()
-  const groups = new SmallGroups(how.k, [grouped])
+  const rows = new KeptRows(how, grouped)
   try {
     for await (const { data } of pages) {
       for (const item of data) {
         const { actor, statement } = pseudonymised(item, how)
-        groups.add(grouped, actor, groupOf(statement))
-        spool.add(actor, jsonText(statement))
+        rows.add(actor, groupOf(statement), jsonText(statement))
       }
     }
-    noteGroups(groups.notes())
-    for (const entries of spool.sorted()) yield { data: entries.map(({ text }) => parseJson(text)) }
+    for (const texts of rows.batches()) yield { data: texts.map((text) => parseJson(text)) }
+    noteGroups(rows.groupNotes())
   } finally {
-    groups.remove()
-    spool.remove()
+    rows.remove()
   }
 }
 

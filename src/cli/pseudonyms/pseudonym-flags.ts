@@ -39,8 +39,17 @@ const kFlag = {
   summary: `Warn of groups of fewer people who share what they could be recognised by (with --pseudonymise; default ${defaultK}, 1 is off)`,
 } as const satisfies Flag
 
-/** Flags of exports whose rows are about learners. */
-export const pseudonymFlags = [pseudonymFlag, keyFlag, timesFlag, kFlag] as const
+const suppressFlag = {
+  name: 'suppress-small',
+  kind: 'switch',
+  summary: 'Leave out the rows of these groups, and say how many (with --pseudonymise)',
+} as const satisfies Flag
+
+/** Flags of exports whose rows are about learners, also of those that write changes alone. */
+export const changedPseudonymFlags = [pseudonymFlag, keyFlag, timesFlag, kFlag] as const
+
+/** Flags of exports of all rows about learners. */
+export const pseudonymFlags = [...changedPseudonymFlags, suppressFlag] as const
 
 const maxK = 1000
 
@@ -66,5 +75,6 @@ export function pseudonymisingOf({ io }: Pick<Context, 'io'>, { flags }: Given):
     pseudonyms: new Pseudonyms(readPseudonymKey(io.cwd, String(file))),
     times: times === undefined ? null : (String(times) as CoarseTime),
     k,
+    suppressSmall: flags[suppressFlag.name] === true,
   }
 }

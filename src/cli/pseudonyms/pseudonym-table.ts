@@ -11,6 +11,8 @@ export interface Pseudonymising {
   readonly times: CoarseTime | null
   /** Least people of a group; 1 checks nothing. */
   readonly k: number
+  /** Leaves out the rows of smaller groups. */
+  readonly suppressSmall: boolean
 }
 
 /** A column of a pseudonymised table. */

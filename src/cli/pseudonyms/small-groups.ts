@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { formatCount } from '../../codec/display-text.ts'
 import { jsonText } from '../../codec/json-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { BucketSpool } from './bucket-spool.ts'
 
 /** Least people of a group, unless another number is given. */
@@ -33,19 +34,27 @@ export class SmallGroups {
     this.#tables = tables
   }
 
-  /** Adds a row by the values of its columns. */
-  add(table: GroupedTable, person: string, values: readonly unknown[]): void {
-    if (this.#k <= 1 || values.length === 0) return
+  /** Adds a row by the values of its columns, and returns its group. */
+  add(table: GroupedTable, person: string, values: readonly unknown[]): string {
+    if (this.#k <= 1 || values.length === 0) return ''
     const index = this.#tables.indexOf(table)
     const group = keyOf(`${index} ${jsonText(values)}`)
     const known = this.#firstPeople.get(group)
-    if (known && (known.size >= this.#k || known.has(person))) return
+    if (known && (known.size >= this.#k || known.has(person))) return group
     this.#spool.add(group, `${index} ${keyOf(person)}`)
     if (known) known.add(person)
     else {
       if (this.#firstPeople.size >= maxCachedGroups) this.#firstPeople.clear()
       this.#firstPeople.set(group, new Set([person]))
     }
+    return group
+  }
+
+  /** Returns the groups below k of all tables. */
+  small(): ReadonlySet<string> {
+    const small = new Set<string>()
+    for (const { key, people } of this.#groups()) if (people < this.#k) small.add(key)
+    return small
   }
 
   /** Returns a note for each table that has groups below k. */
@@ -57,20 +66,30 @@ export class SmallGroups {
       counts.groups += 1
       counts.smallest = Math.min(counts.smallest, people)
     }
-    return found.flatMap(({ table: { name, columns }, groups, smallest }) => {
+    return found.flatMap(({ table, groups, smallest }) => {
       if (groups === 0) return []
-      const where = name === null ? '' : `${name}: `
-      return `${where}${formatCount(groups)} ${groups === 1 ? 'group' : 'groups'} of fewer than ${this.#k} people with the same ${columns.join(', ')} (the smallest has ${smallest}): they may be recognised by these`
+      const where = table.name === null ? '' : `${table.name}: `
+      return `${where}${this.#groupsText(groups, table)} (the smallest has ${smallest}): they may be recognised by these`
     })
   }
 
-  *#groups(): Generator<{ readonly index: number; readonly people: number }> {
+  /** Returns the note about rows that are left out with the groups below k; none if there are none. */
+  suppressedNotes(rows: number, groups: number, table: GroupedTable): string[] {
+    if (groups === 0) return []
+    return [`Left out ${pluralise(rows, 'row')} of ${this.#groupsText(groups, table)}`]
+  }
+
+  #groupsText(groups: number, { columns }: GroupedTable): string {
+    return `${formatCount(groups)} ${groups === 1 ? 'group' : 'groups'} of fewer than ${this.#k} people with the same ${columns.join(', ')}`
+  }
+
+  *#groups(): Generator<{ readonly key: string; readonly index: number; readonly people: number }> {
     for (const entries of this.#spool.sorted()) {
       const people = new Set<string>()
       for (const [place, { key, text }] of entries.entries()) {
         people.add(text)
         if (entries[place + 1]?.key === key) continue
-        yield { index: Number.parseInt(text, 10), people: people.size }
+        yield { key, index: Number.parseInt(text, 10), people: people.size }
         people.clear()
       }
     }

@@ -5,51 +5,89 @@ import { type GroupedTable, SmallGroups } from './small-groups.ts'
 /** Rows that are returned at once. */
 const batchRows = 500
 
-/**
- * Sorts rows by the pseudonyms of their people in bounded memory, those of a person in their order: the order of a list, such as
- * that of addresses, would tell who is who. Counts the small groups that people could be recognised by.
- */
-export class SortedPeople {
-  readonly #table: PseudonymTable
+/** Rows about people that are written: without those of small groups, if these are to be left out. */
+export class KeptRows {
   readonly #groups: SmallGroups
-  readonly #grouped: GroupedTable & { readonly places: readonly number[] }
+  readonly #table: GroupedTable
   readonly #spool = new BucketSpool()
+  readonly #suppresses: boolean
+  #notes: readonly string[] = []
 
-  /** @param columns columns of the table that are written */
-  constructor(table: PseudonymTable, { k }: Pseudonymising, columns: readonly KeptColumn[]) {
+  constructor({ k, suppressSmall }: Pseudonymising, table: GroupedTable) {
+    this.#groups = new SmallGroups(k, [table])
     this.#table = table
-    this.#grouped = { name: null, ...table.recognisable(columns) }
-    this.#groups = new SmallGroups(k, [this.#grouped])
+    this.#suppresses = suppressSmall
   }
 
-  /** Adds a row by its values in the table; the text has no line breaks. */
-  add(values: readonly unknown[], text: string): void {
-    const person = this.#table.personIn(values)
-    this.#groups.add(
-      this.#grouped,
-      person,
-      this.#grouped.places.map((place) => values[place] ?? null),
-    )
-    this.#spool.add(person, text)
+  /** Adds a row; the text has no line breaks, and `values` are what the person could be recognised by. */
+  add(person: string, values: readonly unknown[], text: string): void {
+    const group = this.#groups.add(this.#table, person, values)
+    this.#spool.add(person, `${group}\t${text}`)
   }
 
-  /** Yields the texts of all rows in batches. Call `remove` at the end. */
+  /** Yields the texts of all rows in batches, sorted by the person. Call `remove` at the end. */
   *batches(): Generator<readonly string[]> {
+    const small = this.#suppresses ? this.#groups.small() : new Set<string>()
+    if (!this.#suppresses) this.#notes = this.#groups.notes()
+    let left = 0
     for (const entries of this.#spool.sorted()) {
       for (let index = 0; index < entries.length; index += batchRows) {
-        yield entries.slice(index, index + batchRows).map(({ text }) => text)
+        const rows = entries.slice(index, index + batchRows).map(({ text }) => text)
+        const kept = rows.filter((row) => !small.has(row.slice(0, row.indexOf('\t'))))
+        left += rows.length - kept.length
+        yield kept.map((row) => row.slice(row.indexOf('\t') + 1))
       }
     }
+    if (this.#suppresses) this.#notes = this.#groups.suppressedNotes(left, small.size, this.#table)
   }
 
-  /** Returns the notes about small groups. */
+  /** Returns the notes about small groups, after all rows were read. */
   groupNotes(): readonly string[] {
-    return this.#groups.notes()
+    return this.#notes
   }
 
   /** Deletes the files. */
   remove(): void {
     this.#spool.remove()
     this.#groups.remove()
+  }
+}
+
+/**
+ * Sorts rows by the pseudonyms of their people in bounded memory, those of a person in their order: the order of a list, such as
+ * that of addresses, would tell who is who. Counts the small groups that people could be recognised by.
+ */
+export class SortedPeople {
+  readonly #table: PseudonymTable
+  readonly #places: readonly number[]
+  readonly #rows: KeptRows
+
+  /** @param columns columns of the table that are written */
+  constructor(table: PseudonymTable, how: Pseudonymising, columns: readonly KeptColumn[]) {
+    this.#table = table
+    const { places, columns: names } = table.recognisable(columns)
+    this.#places = places
+    this.#rows = new KeptRows(how, { name: null, columns: names })
+  }
+
+  /** Adds a row by its values in the table; the text has no line breaks. */
+  add(values: readonly unknown[], text: string): void {
+    const seen = this.#places.map((place) => values[place] ?? null)
+    this.#rows.add(this.#table.personIn(values), seen, text)
+  }
+
+  /** Yields the texts of all rows in batches. Call `remove` at the end. */
+  batches(): Generator<readonly string[]> {
+    return this.#rows.batches()
+  }
+
+  /** Returns the notes about small groups, after all rows were read. */
+  groupNotes(): readonly string[] {
+    return this.#rows.groupNotes()
+  }
+
+  /** Deletes the files. */
+  remove(): void {
+    this.#rows.remove()
   }
 }

@@ -248,6 +248,35 @@ test('so are those of statements', async ({ school }) => {
   expect(await of('--course ext:land --k 1')).toBeUndefined()
 })
 
+test('rows of groups of fewer people than k are left out on request, and counted', async ({ school }) => {
+  const columns = ['courseId', 'lastAccessed'] as const
+  const command = `analytics export --columns learnerId,${columns.join()} --coarsen-times day`
+  const rows = rowsOf((await run(school, command)).stdout)
+  const groupOf = (row: (typeof rows)[number]) => columns.map((column) => row[column]).join()
+  const people = Map.groupBy(rows, groupOf)
+  const small = [...people.values()].filter(
+    (group) => new Set(group.map(({ learnerId }) => learnerId)).size < 5,
+  )
+  expect(small.length).toBeGreaterThan(0)
+  const { stdout, stderr } = await run(school, `${command} --suppress-small`)
+  expect(rowsOf(stdout)).toEqual(rows.filter((row) => !small.includes(people.get(groupOf(row)) ?? [])))
+  expect(stderr).toContain(
+    `note: Left out ${small.flat().length} rows of ${small.length} groups of fewer than 5 people with the same courseId, lastAccessed\n`,
+  )
+  expect(stderr).toContain(`Exported ${rows.length - small.flat().length} rows`)
+
+  const all = await run(school, 'grades report ext:sea --k 1000 --suppress-small')
+  expect(rowsOf(all.stdout)).toEqual([])
+  const statements = 'analytics statements --course ext:land --coarsen-times day'
+  const kept = await run(school, `${statements} --suppress-small`)
+  expect(kept.stderr).toMatch(
+    /Left out 2 rows of 1 group of fewer than 5 people with the same verb, object, timestamp/,
+  )
+  expect(kept.stdout).toBe('')
+  expectClearError(await run(school, 'analytics dataset study --suppress-small'), 2, '--suppress-small')
+  expectClearError(await school.run('users export --suppress-small'), 2, '--pseudonymise')
+})
+
 test('flags that need each other, and columns that are left out, are named', async ({ school }) => {
   expectClearError(await school.run('users export --pseudonymise'), 2, '--pseudonym-key')
   expectClearError(await school.run('users export --pseudonym-key study.key'), 2, '--pseudonymise')
