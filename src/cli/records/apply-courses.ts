@@ -34,6 +34,7 @@ import { readSavedCourses, type SavedCourses, saveCourses } from './saved-course
 import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'
 import { readLessons, type ShownCourse, withTermKey } from './sources/shown-course.ts'
+import { weightNotes } from './weight-notes.ts'
 
 /** Maximum number of requests at once. */
 const maxRequests = 8
@@ -116,7 +117,8 @@ async function planOf(
   prune: boolean,
 ): Promise<CoursePlan> {
   const named = await withTermKey(createNames(caller, context.io.signal), records)
-  return planCourse(named, await currentOf(context, caller, named), prune)
+  const plan = await planCourse(named, await currentOf(context, caller, named), prune)
+  return { ...plan, notes: await weightNotes({ caller, signal: context.io.signal }, plan) }
 }
 
 /** Returns the plan of each file. Throws a CommandError if the academy or a missing operation prevents one. */
@@ -154,7 +156,7 @@ async function printPlans({ settings, output }: Context, plans: readonly CourseP
 async function noteKept(output: Context['output'], plans: readonly CoursePlan[]): Promise<void> {
   for (const plan of plans) {
     const note = keptNote(plan)
-    if (note !== null) await output.note(note)
+    for (const text of [...plan.notes, ...(note === null ? [] : [note])]) await output.note(text)
   }
 }
 
@@ -321,7 +323,9 @@ async function applyPlan(
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
   }
-  for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
+  for (const text of writing.notes.sentences(platformName(session.target()))) {
+    if (!plan.notes.includes(text)) await output.note(text)
+  }
   for (const { lesson, message } of sent.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }

@@ -48,6 +48,8 @@ export interface CoursePlan {
   readonly prune: boolean
   /** Titles of modules to remove. */
   readonly removedModules: readonly string[]
+  /** What the platform would say about the changes. */
+  readonly notes: readonly string[]
 }
 
 interface Wanted extends KeyedLesson {
@@ -134,6 +136,7 @@ export async function planCourse(
     removedModules: modulesOf(current)
       .filter(({ id }) => !kept.has(id))
       .map(({ title }) => String(title)),
+    notes: [],
   }
 }
 

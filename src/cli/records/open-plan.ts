@@ -29,6 +29,7 @@ import type { Action, LessonPlace, Plan } from './plan.ts'
 import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
+import { withWeightNotes } from './weight-notes.ts'
 import { idPrinter, type Writer } from './write.ts'
 
 /** A plan, its sources, and its academy. */
@@ -81,7 +82,8 @@ export function planOf(
   return async (context) => {
     const opened = await openAcademy(context, given, change, null)
     const { declared, options } = await prepare(opened.reader)
-    const plan = await makePlan(opened.reader, declared, options, opened.journal.open)
+    const made = await makePlan(opened.reader, declared, options, opened.journal.open)
+    const plan = await withWeightNotes(opened.reader, made)
     return { plan, declared, options, ...opened }
   }
 }
@@ -107,7 +109,7 @@ export async function readSaved(
     const options = { ...saved.options, prune: false }
     const planFor = (records: Declared) =>
       makePlan(reader, records, options, journal.open, saved.lessonPlaces)
-    const plan = await planFor(declared)
+    const plan = await withWeightNotes(reader, await planFor(declared))
     const found: (JsonObject | null)[] = []
     for (const planned of saved.deletes) found.push(await recordAt(reader, planned))
     try {

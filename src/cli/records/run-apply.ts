@@ -110,7 +110,8 @@ async function planAndApply(
     line.stop()
     journal.close()
   })
-  for (const text of reader.notes.sentences(target)) await output.note(text)
+  // What the plan has said is not said again.
+  for (const text of reader.notes.sentences(target)) if (!notes.includes(text)) await output.note(text)
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
   const counts = { ...summaryOf(done), rejected: failures.length }

@@ -1,6 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
+import { weightIn } from '../../contract/weight-warnings.ts'
 import type { Database, Row } from '../database/database.ts'
 
 /** A learner's grade in a course, in per cent, and the newest grading time behind it. */
@@ -53,11 +54,6 @@ function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
   const whole = inTime.findLast(({ item_id: item }) => item === wholeCourse)
   const gradedAt = (whole ?? inTime.at(-1))?.graded_at ?? ''
   return whole ? { percent: whole.percent, gradedAt, unweighted: [] } : { ...meanOf(items, named), gradedAt }
-}
-
-/** Returns the weight that the criteria of a course give to an item by its id or name; null without one. */
-export function weightIn(named: Weights, item: string, label: string): number | null {
-  return named.find(({ name }) => name === item || name === label)?.weight ?? null
 }
 
 function compare(one: string, other: string): number {

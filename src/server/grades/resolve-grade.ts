@@ -2,6 +2,7 @@ import sql, { empty } from 'sql-template-tag'
 import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
+import { weightIn } from '../../contract/weight-warnings.ts'
 import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import { type CountedEnrollment, toCountedEnrollment } from '../counters/counted-enrollment.ts'
 import {
@@ -15,7 +16,6 @@ import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser, findVisibleUser, requireNotDeleted, type UserRow } from '../users/user-row.ts'
-import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
 type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>

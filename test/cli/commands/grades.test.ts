@@ -124,15 +124,22 @@ test('weights that name no item, and items without one, are said with their lear
   expect((await weigh('exam', 'quiz')).stderr).toBe('Updated course Logic (LOG), version 4\n')
   const criteria = `assessmentCriteria: {weights: ${weighted('exma', 'quiz')}}`
   writeFileSync(join(local.cwd, 'c.yaml'), `title: Logic\nexternalId: LOG\n${criteria}\nlessons: []\n`)
-  expect((await local.run('courses apply -f c.yaml')).stderr).toContain(
-    `note: Course Logic (LOG): ${noItem}\nnote: Course Logic (LOG): ${unweighted}\n`,
-  )
+  const notes = `note: Course Logic (LOG): ${noItem}\nnote: Course Logic (LOG): ${unweighted}\n`
+  for (const line of ['diff', 'apply --dry-run', 'apply --plan-out plan.jsonl', 'apply']) {
+    const { stderr } = await local.run(`courses ${line} -f c.yaml`)
+    expect(stderr.split('note: '), line).toHaveLength(3)
+    expect(stderr, line).toContain(notes)
+  }
   await weigh('exam', 'quiz')
   writeFileSync(
     join(local.cwd, 'a.yaml'),
     `learnctl: 1\ncourses:\n  - {externalId: LOG, title: Logic, ${criteria}}\n`,
   )
-  expect((await local.run('apply a.yaml --yes')).stderr).toContain(`note: Course Logic (LOG): ${noItem}`)
+  for (const line of ['diff', 'apply --dry-run', 'apply --yes']) {
+    const { stderr } = await local.run(`${line} a.yaml`)
+    expect(stderr.split('note: '), line).toHaveLength(3)
+    expect(stderr, line).toContain(notes)
+  }
 })
 
 test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', {
