@@ -30,7 +30,7 @@ const flags = [
   { name: 'position', kind: 'number', summary: 'Place it here among the lessons of the module, from 1' },
 ] as const satisfies readonly Flag[]
 
-const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
+const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
 /** `learnctl lessons move` */
 export const moveCommand: Command = {

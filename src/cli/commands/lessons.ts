@@ -23,7 +23,7 @@ import { moveCommand } from './lesson-move.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
 const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
-const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
+const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
 /** Returns the line of a change: `Updated lesson The tides (tides), version 3`. */
 function updatedText(verb: string) {

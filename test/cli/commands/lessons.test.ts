@@ -143,9 +143,7 @@ describe('list', () => {
     expect(await inFormat('table')).toBe(
       lessons
         .map((lesson: Record<string, unknown>) =>
-          ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id'].map(
-            (name) => lesson[name],
-          ),
+          ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id'].map((name) => lesson[name]),
         )
         .map((cells: string[]) => `${cells.join('\t')}\n`)
         .join(''),
