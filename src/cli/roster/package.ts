@@ -2,9 +2,9 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { bytesOf, zipSignature } from '../records/sources/file.ts'
+import type { PackedFile } from '../records/sources/zip.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import type { PackedFile } from './zip.ts'
 
 /** CSV files of a folder, a zip file, or one file. */
 export interface Package {
@@ -28,7 +28,7 @@ export async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string)
   }
   const { files, others } = found.isDirectory()
     ? await filesInFolder(io, path)
-    : await (await import('./zip.ts')).filesInZip(path, given, isTable)
+    : await (await import('../records/sources/zip.ts')).filesInZip(path, given, isTable)
   if (files.length === 0) {
     throw new UsageError(`${given} has no CSV files`, {
       code: 'empty_roster',

@@ -81,7 +81,11 @@ export async function openImportFile(
     if (charset !== undefined || delimiter !== undefined || format !== 'csv') {
       throw new UsageError('--format, --delimiter and --encoding are about text files, not about workbooks')
     }
-    return (await import('./workbook.ts')).openWorkbook(io, { name: given, path, sheet })
+    const { readWorkbook } = await import('./workbook.ts')
+    const { text, rows } = await readWorkbook(io, { name: given, path, sheet })
+    const bytes = () => oneByOne(Buffer.from(text))
+    const file = await inspectFile({ name: given, path, bytes }, { format: 'csv', charset: 'utf-8' })
+    return { ...file, placeOf: (line) => ({ line: rows[line - 1] ?? line }) }
   }
   if (sheet !== undefined) throw new UsageError('--sheet is about XLSX workbooks')
   const name = path === null ? 'standard input' : given

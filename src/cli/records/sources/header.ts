@@ -5,7 +5,6 @@ import { UsageError } from '../../terminal/errors.ts'
 import { pluralise } from '../../terminal/format-text.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import { type ImportFile, sentence } from './file.ts'
-import type { FileMapping } from './mapping.ts'
 
 /** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
@@ -55,13 +54,19 @@ export function columnsIn(
   return columns
 }
 
+/** The names in the header of a file, and what they mean. */
+interface HeaderMapping {
+  readonly header: readonly string[]
+  readonly map: ColumnMap
+}
+
 /** Adds to a mapping that the columns which mean no field are left out, and says which. Throws a UsageError for JSON. */
-export async function withoutOthers(
+export async function withoutOthers<Mapping extends HeaderMapping>(
   io: Pick<Io, 'stderr'>,
   dataset: Dataset,
-  mapping: FileMapping,
+  mapping: Mapping,
   { format }: Pick<ImportFile, 'format'>,
-): Promise<FileMapping> {
+): Promise<Mapping> {
   if (format !== 'csv' && format !== 'tsv') {
     throw new UsageError('--ignore-other-columns is about tables, not about JSON')
   }

@@ -1,8 +1,7 @@
 import { csvText } from '../../../codec/csv.ts'
-import type { PackedFile } from '../../roster/zip.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type Io, note } from '../../terminal/io.ts'
-import { type ImportFile, inspectFile } from './file.ts'
+import type { PackedFile } from './zip.ts'
 
 /** A sheet of a workbook. */
 interface Sheet {
@@ -12,14 +11,14 @@ interface Sheet {
 }
 
 /**
- * Opens one sheet of an XLSX workbook (ECMA-376) as CSV: the one with this name or number, else the first that is not
+ * Reads one sheet of an XLSX workbook (ECMA-376) as CSV, with the row of each line: the sheet with this name or number, else the first that is not
  * hidden. Throws a UsageError if it is no workbook, lacks the sheet, or has a cell without a certain value.
  */
-export async function openWorkbook(
+export async function readWorkbook(
   io: Pick<Io, 'stderr'>,
   { name, path, sheet: wanted }: { name: string; path: string; sheet: string | undefined },
-): Promise<ImportFile> {
-  const { filesInZip } = await import('../../roster/zip.ts')
+): Promise<{ readonly text: string; readonly rows: readonly number[] }> {
+  const { filesInZip } = await import('./zip.ts')
   const { files } = await filesInZip(path, name, (part) => /^xl\/.*\.(xml|rels)$/.test(part))
   const book = new Workbook(name, new Map(files.map((file) => [file.name, file])))
   const sheets = await book.sheets()
@@ -43,12 +42,7 @@ export async function openWorkbook(
       `Reading sheet ${JSON.stringify(sheet.name)} of ${name}, one of ${shown.length}; --sheet names another`,
     )
   }
-  const { text, rows } = csvOf(await book.cells(sheet))
-  async function* bytes() {
-    yield Buffer.from(text)
-  }
-  const file = await inspectFile({ name, path, bytes }, { format: 'csv', charset: 'utf-8' })
-  return { ...file, placeOf: (line) => ({ line: rows[line - 1] ?? line }) }
+  return csvOf(await book.cells(sheet))
 }
 
 /** Cells by row and column, both from 0. */

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
-import { systemCode } from '../../config/errors.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { systemCode } from '../../../config/errors.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import { pluralise } from '../../terminal/format-text.ts'
 
 /** File of a package. */
 export interface PackedFile {
