@@ -9,6 +9,7 @@ import { fillEnrollments } from '../bench/seed.ts'
 import type { TestCli } from '../helpers/cli.ts'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
+import { slowRows } from '../helpers/slow-rows.ts'
 
 const page: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
@@ -67,12 +68,14 @@ describe('a platform that', () => {
     })
   })
 
-  waited.for([
-    ['courses list'],
-    ['courses get crs_1'],
-    ['analytics export'],
-    ['analytics export --file x.csv'],
-  ])('hangs exits 7 when %s has waited for --timeout', async ([line = ''], { platform, cli, pauses }) => {
+  waited.for(
+    slowRows([
+      ['courses list'],
+      ['courses get crs_1'],
+      ['analytics export'],
+      ['analytics export --file x.csv'],
+    ]),
+  )('hangs exits 7 when %s has waited for --timeout', async ([line = ''], { platform, cli, pauses }) => {
     platform.answer(hang)
     const ran = await platform.run(`${line} --timeout 40ms --retries 1`)
     expectClearError(ran, 7, /did not respond within 0\.04 s .*\n {2}hint: Use --timeout to wait longer\n$/)

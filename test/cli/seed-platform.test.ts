@@ -342,7 +342,7 @@ const others = [
   'users set-password',
 ]
 
-test('every command is in one of these tables', async () => {
+test('every command is in one of these tables', { tags: ['slow'] }, async () => {
   const commands = await Promise.all(
     Object.entries(nouns).map(async ([name, noun]) => {
       const loaded = await noun.load(host)
@@ -396,7 +396,7 @@ describe('is offered', () => {
     expect(JSON.parse(await exported('--format json --start-date 2026-02-21'))).toEqual([])
   })
 
-  test('signing in', async ({ cli, seed }) => {
+  test('signing in', { tags: ['slow'] }, async ({ cli, seed }) => {
     const login = await cli.run(`auth login --with-key --url ${seed.url}/v1/`, { stdin: seed.key })
     expect(login).toMatchObject({ code: 0, stdout: '' })
     expect(login.stderr).toContain('owner@school.example')

@@ -139,7 +139,7 @@ describe('the profile store', () => {
     expect(store().read().profiles).toEqual({})
   })
 
-  it('loses no profile when three processes write at once', async () => {
+  it('loses no profile when three processes write at once', { tags: ['slow'] }, async () => {
     const names = ['a', 'b', 'c']
     const modulePath = new URL('../../src/config/profile-store.ts', import.meta.url)
     const script = (name: string) => `

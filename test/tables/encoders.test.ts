@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { EncodedColumn, TableEncoder } from '../../src/tables/column.ts'
 import { parquetEncoder } from '../../src/tables/parquet.ts'
 import { xlsxEncoder } from '../../src/tables/xlsx.ts'
+import { slowRows } from '../helpers/slow-rows.ts'
 
 const columns: readonly EncodedColumn[] = [
   { name: 'id', path: 'id', type: 'string' },
@@ -135,7 +136,7 @@ test.each([
   },
 )
 
-test.each(['yesterday', '2026-01-31T09:30:00.123456Z', 1])(
+test.each(slowRows(['yesterday', '2026-01-31T09:30:00.123456Z', 1]))(
   '%s among later times is an error',
   async (seen) => {
     const rows = Array.from({ length: groupRows }, () => ({ seen: '2026-01-31T09:30:00.123Z' }))
@@ -177,7 +178,7 @@ test('XLSX refuses a text that is longer than a cell', async () => {
   )
 })
 
-test('XLSX refuses more rows than it holds, with their number', async () => {
+test('XLSX refuses more rows than it holds, with their number', { tags: ['slow'] }, async () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ name: `c${index}`, path: `c${index}` }))
   const rows = Array.from({ length: 10_000 }, () => ({}))
   const encoder = xlsxEncoder(many, () => {})

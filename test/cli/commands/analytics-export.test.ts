@@ -47,10 +47,9 @@ const recordsOf = (csv: string): Record<string, string>[] =>
   parse(csv, { columns: true, bom: true, record_delimiter: '\r\n' })
 
 describe('the formats', () => {
-  test('CSV is what the server sends, byte for byte, with the counts on standard error', async ({
-    school,
-    admin,
-  }) => {
+  test('CSV is what the server sends, byte for byte, with the counts on standard error', {
+    tags: ['slow'],
+  }, async ({ school, admin }) => {
     const { code, stdout, stderr } = await school.run('analytics export')
     expect(code).toBe(0)
     expect(stdout).toBe((await admin.get(`${path}?format=csv`)).text)
@@ -121,7 +120,7 @@ describe('-o', () => {
     await same('-o jsonl --format jsonl', '--format ndjson')
   })
 
-  test('yaml has the rows of JSON', async ({ school }) => {
+  test('yaml has the rows of JSON', { tags: ['slow'] }, async ({ school }) => {
     const rows = JSON.parse((await school.run('analytics export -o json')).stdout)
     expect(parseYaml((await school.run('analytics export -o yaml')).stdout)).toEqual(rows)
   })
@@ -230,27 +229,31 @@ describe('which rows', () => {
     expect(await emails(school, '--last 2d --include-not-started')).toHaveLength(103)
   })
 
-  testOfItsOwn('--course and --learner may be given several times', async ({ school, admin }) => {
-    await admin.post('/v1/courses', { title: 'Air', externalId: 'air, thin' })
-    await admin.post('/v1/courses', { title: 'Fire', externalId: 'fire' })
-    for (const courseId of ['ext:air, thin', 'ext:fire']) {
-      await admin.post('/v1/enrollments', { courseId, userId: 'ext:S-3' })
-    }
-    const titles = async (flags: string) =>
-      recordsOf((await school.run(`analytics export --learner ext:S-3 ${flags}`)).stdout).map(
-        ({ courseTitle }) => courseTitle,
-      )
-    expect(await titles('--course ext:sea --course "ext:air, thin"')).toEqual(['Air', 'Sea, deep'])
-    expect(await titles('--course ext:fire,ext:sea')).toEqual(['Fire', 'Sea, deep'])
-    expect(await titles('--course "ext:air, thin"')).toEqual(['Air'])
-    expect(await titles('')).toHaveLength(3)
-    expect(await emails(school, '--learner ext:S-3 --learner ext:S-5 --course ext:sea')).toEqual([
-      '003',
-      '005',
-    ])
-    const summary = await school.run('analytics summary --course ext:fire --course "ext:air, thin" -o json')
-    expect(JSON.parse(summary.stdout).summary).toMatchObject({ enrollments: 2, learners: 1 })
-  })
+  testOfItsOwn(
+    '--course and --learner may be given several times',
+    { tags: ['slow'] },
+    async ({ school, admin }) => {
+      await admin.post('/v1/courses', { title: 'Air', externalId: 'air, thin' })
+      await admin.post('/v1/courses', { title: 'Fire', externalId: 'fire' })
+      for (const courseId of ['ext:air, thin', 'ext:fire']) {
+        await admin.post('/v1/enrollments', { courseId, userId: 'ext:S-3' })
+      }
+      const titles = async (flags: string) =>
+        recordsOf((await school.run(`analytics export --learner ext:S-3 ${flags}`)).stdout).map(
+          ({ courseTitle }) => courseTitle,
+        )
+      expect(await titles('--course ext:sea --course "ext:air, thin"')).toEqual(['Air', 'Sea, deep'])
+      expect(await titles('--course ext:fire,ext:sea')).toEqual(['Fire', 'Sea, deep'])
+      expect(await titles('--course "ext:air, thin"')).toEqual(['Air'])
+      expect(await titles('')).toHaveLength(3)
+      expect(await emails(school, '--learner ext:S-3 --learner ext:S-5 --course ext:sea')).toEqual([
+        '003',
+        '005',
+      ])
+      const summary = await school.run('analytics summary --course ext:fire --course "ext:air, thin" -o json')
+      expect(JSON.parse(summary.stdout).summary).toMatchObject({ enrollments: 2, learners: 1 })
+    },
+  )
 
   test('filters by course, learner, status and difficulty', async ({ school }) => {
     expect(await emails(school, '--learner ext:S-3')).toEqual(['003'])

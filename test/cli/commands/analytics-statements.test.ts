@@ -49,7 +49,7 @@ test('--file writes a file for its owner alone, compressed if its name says so',
   expect(await school.run('analytics statements --file s.jsonl.gz')).toMatchObject({ code: 2 })
 })
 
-test('-o json, and a file that ends in .json, have one array', async ({ school }) => {
+test('-o json, and a file that ends in .json, have one array', { tags: ['slow'] }, async ({ school }) => {
   expect(JSON.parse((await school.run('analytics statements -o json')).stdout)).toHaveLength(151)
   await school.run('analytics statements --file s.json')
   expect(JSON.parse(readFileSync(join(school.cwd, 's.json'), 'utf8'))).toHaveLength(151)

@@ -87,7 +87,7 @@ Graded enrolments by grade
     for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(tty)
   })
 
-  test('nearly all is not rounded up to all', async ({ local }) => {
+  test('nearly all is not rounded up to all', { tags: ['slow'] }, async ({ local }) => {
     for (const name of ['bob', 'eve']) {
       await local.run(`progress set email:${name}@school.example --course ext:C-0 --completion 99.98`)
     }

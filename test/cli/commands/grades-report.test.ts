@@ -92,7 +92,7 @@ describe('a gradebook', () => {
     expect(read[0]?.['externalId']).toBe('007')
   })
 
-  test('has the same columns in every format', async ({ local }) => {
+  test('has the same columns in every format', { tags: ['slow'] }, async ({ local }) => {
     const [header = []]: string[][] = parse((await local.run('grades report ext:SEA -o csv --raw')).stdout)
     const rows: Record<string, unknown>[] = JSON.parse(
       (await local.run('grades report ext:SEA -o json')).stdout,

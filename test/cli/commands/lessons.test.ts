@@ -81,7 +81,7 @@ describe('create', () => {
     })
   })
 
-  test('prints the id alone with -q', async ({ local }) => {
+  test('prints the id alone with -q', { tags: ['slow'] }, async ({ local }) => {
     expect((await local.run([...tides, '-q'])).stdout).toMatch(/^les_\w+\n$/)
   })
 

@@ -34,7 +34,7 @@ describe('set', () => {
     })
   })
 
-  test('asks for course and percentage on a terminal', async ({ local }) => {
+  test('asks for course and percentage on a terminal', { tags: ['slow'] }, async ({ local }) => {
     const { code, stdout } = await local.run('progress set -o json', {
       tty: 80,
       typed: ['ext:S-1\r', 'ext:sea\r', '75\r'],

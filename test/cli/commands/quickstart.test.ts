@@ -35,7 +35,9 @@ async function opens({ home }: TestCli, password: string): Promise<boolean> {
 }
 
 describe('the first time', () => {
-  test('makes an academy of real learners, a course, an export and a summary', async ({ made }) => {
+  test('makes an academy of real learners, a course, an export and a summary', { tags: ['slow'] }, async ({
+    made,
+  }) => {
     const { cli, code, stdout, stderr } = made
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const database = join(cli.home, '.local/share/learnctl/local.db')
@@ -59,7 +61,7 @@ describe('the first time', () => {
     )
   })
 
-  test('prints commands that work as they stand', async ({ made: { cli, stdout } }) => {
+  test('prints commands that work as they stand', { tags: ['slow'] }, async ({ made: { cli, stdout } }) => {
     const [before = '', after = ''] = stdout.split('\nTry next:\n')
     const next = after
       .trimEnd()
@@ -140,7 +142,7 @@ describe('the first time', () => {
 })
 
 describe('the second time', () => {
-  test('says what is there, and changes nothing', async ({ made: { cli } }) => {
+  test('says what is there, and changes nothing', { tags: ['slow'] }, async ({ made: { cli } }) => {
     const before = await contents(cli)
     writeFileSync(join(cli.cwd, 'learners.csv'), 'mine')
     const { code, stdout, stderr } = await cli.run('quickstart')

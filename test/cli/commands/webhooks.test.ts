@@ -189,7 +189,7 @@ async function withServer(): Promise<TestCli & { readonly url: string }> {
   }
 }
 
-test('a test event says whether the receiver accepts it', async () => {
+test('a test event says whether the receiver accepts it', { tags: ['slow'] }, async () => {
   const cli = await withServer()
   const receiver = await startReceiver()
   await cli.run(`webhooks endpoints create --to ${receiver.url} -o json`)

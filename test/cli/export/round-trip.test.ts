@@ -202,7 +202,9 @@ async function exported(cli: TestCli, noun: string, format: string, env = {}): P
   return ran.stdout
 }
 
-test('exporting, importing into an empty academy and exporting again gives the same file', async () => {
+test('exporting, importing into an empty academy and exporting again gives the same file', {
+  tags: ['slow'],
+}, async () => {
   let academies = 0
   let ms = Date.parse('2026-03-01T12:00:00.000Z')
   const now = () => {

@@ -8,7 +8,9 @@ import { files, test } from './writing-school.ts'
 describe('files', () => {
   const users = (path: string) => ['users', 'import', path, '--dry-run']
 
-  test('are read from the shared folder alone', async ({ school: { cli, serve, shared } }) => {
+  test('are read from the shared folder alone', { tags: ['slow'] }, async ({
+    school: { cli, serve, shared },
+  }) => {
     writeFileSync(join(cli.cwd, 'secret.csv'), files['users.csv'] ?? '')
     symlinkSync(join(cli.cwd, 'secret.csv'), shared('link.csv'))
     const mcp = serve('--allow-writes', '--folder', 'shared')

@@ -18,7 +18,9 @@ function ownFolders(): () => string[] {
   return () => readdirSync(path)
 }
 
-test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', () => {
+test('more entries than memory holds come out in the order of keys, equal ones in theirs, and leave no file', {
+  tags: ['slow'],
+}, () => {
   const folders = ownFolders()
   const spool = new BucketSpool()
   const added = Array.from({ length: 50_000 }, (_, index) => ({

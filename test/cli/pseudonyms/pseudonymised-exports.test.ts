@@ -311,10 +311,9 @@ test('a gradebook has the pseudonyms of other exports and all grades, and no lay
   expectClearError(await run(school, 'grades report ext:sea --columns email'), 2, 'Columns: learnerId')
 })
 
-test('learners at risk have pseudonyms, reasons and coarse times, all of them in any format', async ({
-  school,
-  identities,
-}) => {
+test('learners at risk have pseudonyms, reasons and coarse times, all of them in any format', {
+  tags: ['slow'],
+}, async ({ school, identities }) => {
   const command = 'analytics at-risk --inactive-days 1 --stuck-below 99 --stuck-days 1 --coarsen-times month'
   for (const format of ['csv', 'json', 'jsonl', 'yaml', 'table']) {
     const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
@@ -345,7 +344,7 @@ describe('a data set', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  test('identifies no one in any file or format', async ({ school, identities }) => {
+  test('identifies no one in any file or format', { tags: ['slow'] }, async ({ school, identities }) => {
     for (const format of ['parquet', 'csv', 'jsonl']) {
       const command = `analytics dataset set-${format} -o ${format} ${flags}`
       // A terminal does not get the files.
@@ -362,6 +361,7 @@ describe('a data set', () => {
 
   testOfItsOwn(
     'has the pseudonyms of exports, also of rows that are gone, in an order that tells nothing',
+    { tags: ['slow'] },
     async ({ school, admin }) => {
       const set = 'analytics dataset set -o jsonl --coarsen-times day'
       expect((await run(school, set)).code).toBe(0)
@@ -389,25 +389,29 @@ describe('a data set', () => {
     },
   )
 
-  testOfItsOwn('counts the groups of fewer people than k in each table of a run', async ({ school }) => {
-    const notesOf = async (more: string) =>
-      (await run(school, `analytics dataset set -o jsonl --coarsen-times month ${more}`)).stderr
-        .split('\n')
-        .filter((line) => line.includes('fewer'))
-    // 28 people are in one course, and two in the other; there are two administrators.
-    expect(await notesOf('')).toEqual([
-      'note: users: 1 group of fewer than 5 people with the same role, status, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
-      'note: enrollments: 1 group of fewer than 5 people with the same courseId, role, status, enrolledAt, completedAt, source, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
-      'note: progress: 1 group of fewer than 5 people with the same courseId, status, lastAccessed, recordedAt (the smallest has 2): they may be recognised by these',
-    ])
-    expect(await notesOf('--full --k 1')).toEqual([])
-    expect(await notesOf('--full --k 29')).toHaveLength(4)
-    expect(await notesOf('')).toEqual([])
-    // Another run has two people: its rows tell who did something since the last one.
-    await school.run('progress set ext:MATR-4711 --course ext:sea --completion 80')
-    await school.run('progress set ext:MATR-4712 --course ext:sea --completion 80')
-    expect(await notesOf('')).toEqual([expect.stringMatching(/^note: progress: 1 group .*smallest has 2/)])
-  })
+  testOfItsOwn(
+    'counts the groups of fewer people than k in each table of a run',
+    { tags: ['slow'] },
+    async ({ school }) => {
+      const notesOf = async (more: string) =>
+        (await run(school, `analytics dataset set -o jsonl --coarsen-times month ${more}`)).stderr
+          .split('\n')
+          .filter((line) => line.includes('fewer'))
+      // 28 people are in one course, and two in the other; there are two administrators.
+      expect(await notesOf('')).toEqual([
+        'note: users: 1 group of fewer than 5 people with the same role, status, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
+        'note: enrollments: 1 group of fewer than 5 people with the same courseId, role, status, enrolledAt, completedAt, source, createdAt, updatedAt (the smallest has 2): they may be recognised by these',
+        'note: progress: 1 group of fewer than 5 people with the same courseId, status, lastAccessed, recordedAt (the smallest has 2): they may be recognised by these',
+      ])
+      expect(await notesOf('--full --k 1')).toEqual([])
+      expect(await notesOf('--full --k 29')).toHaveLength(4)
+      expect(await notesOf('')).toEqual([])
+      // Another run has two people: its rows tell who did something since the last one.
+      await school.run('progress set ext:MATR-4711 --course ext:sea --completion 80')
+      await school.run('progress set ext:MATR-4712 --course ext:sea --completion 80')
+      expect(await notesOf('')).toEqual([expect.stringMatching(/^note: progress: 1 group .*smallest has 2/)])
+    },
+  )
 
   test('says that exact times may identify people', async ({ school }) => {
     const { stderr } = await run(school, 'analytics dataset set')

@@ -18,7 +18,7 @@ describe('--schema', () => {
     expect(withJson.map(([path]) => path)).toEqual(printing.filter((path) => path !== 'validate'))
   })
 
-  test('needs no academy, no argument and no required flag', async () => {
+  test('needs no academy, no argument and no required flag', { tags: ['slow'] }, async () => {
     const cli = testCli()
     for (const line of ['courses get', 'users create', 'progress set', 'apply', 'undo', 'help']) {
       const { code, stdout, stderr } = await cli.run(`${line} --schema`)

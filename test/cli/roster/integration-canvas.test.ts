@@ -177,7 +177,7 @@ describe('what a token does not see', () => {
     }
   })
 
-  test('is an id of the SIS: then those of Canvas take its place', async ({ local }) => {
+  test('is an id of the SIS: then those of Canvas take its place', { tags: ['slow'] }, async ({ local }) => {
     await connected(local, school, { hidesSis: true })
     const { stderr } = await ran(local, validate)
     expect(stderr).toContain('users do not show their SIS ids to this token')
@@ -233,9 +233,9 @@ describe('a Canvas that answers wrong', () => {
     expect((await ran(local, validate, 6)).stderr).toContain('it redirects to another page')
   })
 
-  test('with half pages, a broken connection, 500 and its quota is asked again, and nothing is lost', async ({
-    local,
-  }) => {
+  test('with half pages, a broken connection, 500 and its quota is asked again, and nothing is lost', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     let asked = 0
     const quota = {
       status: 403,
@@ -363,7 +363,9 @@ describe('a Canvas that answers wrong', () => {
     expect(stderr).not.toContain('run the same command within an hour')
   })
 
-  test('with a course that is gone in the middle says so, and removes nothing for it', async ({ local }) => {
+  test('with a course that is gone in the middle says so, and removes nothing for it', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await connected(local)
     await ran(local, 'roster apply integration:canvas --yes')
     const before = ({ url }: FakeRequest) =>

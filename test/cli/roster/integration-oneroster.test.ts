@@ -48,7 +48,7 @@ describe('a provider of OneRoster', () => {
     expect(stderr).toContain('people without a role in an academy are left out')
   })
 
-  test('is applied to an academy, which then is equal', async ({ local }) => {
+  test('is applied to an academy, which then is equal', { tags: ['slow'] }, async ({ local }) => {
     await connect(local, fake())
     await ran(local, 'roster apply integration:oneroster --yes')
     expect((await ran(local, 'roster diff integration:oneroster')).stdout).toMatch(/^No changes/)
@@ -61,7 +61,7 @@ describe('a provider of OneRoster', () => {
     expect(await shown('courses get ext:bio')).toMatchObject({ title: 'Biology', termExternalId: 'T1' })
   })
 
-  test('gives its grades, line item by line item', async ({ local }) => {
+  test('gives its grades, line item by line item', { tags: ['slow'] }, async ({ local }) => {
     await connect(local, fake())
     await ran(local, 'roster apply integration:oneroster --yes')
     await ran(local, 'grades import --from oneroster')

@@ -10,6 +10,7 @@ import { fakeOpenedx, openedxToken } from '../../helpers/fake-openedx.ts'
 import { type FakeResponse, type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
 import { ran } from '../../helpers/integration-source.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 /** A system and how an academy is connected with it. */
 interface Given {
@@ -158,24 +159,27 @@ describe.for(Object.keys(systems))('%s', (kind) => {
   })
   afterAll(() => place.close())
 
-  test.for(Object.keys(shapes))('removes nothing and says so after %s in place of a list', async (shape) => {
-    const { cli } = place
-    for (const list of lists) {
-      place.wrong = { list, shape }
-      rmSync(join(cli.home, '.local/state/learnctl/readings'), { recursive: true, force: true })
-      const { code, stdout, stderr } = await cli.run(diff)
-      const where = `${list}: exit ${code}\n${stdout}${stderr}`
-      if (code !== 0 && code !== 9) continue
-      // A list that is not shown is noted; a provider of OneRoster 1.1 knows no lists of 1.2.
-      if (kind !== 'oneroster') expect(stderr.length, where).toBeGreaterThan(whole.stderr.length)
-      expect(stdout, where).not.toMatch(/suspended|archived|inactive|[1-9]\d* to delete/)
-    }
-  })
+  test.for(slowRows(Object.keys(shapes)))(
+    'removes nothing and says so after %s in place of a list',
+    async (shape) => {
+      const { cli } = place
+      for (const list of lists) {
+        place.wrong = { list, shape }
+        rmSync(join(cli.home, '.local/state/learnctl/readings'), { recursive: true, force: true })
+        const { code, stdout, stderr } = await cli.run(diff)
+        const where = `${list}: exit ${code}\n${stdout}${stderr}`
+        if (code !== 0 && code !== 9) continue
+        // A list that is not shown is noted; a provider of OneRoster 1.1 knows no lists of 1.2.
+        if (kind !== 'oneroster') expect(stderr.length, where).toBeGreaterThan(whole.stderr.length)
+        expect(stdout, where).not.toMatch(/suspended|archived|inactive|[1-9]\d* to delete/)
+      }
+    },
+  )
 })
 
-test('a roster without people is refused before all are removed, unless that is allowed', async ({
-  local,
-}) => {
+test('a roster without people is refused before all are removed, unless that is allowed', {
+  tags: ['slow'],
+}, async ({ local }) => {
   let isEmpty = false
   const { system, flags, env = {} } = (systems['canvas'] as () => Given)()
   const { url, close } = await serveFake((request) =>

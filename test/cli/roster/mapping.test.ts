@@ -93,7 +93,7 @@ describe('a roster with roles of its own', () => {
     expect(stdout).not.toContain('\n2,')
   })
 
-  test('may be of Kolibri', async ({ local }) => {
+  test('may be of Kolibri', { tags: ['slow'] }, async ({ local }) => {
     put(local, { 'kolibri.csv': 'USERNAME,FULL_NAME,USER_TYPE\nada,Ada,Lernende\n' })
     const words = ['roster', 'validate', 'kolibri.csv', '--email-domain', 'schule.example']
     const refused = await local.run(words)

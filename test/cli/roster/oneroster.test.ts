@@ -142,7 +142,7 @@ describe('the users of a OneRoster package', () => {
     expect(notes).toContain('users.csv: status is empty in a delta file; read as active')
   })
 
-  test('are read as they are meant, and every leniency is counted', async () => {
+  test('are read as they are meant, and every leniency is counted', { tags: ['slow'] }, async () => {
     const header = `${published['1.1'].users.replace('sourcedId', 'SourcedId')},preferredGivenName`
     const { recordsOf, notes, problems } = await readRoster(
       usersOnly(
@@ -345,7 +345,7 @@ describe('a OneRoster package', () => {
     expect(recordsOf('enrollments').map(({ courseId }) => courseId)).toEqual(['ext:c1', 'ext:c1'])
   })
 
-  test('has results as grades, with the weight of their category', async () => {
+  test('has results as grades, with the weight of their category', { tags: ['slow'] }, async () => {
     const item = (id: string, category: string): Cells => ({
       ...{ sourcedId: id, title: `Item ${id}`, classSourcedId: 'k1', categorySourcedId: category },
       ...{ resultValueMin: '0', resultValueMax: '20', dueDate: '2026-10-01', assignDate: '2026-09-20' },
@@ -488,7 +488,7 @@ describe('a OneRoster package', () => {
     expect(notes).toContain('users.csv: status is not spelled as specified (ToBeDeleted)')
   })
 
-  test('has problems where its manifest names what it lacks', async () => {
+  test('has problems where its manifest names what it lacks', { tags: ['slow'] }, async () => {
     const text = `${manifest([...names, 'results'])}\r\nfile.lineItems,Bulk\r\nfile.categories,full`
     const { problems, notes } = await readRoster({ ...whole, 'manifest.csv': text })
     expect(problems).toEqual([

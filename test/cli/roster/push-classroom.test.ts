@@ -188,7 +188,7 @@ describe('roster push classroom', () => {
     expect(stderr).toContain('Enrolment bob@school.example in Biology')
   })
 
-  test('writes only the chosen course and parts', async ({ local }) => {
+  test('writes only the chosen course and parts', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     await ran(local, `${push} --yes --course ext:CHE --only courses`)
     expect(stateOf(fake)).toEqual(['d:CHE Chemistry PROVISIONED:  by admin'])
@@ -244,7 +244,7 @@ describe('roster push classroom', () => {
     )
   })
 
-  test('needs a sign-in that may write', async ({ local }) => {
+  test('needs a sign-in that may write', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     fake.scopes = fake.scopes.map((name) => (name.endsWith('emails') ? name : `${name}.readonly`))
     const { stderr } = await ran(local, `${push} --yes`, 8)

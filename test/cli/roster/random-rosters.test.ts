@@ -176,7 +176,7 @@ test('whatever is wrong with a roster, each row is a record, a problem or counte
   }
 })
 
-test('a roster without faults has no problems', async () => {
+test('a roster without faults has no problems', { tags: ['slow'] }, async () => {
   const { path, remove } = freshDirectory()
   for (const [format, files] of Object.entries(sound)) {
     mkdirSync(join(path, format))

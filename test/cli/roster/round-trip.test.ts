@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { randomRuns } from '../../helpers/random.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 import { anySchool, makeSchool } from './random-school.ts'
 
 const runs = randomRuns(1, 10)
@@ -27,7 +28,7 @@ const forms = {
 } as const
 
 describe('any school, exported and applied to an empty academy', () => {
-  test.for(Object.entries(forms))(
+  test.for(slowRows(Object.entries(forms)))(
     'is exported again as the same package of %s',
     async ([, form], { local }) => {
       let number = 0

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createLineWriter } from '../../../src/cli/terminal/line-writer.ts'
 import { runModule } from '../../helpers/process.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 const dropped = (count: number) => `${count} dropped\n`
 
@@ -83,7 +84,7 @@ test('a reader that never reads does not hold up the end', async () => {
   expect(stream.writableLength).toBe('one\n'.length)
 })
 
-test.for(['throw new Error("crash")', 'process.exit(3)'])(
+test.for(slowRows(['throw new Error("crash")', 'process.exit(3)']))(
   'what waits is written before %s ends',
   async (end) => {
     const module = import.meta.resolve('../../../src/cli/terminal/line-writer.ts')

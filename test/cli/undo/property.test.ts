@@ -54,7 +54,10 @@ async function undo(cli: Cli, id: string): Promise<string | null> {
   return (JSON.parse(ran.stdout) as { change?: string | null }).change ?? null
 }
 
-test('random changes are undone to the state before, and redone to the state after', async ({ academy }) => {
+test('random changes are undone to the state before, and redone to the state after', {
+  tags: ['slow'],
+  timeout: 240_000,
+}, async ({ academy }) => {
   const cli = await breaking(academy)
   await fc.assert(
     fc.asyncProperty(school, school, async (...schools) => {
@@ -67,7 +70,7 @@ test('random changes are undone to the state before, and redone to the state aft
     }),
     { numRuns: randomRuns(1, 40), endOnFailure: true },
   )
-}, 240_000)
+})
 
 test('an undo that is killed after any writes, and run again, returns to the state before', {
   tags: ['slow'],

@@ -265,7 +265,7 @@ describe('undo of terms, groups and mappings', () => {
 })
 
 describe('undo', () => {
-  test('keeps fields that were changed since, and says so', async ({ local }) => {
+  test('keeps fields that were changed since, and says so', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     await ok(local, 'users update ext:1 ext:2 --first-name Ada --role instructor')
     await ok(local, 'users update ext:2 --role analyst')
@@ -324,7 +324,9 @@ describe('undo', () => {
     expect(await stateOf(local)).not.toBe(before)
   })
 
-  test('finds a change by the beginning of its id, and the last one by that word', async ({ local }) => {
+  test('finds a change by the beginning of its id, and the last one by that word', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await withSchool(local)
     const id = await idOf(local, 'apply')
     expect(await ok(local, `undo ${id.slice(0, 30)} --dry-run`)).toContain('- Alps')
@@ -333,7 +335,7 @@ describe('undo', () => {
     expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('Change chg_none not found') })
   })
 
-  test('prints what it did as JSON, with what was refused', async ({ local }) => {
+  test('prints what it did as JSON, with what was refused', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     await ok(local, 'users update ext:1 ext:2 --email u1@b.example').catch(() => {})
     writeFileSync(join(local.cwd, 'u.csv'), 'externalId,email\n1,x@b.example\n')

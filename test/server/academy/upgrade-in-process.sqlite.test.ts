@@ -5,9 +5,9 @@ import { upgradeInProcess } from '../../../src/server/academy/upgrade-in-process
 import { makeOldAcademy } from '../../helpers/old-academy.ts'
 import { test } from '../socket/served.ts'
 
-test('a terminal that is slower than the upgrade gets the steps in order, and all of them', async ({
-  directory,
-}) => {
+test('a terminal that is slower than the upgrade gets the steps in order, and all of them', {
+  tags: ['slow'],
+}, async ({ directory }) => {
   const path = join(directory, 'academy.db')
   makeOldAcademy(path)
   const told: string[] = []

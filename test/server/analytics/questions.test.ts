@@ -256,7 +256,10 @@ test('limits move what is inactive and what is stuck, each its own', async ({ ad
   }
 })
 
-test('instructors get the figures of their own courses', async ({ admin, instructor }) => {
+test('instructors get the figures of their own courses', { tags: ['slow'] }, async ({
+  admin,
+  instructor,
+}) => {
   const [own, other] = [
     await makeCourse(admin, 'Own', { a: [30, 20] }),
     await makeCourse(admin, 'Other', { b: [30, 20] }),

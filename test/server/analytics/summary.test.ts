@@ -78,6 +78,7 @@ const filters = [
 
 school(
   'whatever is filtered, the summary says what counting all its rows says',
+  { tags: ['slow'] },
   async ({ academy, admin, school }) => {
     expect(school.learners).toHaveLength(6)
     let told = 0

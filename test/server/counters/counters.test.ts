@@ -7,15 +7,16 @@ import { courseKinds } from '../../../src/server/counters/tally.ts'
 import type { Database, Row, Store } from '../../../src/server/database/database.ts'
 import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
 import { randomRuns } from '../../helpers/random.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
 /** First day that the counters keep apart from earlier ones. */
 const firstDay = (clock: Clock) => new Date(clock.now().getTime() - 21 * day).toISOString().slice(0, 10)
 
-for (const [engine, hasManyWriters] of [
+for (const [engine, hasManyWriters] of slowRows([
   ['one writer', false],
   ['many writers', true],
-] as const) {
+])) {
   test.skipIf(onPostgres && !hasManyWriters)(
     `on an engine with ${engine} the counters say after any writes what counting everything says`,
     async ({ academy, admin, clock }) => {

@@ -68,7 +68,7 @@ function attribute(tag: string, name: string): string | undefined {
 }
 
 describe('every page', () => {
-  test('shows what people wrote as text', ({ looked }) => {
+  test('shows what people wrote as text', { tags: ['slow'] }, ({ looked }) => {
     for (const { name, page } of looked) expect(page.html, name).not.toMatch(/<script|alert\("x"\)/)
     const shown = looked.filter(({ page }) => page.text.includes(hostile)).map(({ name }) => name)
     expect(shown).toEqual([

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser } from '../../helpers/browser.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer } from '../oauth/flow.ts'
 import { complete, csrfOf, fillPath, pathsOf, readChangeable, test, thingsOf } from './signed-in.ts'
@@ -32,7 +33,7 @@ const paths = pathsOf('POST').filter(
 )
 
 for (const [what, lose] of losses) {
-  test.for(paths)(
+  test.for(slowRows(paths))(
     `who ${what} while a form is on its way to %s changes nothing by it`,
     async (path, { academy, admin, signIn }) => {
       const owner = await academy.person('admin')

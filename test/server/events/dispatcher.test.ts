@@ -215,10 +215,9 @@ test('a receiver that hangs, drips or breaks off delays no other, and has 15 s f
   await waitFor(admin, dripped ?? '').toSatisfy(([message]) => message.status === 'delivered')
 })
 
-test('messages about the same learner are sent in order, and wait half an hour for a failing one', async ({
-  academy,
-  admin,
-}) => {
+test('messages about the same learner are sent in order, and wait half an hour for a failing one', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const progress = await progressIn(admin)
   const learners = [await academy.person('learner'), await academy.person('learner')]
   const [stuck, free] = learners.map(({ id }) => id)

@@ -76,7 +76,7 @@ test('a client that does not read is cut, and what it held is free for the next'
   await closed
 })
 
-test('HEAD of an export holds nothing', async () => {
+test('HEAD of an export holds nothing', { tags: ['slow'] }, async () => {
   for (let time = 0; time < 3; time += 1) {
     const headers = { authorization: `Bearer ${served.key}` }
     const { status, body } = await served.fetch(csv, { method: 'HEAD', headers })

@@ -126,16 +126,20 @@ test('CONNECT is 400, and a line of the log', async ({ served }) => {
 
 const single = test.extend('options', { connections: { whole: 10, each: 1 } })
 
-single('a client that was refused and does not go away is gone soon', async ({ served }) => {
-  const socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true })
-  onTestFinished(() => void socket.destroy())
-  socket.on('error', () => {})
-  socket.write('no HTTP\r\n\r\n')
-  await once(socket.resume(), 'end')
-  // Its address may have another connection once the server has closed this one.
-  await expect.poll(async () => (await sendRaw(served.port, last)).status).toBe(200)
-  expect(socket.destroyed).toBe(false)
-})
+single(
+  'a client that was refused and does not go away is gone soon',
+  { tags: ['slow'] },
+  async ({ served }) => {
+    const socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true })
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {})
+    socket.write('no HTTP\r\n\r\n')
+    await once(socket.resume(), 'end')
+    // Its address may have another connection once the server has closed this one.
+    await expect.poll(async () => (await sendRaw(served.port, last)).status).toBe(200)
+    expect(socket.destroyed).toBe(false)
+  },
+)
 
 /** Serves a transport on a port, and collects its broken responses. */
 async function listening(handle: Transport): Promise<{ port: number; broken: unknown[] }> {

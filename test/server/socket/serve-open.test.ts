@@ -28,7 +28,9 @@ function isFree(path: string): boolean {
   }
 }
 
-test('stopping finishes the request that is open, and takes no other', async ({ served }) => {
+test('stopping finishes the request that is open, and takes no other', { tags: ['slow'] }, async ({
+  served,
+}) => {
   const half = await openSocket(served.port)
   half.socket.write(`${post(served.key)}{"title"`)
   const idle = await openSocket(served.port)

@@ -100,7 +100,10 @@ test('labelled groups that are not declared are pruned, and come back when they 
   expect(await membersOf(local, '5b')).toHaveLength(3)
 })
 
-test('a dump has the groups with their members, and applies to an empty academy', async ({ local, cli }) => {
+test('a dump has the groups with their members, and applies to an empty academy', { tags: ['slow'] }, async ({
+  local,
+  cli,
+}) => {
   academy(local, school)
   await done(local, 'apply --yes')
   const dumped = await done(local, 'dump')

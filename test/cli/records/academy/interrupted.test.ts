@@ -89,7 +89,9 @@ describe('a saved plan that was interrupted', () => {
     },
   )
 
-  test('is refused when something that is left has changed since', async ({ academy }) => {
+  test('is refused when something that is left has changed since', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { declare, run, put } = await breaking(academy)
     declare('school.json', school('Old', 10))
     expect((await run('apply school.json --yes')).code).toBe(0)
@@ -104,7 +106,9 @@ describe('a saved plan that was interrupted', () => {
 })
 
 describe('an interrupted apply', () => {
-  test('left a course open, which the next one closes, whatever files it has', async ({ academy }) => {
+  test('left a course open, which the next one closes, whatever files it has', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { declare, run, get, journals } = await breaking(academy)
     const course = (title: string) => ({
       courses: [{ externalId: 'A', title: 'A', status: 'archived', lessons: [{ externalId: 'L', title }] }],
@@ -121,9 +125,9 @@ describe('an interrupted apply', () => {
     expect(journals()).toEqual([])
   })
 
-  test('repeats a creation without an answer with its Idempotency-Key, and any other with a new one', async ({
-    academy,
-  }) => {
+  test('repeats a creation without an answer with its Idempotency-Key, and any other with a new one', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     const { declare, run, sent } = await breaking(academy)
     const keyOfCreation = () =>
       sent.find(({ url, method }) => method === 'POST' && url.endsWith('/courses'))?.headers?.[

@@ -80,7 +80,9 @@ describe('changes that an apply makes', () => {
     expect(moved.most).toBe(1)
   })
 
-  test('of addresses that move on in a chain go one after the other', async ({ academy }) => {
+  test('of addresses that move on in a chain go one after the other', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { apply } = await watched(academy)
     const users = (shift: number) =>
       Array.from({ length: 6 }, (_, n) => ({ externalId: `${n}`, email: `u${n + shift}@b.example` }))

@@ -120,7 +120,9 @@ function documentOf({
 }
 
 describe('any academy', () => {
-  test('is applied, then nothing differs; its dump makes an equal one', async ({ local }) => {
+  test('is applied, then nothing differs; its dump makes an equal one', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     let number = 0
     await fc.assert(
       fc.asyncProperty(academy, async (value) => {

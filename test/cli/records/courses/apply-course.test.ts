@@ -56,7 +56,7 @@ describe('courses apply', () => {
     expect((await local.run('courses get ext:BIO-101 --columns version')).stdout).toBe('2\n')
   })
 
-  test('changes only what was edited', async ({ local }) => {
+  test('changes only what was edited', { tags: ['slow'] }, async ({ local }) => {
     await apply(local, marine)
     const before = await lessons(local)
     const [sea, life] = marine.modules
@@ -96,7 +96,9 @@ describe('courses apply', () => {
     expect(await shown(local)).toEqual(renamed)
   })
 
-  test('gives lessons the order of the file, and moves as few as it can', async ({ local }) => {
+  test('gives lessons the order of the file, and moves as few as it can', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await apply(local, marine)
     const [sea, life] = marine.modules
     const moved = {
@@ -114,7 +116,9 @@ describe('courses apply', () => {
     expect((await apply(local, last)).stderr).toContain('No changes')
   })
 
-  test('keeps what the file lacks, unless it is told to prune, and asks before that', async ({ local }) => {
+  test('keeps what the file lacks, unless it is told to prune, and asks before that', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await apply(local, marine)
     const less = { ...marine, lessons: [] }
     const kept = await apply(local, less)
@@ -135,9 +139,9 @@ describe('courses apply', () => {
     expect(await shown(local)).toEqual(rest)
   })
 
-  test('says before it changes anything that a deleted course keeps the external id, and how to go on', async ({
-    local,
-  }) => {
+  test('says before it changes anything that a deleted course keeps the external id, and how to go on', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await apply(local, marine)
     await local.run('courses delete ext:BIO-101 --force --yes')
     for (const more of ['', '--dry-run']) {
@@ -157,7 +161,9 @@ describe('courses apply', () => {
     expect((await apply(local, marine)).stderr).toContain('Created course Marine Biology (BIO-101)')
   })
 
-  test('brings a deleted lesson back, rather than to stumble over its external id', async ({ local }) => {
+  test('brings a deleted lesson back, rather than to stumble over its external id', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await apply(local, marine)
     const before = await lessons(local)
     const [sea, life] = marine.modules
@@ -170,7 +176,7 @@ describe('courses apply', () => {
     expect((await apply(local, marine)).stderr).toContain('No changes')
   })
 
-  test('shows under --dry-run what it would do, and sends nothing', async ({ local }) => {
+  test('shows under --dry-run what it would do, and sends nothing', { tags: ['slow'] }, async ({ local }) => {
     const dry = await apply(local, marine, '--dry-run')
     expect(dry.stdout).toBe(
       '+ course Marine Biology (BIO-101)\n  + lesson Waves (waves)\n  + lesson Tides\n  + lesson Fish\n  + lesson Farewell\n',
@@ -191,7 +197,9 @@ describe('courses apply', () => {
     expect(await shown(local)).toEqual(marine)
   })
 
-  test('opens an archived course for a change, and archives it again', async ({ local }) => {
+  test('opens an archived course for a change, and archives it again', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const archived = { ...marine, status: 'archived' }
     expect((await apply(local, archived)).code).toBe(0)
     expect(await shown(local)).toEqual(archived)
@@ -216,7 +224,10 @@ describe('courses apply', () => {
     expect(await local.run('courses apply')).toMatchObject({ code: 2 })
   })
 
-  test('says which lesson was refused, and continues when it is run again', async ({ academy, admin }) => {
+  test('says which lesson was refused, and continues when it is run again', { tags: ['slow'] }, async ({
+    academy,
+    admin,
+  }) => {
     let refuses = true
     const platform = transportTo(academy)
     const cli = testCli({
@@ -237,7 +248,10 @@ describe('courses apply', () => {
     expect(await shown(cli)).toEqual(marine)
   })
 
-  test('changes nothing where the course was changed since it was compared', async ({ academy, admin }) => {
+  test('changes nothing where the course was changed since it was compared', { tags: ['slow'] }, async ({
+    academy,
+    admin,
+  }) => {
     let isFirst = true
     const platform = transportTo(academy)
     const cli = testCli({
@@ -292,7 +306,7 @@ describe('courses apply', () => {
     expect((await local.run('courses list --columns externalId')).stdout).toBe('other\n')
   })
 
-  test('says where the network broke, and continues from there, nothing twice', async ({
+  test('says where the network broke, and continues from there, nothing twice', { tags: ['slow'] }, async ({
     academy,
     admin,
   }) => {

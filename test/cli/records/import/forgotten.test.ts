@@ -42,7 +42,7 @@ const people = `email\n${Array.from({ length: 12 }, (_, n) => `u${n}@b.example\n
 const keyless = `title\n${Array.from({ length: 12 }, (_, n) => `Course ${n}\n`).join('')}`
 
 describe('an import whose last request the platform has forgotten', () => {
-  test('is exact, row by row: what has a key is looked up', async ({ academy }) => {
+  test('is exact, row by row: what has a key is looked up', { tags: ['slow'] }, async ({ academy }) => {
     const { run, count } = await interrupted(academy, 'courses import f.csv --batch-size 1', keyed, 5)
     academy.clock.advance(25 * dayMs)
     const resumed = await run('--resume')
@@ -77,7 +77,7 @@ describe('an import whose last request the platform has forgotten', () => {
     expect(await count('/v1/users')).toBe(14)
   })
 
-  test('sends durations as they were when it began', async ({ academy }) => {
+  test('sends durations as they were when it began', { tags: ['slow'] }, async ({ academy }) => {
     const csv = `courseId,userId,enrolledAt\n${Array.from({ length: 12 }, (_, n) => `ext:A,u${n}@b.example,30d\n`).join('')}`
     const { post, get } = await academy.person('admin')
     await post('/v1/courses', { externalId: 'A', title: 'A' })

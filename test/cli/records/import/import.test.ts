@@ -161,9 +161,9 @@ describe('a file', () => {
 })
 
 describe('rows that are rejected', () => {
-  test('are written with their own cells and the reason, to be corrected and imported again', async ({
-    local,
-  }) => {
+  test('are written with their own cells and the reason, to be corrected and imported again', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run('users create --email taken@b.example --external-id 9')
     const csv = 'Kennung,email\n1,taken@b.example\n2,b@b.example\n'
     const map = ['--map', 'Kennung=externalId']
@@ -183,7 +183,7 @@ describe('rows that are rejected', () => {
     }
   })
 
-  test('never replace an errors file that may have been corrected', async ({ local }) => {
+  test('never replace an errors file that may have been corrected', { tags: ['slow'] }, async ({ local }) => {
     const write = (csv: string) => file(local, 'u.csv', `email,role\n${csv}`)
     const read = (name: string) => readFileSync(join(local.cwd, name), 'utf8')
     const command = `users import ${write('ada,learner\n')} --skip-invalid`
@@ -237,7 +237,9 @@ describe('a record that exists', () => {
     })
   })
 
-  test('keeps the lessons of its modules when it is imported again', async ({ local }) => {
+  test('keeps the lessons of its modules when it is imported again', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const course = { externalId: 'SEA', title: 'Sea', modules: [{ title: 'Tides' }, { title: 'Reefs' }] }
     const lesson = { externalId: 'L1', courseId: 'ext:SEA', module: 'Reefs', title: 'Corals' }
     await local.run('courses import -', { stdin: JSON.stringify([course]) })
@@ -388,7 +390,9 @@ describe('an import that cannot go on', () => {
     expect(again.stderr).toContain('note: No interrupted import of u v.csv; starting from the first row')
   })
 
-  test('names the command that continues it, where the same one would begin again', async ({ academy }) => {
+  test('names the command that continues it, where the same one would begin again', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
     answers.left = 3
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
@@ -416,7 +420,9 @@ describe('an import that cannot go on', () => {
     }
   })
 
-  test('because nothing reaches the platform leaves nothing to continue', async ({ academy }) => {
+  test('because nothing reaches the platform leaves nothing to continue', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { key } = await academy.person('admin')
     const transport = transportTo(academy)
     let isDown = true
