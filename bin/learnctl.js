@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Old Nodes have to get as far as the one that came along: no import statement, no import.meta, no `?.` in this file.
+// Old Nodes have to get as far as the one that came along: no `?.` and no `node:` in this file.
+
+const fs = require('fs')
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 const words = process.argv.slice(2)
@@ -9,19 +11,37 @@ else startWithOwnNode()
 
 function start() {
   endWithLauncher()
+  if (printStored()) return
   const { TMPDIR } = process.env
   // The cache is there, and would make a directory that is missing.
-  if (!TMPDIR || process.getBuiltinModule('node:fs').existsSync(TMPDIR)) {
-    process.getBuiltinModule('node:module').enableCompileCache()
+  if (!TMPDIR || fs.existsSync(TMPDIR)) process.getBuiltinModule('node:module').enableCompileCache()
+  try {
+    require('../dist/main.cjs').start()
+  } catch (error) {
+    // Only the first line: the rest of it is a stack of files.
+    console.error(`error: Cannot load learnctl: ${error.message.split('\n')[0]}`)
+    process.exitCode = 1
   }
-  import('../dist/main.cjs').then(
-    (program) => program.default.start(),
-    (error) => {
-      // Only the first line: the rest of it is a stack of files.
-      console.error(`error: Cannot load learnctl: ${error.message.split('\n')[0]}`)
-      process.exitCode = 1
-    },
-  )
+}
+
+/** Prints the version, or the help that the build has stored, without loading the program. Returns false for other words. */
+function printStored() {
+  if (words.length > 1) return false
+  const word = words[0] || '--help'
+  try {
+    const text = /^(--version|-V|-v|version)$/.test(word)
+      ? `${require('../package.json').version}\n`
+      : /^(--help|-h|help)$/.test(word)
+        ? fs.readFileSync(`${__dirname}/../dist/help.txt`)
+        : null
+    if (text === null) return false
+    const bytes = Buffer.from(text)
+    const rest = bytes.subarray(fs.writeSync(1, bytes))
+    if (rest.length > 0) process.stdout.write(rest)
+    return true
+  } catch (_) {
+    return false
+  }
 }
 
 /** Ends the program as SIGTERM does once its launcher, which an older Node runs, is gone: its channel closes then. */
@@ -43,9 +63,9 @@ function quoted(path) {
 }
 
 /** Runs the same words with the Node that `npm ci` installs beside the program: its streams are this process's own. */
-async function startWithOwnNode() {
-  const { existsSync, realpathSync } = await import('node:fs')
-  const { dirname, join } = await import('node:path')
+function startWithOwnNode() {
+  const { existsSync, realpathSync } = fs
+  const { dirname, join } = require('path')
   const launcher = realpathSync(process.argv[1])
   const modules = join(dirname(launcher), '..', 'node_modules')
   const own = ['node', 'node.exe'].map((name) => join(modules, 'node', 'bin', name)).find(existsSync)
@@ -62,7 +82,7 @@ async function startWithOwnNode() {
     process.exitCode = 1
     return
   }
-  const { spawn } = await import('node:child_process')
+  const { spawn } = require('child_process')
   let child
   // Before there is a child: a signal in between would leave it behind. It is heard once the child is there, whose clean-up is
   // waited for. What a terminal sends reaches both; the child takes it twice as once.

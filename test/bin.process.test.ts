@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import { topHelp } from '../src/cli/program/help-at.ts'
 import { bin, type Ended, isExecutable, launch, root, run, runLearnctl } from './helpers/process.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
@@ -80,7 +81,20 @@ test('--help, help and no word at all print the same help', async () => {
   for (const ended of [help, ...others]) {
     expect(ended).toEqual({ code: 0, signal: null, stdout: help?.stdout, stderr: '' })
   }
+  // The build has stored what the program says.
+  expect(help?.stdout).toBe(topHelp())
 })
+
+test.skipIf(isExecutable)(
+  'help into a pipe loads neither streams nor cryptography nor the parser',
+  async () => {
+    const { loaded, own } = await loadedBy(['courses', 'list', '--help'])
+    for (const idle of ['stream', 'net', 'crypto', 'child_process', 'fs/promises', 'http']) {
+      expect(loaded).not.toContain(`NativeModule ${idle}`)
+    }
+    expect(own.filter((path) => readFileSync(path, 'utf8').includes('CommanderError'))).toEqual([])
+  },
+)
 
 test('help --notices prints the licences of all that it contains', async () => {
   const { code, stdout, stderr } = await learnctl(['help', '--notices'])
@@ -91,6 +105,21 @@ test('help --notices prints the licences of all that it contains', async () => {
   else expect(stdout).not.toMatch(ofNode)
 })
 
+/** Runs words, and returns the modules of Node and the files of the program that they load. */
+async function loadedBy(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const directory = freshDirectory()
+  const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)},
+      JSON.stringify({ loaded: process.moduleLoadList, own: Object.keys(require.cache) })))`,
+  )
+  const ended = await learnctl(words, { env: { ...env, NODE_OPTIONS: `--require ${preload}` } })
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  const { loaded, own } = JSON.parse(readFileSync(told, 'utf8')) as Record<'loaded' | 'own', string[]>
+  return { loaded, own: own.filter((path) => path !== preload) }
+}
+
 /** Path of a Node on this machine that is too old; undefined without one. */
 const oldNode = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -99,24 +128,14 @@ const oldNode = (process.env['PATH'] ?? '')
   .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
 
 test('a list over the wire leaves out what it has no use for', async () => {
-  const directory = freshDirectory()
-  const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
-  writeFileSync(
-    preload,
-    `const loaded = process.moduleLoadList
-    require('node:module').registerHooks({ load: (url, context, next) => next((loaded.push(url), url), context) })
-    process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(loaded)))`,
-  )
   const answer: RequestListener = (_, response) =>
     response.setHeader('content-type', 'application/json').end('{"data": [], "nextCursor": null}')
-  const env = { LEARNCTL_API_KEY: 'lpk_0', NODE_OPTIONS: `--require ${preload}` }
-  const ended = await serving(answer, (url) => learnctl(['courses', 'list', '--url', url], { env }))
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const loaded = JSON.parse(readFileSync(told, 'utf8')) as string[]
+  const { loaded, own } = await serving(answer, (url) =>
+    loadedBy(['courses', 'list', '--url', url], { LEARNCTL_API_KEY: 'lpk_0' }),
+  )
   expect(loaded).toContain('NativeModule http')
-  const own = loaded.filter((name) => name.startsWith('file:'))
   expect(own.length).toBeGreaterThan(3)
-  const withZod = own.filter((url) => readFileSync(new URL(url), 'utf8').includes('$ZodType'))
+  const withZod = own.filter((path) => readFileSync(path, 'utf8').includes('$ZodType'))
   expect(withZod).toEqual([])
   for (const idle of ['internal/deps/undici/undici', 'http2', 'tls', 'worker_threads', 'zlib', 'sqlite']) {
     expect(loaded).not.toContain(`NativeModule ${idle}`)

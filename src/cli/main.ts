@@ -11,7 +11,7 @@ import {
   InterruptedError,
   ReaderGoneError,
 } from './terminal/errors.ts'
-import { type Io, processIo, write } from './terminal/io.ts'
+import { type Io, outputColumns, print, processIo } from './terminal/io.ts'
 
 /**
  * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
@@ -103,7 +103,7 @@ async function completeLine(argv: readonly string[], io: Io, given: Transports |
 
 async function showVersion(io: Io): Promise<void> {
   const { version } = await import('../contract/version.ts')
-  await write(io.stdout, `${version}\n`)
+  await print(io, `${version}\n`)
 }
 
 async function runOrHelp(
@@ -112,12 +112,19 @@ async function runOrHelp(
   execute: (invocation: Invocation) => Promise<void>,
   runApart: RunApart,
 ): Promise<void> {
+  const { createHost, widthOf } = await import('./program/host.ts')
+  const width = widthOf(outputColumns(io))
+  const host = createHost(width, runApart)
+  // Help by whole words and one flag, the usual case, needs no parser.
+  const isHelp = ['--help', '-h'].includes(argv.at(-1) ?? '')
+  const help = isHelp ? await host.helpOf(argv.slice(0, -1)) : null
+  if (help !== null) return print(io, help)
   const { createProgram } = await import('./program/program.ts')
   try {
-    await createProgram(io.stdout.columns ?? 80, execute, runApart).parse(argv)
+    await createProgram(host, width, execute).parse(argv)
   } catch (error) {
     if (!(error instanceof HelpShown)) throw error
-    await write(io.stdout, error.message)
+    await print(io, error.message)
   }
 }
 

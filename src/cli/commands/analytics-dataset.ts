@@ -50,7 +50,7 @@ async function runDataset(context: Context, given: Given): Promise<void> {
     })
   }
   const format = await formatOf(context)
-  const pseudonymising = pseudonymisingOf(context, given)
+  const pseudonymising = await pseudonymisingOf(context, given)
   const caller = await session.caller()
   const { writeDataset } = await import('../export/dataset-run.ts')
   const { rows, isFull, manifest, notes } = await writeDataset(context, caller, {

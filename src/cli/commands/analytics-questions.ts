@@ -105,7 +105,7 @@ function withPseudonyms<const O extends Call>(spec: OperationSpec<O>): Command {
   return {
     ...list,
     run: async (context, given) => {
-      const how = pseudonymisingOf(context, given)
+      const how = await pseudonymisingOf(context, given)
       if (how === null) return list.run(context, given)
       const { printPseudonymisedList } = await import('../export/pseudonymised-list.ts')
       const query = bindQueryFlags(spec.query)

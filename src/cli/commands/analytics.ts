@@ -175,7 +175,7 @@ function withFlagNames(run: Command['run'], query = filterFlags): Command['run']
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
-  const pseudonymising = pseudonymisingOf(context, given)
+  const pseudonymising = await pseudonymisingOf(context, given)
   const encoding = await requireEncoding(given, wanted)
   const [
     caller,

@@ -60,7 +60,7 @@ export async function exportRecords(
     (name) => shown === history && !Object.hasOwn(list.filters ?? {}, name),
   )
   if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
-  const pseudonymising = pseudonymisingOf(context, given)
+  const pseudonymising = await pseudonymisingOf(context, given)
   const hasAllColumns = given.flags[allColumnsFlag.name] === true
   if (pseudonymising && hasAllColumns)
     throw new UsageError('--all-columns and --pseudonymise cannot be used together')

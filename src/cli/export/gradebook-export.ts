@@ -82,7 +82,7 @@ async function pseudonymisedOf(
   given: Given,
   system: GradebookSystem | undefined,
 ): Promise<PseudonymisedGradebook | null> {
-  const how = pseudonymisingOf(context, given)
+  const how = await pseudonymisingOf(context, given)
   if (how === null) return null
   if (system !== undefined) {
     throw new UsageError('--for and --pseudonymise cannot be used together', {

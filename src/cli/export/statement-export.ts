@@ -33,7 +33,7 @@ export async function exportStatements(
   const caller = await session.caller()
   const query = { ...queryOf(filters, flags), limit: maxPageSize }
   const input = { query, signal: io.signal }
-  const how = pseudonymisingOf(context, given)
+  const how = await pseudonymisingOf(context, given)
   const named = flags['actor']
   if (how && named !== undefined && named !== 'id')
     throw new UsageError(`--actor ${String(named)} and --pseudonymise cannot be used together`)

@@ -7,14 +7,12 @@ import {
   type Host,
   type Invocation,
   type Noun,
-  type RunApart,
   schemaFlag,
 } from '../command/command.ts'
 import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
-import { runCommand } from '../command/run-command.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
 import { HelpShown, UsageError } from '../terminal/errors.ts'
-import { commandsAt, helpAt, manualPage, topHelp } from './help-at.ts'
+import { topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
 /** Parses command lines and answers requests for help. */
@@ -23,66 +21,31 @@ export interface Program {
   parse(argv: readonly string[]): Promise<void>
 }
 
-/** Creates the program with all nouns; `columns` is the width of its help. */
-export function createProgram(columns: number, execute: Execute, runApart: RunApart): Program {
-  return new CommandLine(columns, execute, runApart)
+/** Creates the program with all nouns; `width` is that of its help in characters. */
+export function createProgram(host: Host, width: number, execute: Execute): Program {
+  return new CommandLine(host, width, execute)
 }
 
 type Execute = (invocation: Invocation) => Promise<void>
 
 /** A command line that is parsed once. A parser gets its flags when it is used: there are about fifty parsers. */
 class CommandLine implements Program {
-  readonly #columns: number
+  readonly #host: Host
   readonly #width: number
   readonly #execute: Execute
-  readonly #runApart: RunApart
   /** Values of flags that accept one, by attribute. */
   readonly #givenByAttribute = new Map<string, { flag: string; text: unknown }>()
   readonly #filled = new Set<Parser>()
   readonly #commandByParser = new Map<Parser, Command>()
 
-  constructor(columns: number, execute: Execute, runApart: RunApart) {
-    this.#columns = columns
-    this.#width = Math.max(40, Math.min(columns, 110))
+  constructor(host: Host, width: number, execute: Execute) {
+    this.#host = host
+    this.#width = width
     this.#execute = execute
-    this.#runApart = runApart
   }
 
   async parse(argv: readonly string[]): Promise<void> {
-    // Help by whole words and one flag, the usual case, needs no parser.
-    const last = argv.at(-1)
-    const text = last === '--help' || last === '-h' ? await this.#helpOf(argv.slice(0, -1)) : null
-    if (text !== null) throw new HelpShown(text)
     await this.#createRoot().parseAsync(argv, { from: 'user' })
-  }
-
-  #helpOf(path: readonly string[]): Promise<string | null> {
-    return helpAt(path, this.#width, this.#host())
-  }
-
-  #host(): Host {
-    return {
-      helpOf: (path) => this.#helpOf(path),
-      commandsAt: (path) => commandsAt(path, this.#host()),
-      manual: (date) => manualPage(date, this.#host()),
-      runLine: (argv, context) => this.#parseApart(argv, (invocation) => runCommand(context, invocation)),
-      parseLine: (argv) => this.#invocationOf(argv),
-      runApart: this.#runApart,
-    }
-  }
-
-  #parseApart(argv: readonly string[], execute: Execute): Promise<void> {
-    return createProgram(this.#columns, execute, this.#runApart).parse(argv)
-  }
-
-  async #invocationOf(argv: readonly string[]): Promise<Invocation> {
-    const parsed: Invocation[] = []
-    await this.#parseApart(argv, async (invocation) => {
-      parsed.push(invocation)
-    })
-    const [invocation] = parsed
-    if (!invocation) throw new UsageError('A command is required', { hint: 'See: learnctl --help' })
-    return invocation
   }
 
   #createRoot(): Parser {
@@ -137,7 +100,7 @@ class CommandLine implements Program {
     const [owner = name, verb] = shortcuts[name] ?? []
     const noun = nouns[owner]
     if (!noun) return
-    const loaded = await noun.load(this.#host())
+    const loaded = await noun.load(this.#host)
     if (verb !== undefined) {
       const command = 'length' in loaded ? loaded.find((each) => each.name === verb) : loaded
       if (command) this.#addCommand(parser, command)

@@ -2,10 +2,13 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { readPseudonymKey } from './pseudonym-key.ts'
 import type { Pseudonymising } from './pseudonym-table.ts'
-import { type CoarseTime, coarseTimes, Pseudonyms } from './pseudonyms.ts'
-import { defaultK } from './small-groups.ts'
+import type { CoarseTime } from './pseudonyms.ts'
+
+/** Precision that times are reduced to. */
+const coarseTimes = ['day', 'week', 'month'] as const satisfies readonly CoarseTime[]
+/** Least people of a group, unless another number is given. */
+const defaultK = 5
 
 /** Replaces the identities of people. */
 export const pseudonymFlag = {
@@ -54,7 +57,10 @@ export const pseudonymFlags = [...changedPseudonymFlags, suppressFlag] as const
 const maxK = 1000
 
 /** Reads the flags, and the key; null without `--pseudonymise`. Throws a UsageError. */
-export function pseudonymisingOf({ io }: Pick<Context, 'io'>, { flags }: Given): Pseudonymising | null {
+export async function pseudonymisingOf(
+  { io }: Pick<Context, 'io'>,
+  { flags }: Given,
+): Promise<Pseudonymising | null> {
   checkChoices([timesFlag], flags)
   if (flags[pseudonymFlag.name] !== true) {
     const other = pseudonymFlags.find(({ name }) => flags[name] !== undefined)
@@ -71,6 +77,10 @@ export function pseudonymisingOf({ io }: Pick<Context, 'io'>, { flags }: Given):
   if (!Number.isInteger(k) || k < 1 || k > maxK)
     throw new UsageError(`--${kFlag.name} must be an integer from 1 to ${maxK}`)
   const times = flags[timesFlag.name]
+  const [{ readPseudonymKey }, { Pseudonyms }] = await Promise.all([
+    import('./pseudonym-key.ts'),
+    import('./pseudonyms.ts'),
+  ])
   return {
     pseudonyms: new Pseudonyms(readPseudonymKey(io.cwd, String(file))),
     times: times === undefined ? null : (String(times) as CoarseTime),

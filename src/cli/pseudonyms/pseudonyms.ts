@@ -69,8 +69,7 @@ function base32(bytes: Buffer): string {
 }
 
 /** Precision that times are reduced to. */
-export const coarseTimes = ['day', 'week', 'month'] as const
-export type CoarseTime = (typeof coarseTimes)[number]
+export type CoarseTime = 'day' | 'week' | 'month'
 
 /** Returns the first day of the period that contains a time (UTC; weeks begin on Monday); null for what is no time. */
 export function coarsened(time: unknown, to: CoarseTime): string | null {

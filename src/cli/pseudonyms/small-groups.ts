@@ -4,9 +4,6 @@ import { jsonText } from '../../codec/json-text.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { BucketSpool } from './bucket-spool.ts'
 
-/** Least people of a group, unless another number is given. */
-export const defaultK = 5
-
 /** A table whose rows are grouped. */
 export interface GroupedTable {
   /** Null for the only table of a file. */

@@ -1,3 +1,4 @@
+import { fstatSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
@@ -22,6 +23,10 @@ export interface Io extends Place {
   readonly random: () => number
   /** Opens an http or https page in the user's browser. Reports no failure. */
   readonly openBrowser: (url: string) => Promise<void>
+  /** Width of standard output in characters, undefined if it is no terminal (default that of the stream). */
+  readonly columns?: () => number | undefined
+  /** Prints a short text at once, without opening a stream. Returns what could not be printed so. */
+  readonly printAtOnce?: (text: string) => Uint8Array
   /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
   /** Tunes garbage collection for much short-lived data, in a process of its own. */
@@ -44,6 +49,9 @@ export function processIo(): Io {
     get stderr() {
       return process.stderr
     },
+    // A stream for a pipe or a file would load a dozen modules of Node.
+    columns: () => (isDevice(1) ? process.stdout.columns : undefined),
+    printAtOnce: (text) => (isDevice(1) ? Buffer.from(text) : printedAtOnce(text)),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
@@ -107,6 +115,37 @@ async function openBrowser(url: string): Promise<void> {
  */
 export function ignoreStreamErrors(stream: Output): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
+}
+
+/** True for a terminal, and for what is closed. */
+function isDevice(file: number): boolean {
+  try {
+    return fstatSync(file).isCharacterDevice()
+  } catch {
+    return true
+  }
+}
+
+/** Writes to standard output; returns the rest when a pipe is full or closed. */
+function printedAtOnce(text: string): Uint8Array {
+  let rest = Buffer.from(text)
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+  } catch {
+    // The stream waits, or says why not.
+  }
+  return rest
+}
+
+/** Returns the width of standard output in characters; undefined if it is no terminal. */
+export function outputColumns(io: Pick<Io, 'columns' | 'stdout'>): number | undefined {
+  return io.columns ? io.columns() : io.stdout.columns
+}
+
+/** Prints a text that is the whole output of a run. Throws as `write`. */
+export async function print(io: Io, text: string): Promise<void> {
+  const rest = io.printAtOnce?.(text) ?? text
+  if (rest.length > 0) await write(io.stdout, rest)
 }
 
 /**
