@@ -18,8 +18,9 @@ const onlySqlite = '**/*.sqlite.test.ts'
 const throughExecutable = ['bin.process.test.ts', 'cli/streams.process.test.ts']
 /** Folders of tests with packages of their own: each has a package.json. */
 const withPackages = ['foreign', 'browser', 'generators']
-/** Tests of bytes, requests and forms before anything is stored: one database shows as much as another. */
+/** Tests of bytes, requests, forms and pages, which read and write as the API does: one database shows as much as another. */
 const beforeStorage = [
+  'server/dashboard/**',
   'server/{socket,outgoing}/**',
   'server/http/{json,log,network,request-body,router}.test.ts',
   'server/oauth/redirect-uri.test.ts',

@@ -149,7 +149,7 @@ describe('a dry run of an import', () => {
           if (action === 'fail') expect(failed, said).toBe(1)
         }
       }),
-      { numRuns: randomRuns(1, 40), endOnFailure: true },
+      { numRuns: randomRuns(1, 15), endOnFailure: true },
     )
   })
 })

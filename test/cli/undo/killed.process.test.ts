@@ -82,6 +82,6 @@ test('an undo that is killed at any moment, and run again, returns to the state 
         expect(await dumped(local, database)).toBe(before)
       },
     ),
-    { numRuns: randomRuns(2, 20), endOnFailure: true },
+    { numRuns: randomRuns(2, 10), endOnFailure: true },
   )
 }, 240_000)

@@ -68,7 +68,7 @@ test('random changes are undone to the state before, and redone to the state aft
       for (const id of undos.filter(Boolean).reverse()) await undo(cli, id)
       expect(await stateOf(cli)).toBe(after)
     }),
-    { numRuns: randomRuns(1, 40), endOnFailure: true },
+    { numRuns: randomRuns(1, 12), endOnFailure: true },
   )
 })
 
@@ -94,7 +94,7 @@ test('an undo that is killed after any writes, and run again, returns to the sta
       for (const { id, counts } of made) if (counts.length > 0) await undo(cli, id)
       expect(await stateOf(cli)).toBe(after)
     }),
-    { numRuns: randomRuns(1, 40), endOnFailure: true },
+    { numRuns: randomRuns(1, 12), endOnFailure: true },
   )
 })
 
@@ -120,6 +120,6 @@ test('through a network that refuses, drips and breaks at random, an undo and it
       for (const { id, counts } of made) if (counts.length > 0) await undoThrough(id, second)
       expect(await stateOf(cli)).toBe(after)
     }),
-    { numRuns: randomRuns(1, 20), endOnFailure: true },
+    { numRuns: randomRuns(1, 8), endOnFailure: true },
   )
 })
