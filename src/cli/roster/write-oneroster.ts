@@ -109,6 +109,18 @@ class OneRosterWriter {
     const { org } = this.#form
     const addCourse = bulk(await this.#table('courses'))
     const addClass = bulk(await this.#table('classes'))
+    const described = courses.filter(({ description }) => description !== '').length
+    if (described > 0) {
+      this.#notes.push(
+        `The descriptions of ${pluralise(described, 'course')} are not included: OneRoster has none`,
+      )
+    }
+    const notDrafts = courses.filter(({ status }) => status !== 'draft').length
+    if (notDrafts > 0) {
+      this.#notes.push(
+        `The status of ${pluralise(notDrafts, 'course')} is not included: OneRoster has none, and new courses are drafts`,
+      )
+    }
     for (const { key, title, term } of courses) {
       await addCourse(key, blank, title, blank, blank, org.id, blank, blank)
       const session = sessionOf(term).sourcedId

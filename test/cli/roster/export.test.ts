@@ -127,6 +127,8 @@ describe('a OneRoster package', () => {
       'Wrote OneRoster 1.2 to school: 2 terms, 6 users, 2 courses, 4 enrolments, 3 grades',
       'note: 1 term without a first or last day: 2000-01-01 and 2099-12-31 are written, since OneRoster requires both',
       'note: 1 course without a term: written with the session no-term, since OneRoster requires one',
+      'note: The descriptions of 1 course are not included: OneRoster has none',
+      'note: The status of 1 course is not included: OneRoster has none, and new courses are drafts',
       'note: 1 unpublished grade left out',
       'note: 2 users without a first or last name: - is written, since OneRoster requires both',
       'note: 1 user with a display name only: its parts are written as first and last name, since OneRoster requires both',
