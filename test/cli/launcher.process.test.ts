@@ -14,8 +14,8 @@ const test = base.extend('installed', async ({ task }, { onCleanup }) => {
   const at = (name: string) => join(directory.path, name)
   mkdirSync(at('bin'))
   mkdirSync(at('dist'))
-  cpSync(launcher, at('bin/learnctl.js'))
-  writeFileSync(at('package.json'), JSON.stringify({ name: task.id, type: 'module' }))
+  for (const name of ['learnctl.js', 'package.json']) cpSync(new URL(name, launcher), at(`bin/${name}`))
+  writeFileSync(at('package.json'), JSON.stringify({ name: task.id, type: 'module', version: '1.2.3' }))
   writeFileSync(
     at('dist/main.cjs'),
     "exports.start = async () => { console.log('started', ...process.argv.slice(2)); process.exitCode = 3 }",
@@ -36,15 +36,28 @@ function pretending(version: string): string[] {
 
 describe('the launcher', () => {
   test('starts the program with its words, and leaves its exit code', async ({ installed }) => {
-    for (const words of [['--version'], ['courses', '--help'], ['help', 'flags'], ['-o', 'json']]) {
+    for (const words of [
+      ['version', '-q'],
+      ['courses', '--help'],
+      ['help', 'flags'],
+      ['-o', 'json'],
+    ]) {
       const { code, stdout } = await run(installed('bin/learnctl.js'), words)
       expect({ code, stdout }).toEqual({ code: 3, stdout: `started ${words.join(' ')}\n` })
     }
   })
 
+  test('answers by itself what the build has stored: the version, and the help', async ({ installed }) => {
+    const answer = async (word: string) => (await run(installed('bin/learnctl.js'), [word])).stdout
+    expect(await answer('--help')).toBe('started --help\n')
+    writeFileSync(installed('dist/help.txt'), 'Usage: of ours\n')
+    for (const word of ['--help', '-h', 'help']) expect(await answer(word)).toBe('Usage: of ours\n')
+    for (const word of ['--version', '-V', '-v', 'version']) expect(await answer(word)).toBe('1.2.3\n')
+  })
+
   test('finds its program through the link that npm makes', async ({ installed }) => {
     symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
-    expect((await run(installed('learnctl'), ['--version'])).stdout).toBe('started --version\n')
+    expect((await run(installed('learnctl'), ['courses'])).stdout).toBe('started courses\n')
   })
 
   test('says so in one line when there is no program', async ({ installed }) => {
@@ -157,7 +170,7 @@ describe('the launcher', () => {
   test.for([['24.15.0'], ['24.99.0'], ['26.0.0'], ['30.1.0']])(
     'runs on Node %s',
     async ([version = ''], { installed }) => {
-      expect(await run(installed('bin/learnctl.js'), ['--version'], pretending(version))).toMatchObject({
+      expect(await run(installed('bin/learnctl.js'), ['courses'], pretending(version))).toMatchObject({
         code: 3,
       })
     },
