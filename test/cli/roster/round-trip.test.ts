@@ -8,7 +8,7 @@ import { randomRuns } from '../../helpers/random.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 import { anySchool, makeSchool } from './random-school.ts'
 
-const runs = randomRuns(1, 10)
+const runs = randomRuns(1, 4)
 
 async function done(cli: TestCli, line: string): Promise<void> {
   const ran = await cli.run(line)

@@ -201,7 +201,7 @@ test('the answers are those of plain statements, for any history', { tags: ['slo
       })
       found += items.length + rows.length
     }),
-    { numRuns: randomRuns(1, 20) },
+    { numRuns: randomRuns(1, 8) },
   )
   expect(found).toBeGreaterThan(10)
 })
