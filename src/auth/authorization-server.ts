@@ -28,7 +28,6 @@ export interface AuthorizationServer {
   readonly hasMetadata: boolean
 }
 
-/** Options of discovery. */
 export interface Discovery {
   /** Base URL of the platform, without a trailing slash. */
   readonly issuer: string

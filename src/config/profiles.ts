@@ -71,7 +71,6 @@ export function isLocal(profile: Profile): profile is LocalProfile {
   return 'database' in profile
 }
 
-/** Returns the profile with this name. */
 export function profileOf({ profiles }: Pick<Profiles, 'profiles'>, name: string): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined
 }

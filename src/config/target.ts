@@ -65,7 +65,6 @@ export function mayDiffer({ kind }: Target): boolean {
   return kind === 'remote'
 }
 
-/** The sources of a target. */
 interface TargetSources {
   readonly settings: Settings
   readonly env: Environment

@@ -215,7 +215,6 @@ function paceOf({ headers }: RecordResponse): Pick<RecordPage, 'requestsAtOnce'>
 
 type Reader = (rows: readonly JsonObject[], question: RecordQuestion) => RowsRead
 
-/** Returns a reader of rows one by one. */
 function each(read: (row: JsonObject, question: RecordQuestion) => RowRecords): Reader {
   return (rows, question) => readEach(rows, (row) => read(row, question))
 }

@@ -3,7 +3,6 @@ import type { ForeignWrite } from '../contract/foreign-writes.ts'
 import { type ClassroomAnswer, isListOf, noList, readClassroom } from './classroom-records.ts'
 import { objectsIn, type RecordRequest, type RecordResponse, textIn } from './records.ts'
 
-/** Outcome of a write. */
 export interface WriteOutcome {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'invited' | 'refused' | 'waiting' | 'signed_out'
   readonly id: string | null

@@ -15,7 +15,6 @@ export interface Candidate {
 interface About {
   /** Event name in the external system, such as `grade_change`; at most 255 characters. */
   readonly name: string
-  /** At least one. */
   readonly course: readonly Candidate[]
   /** At least one. */
   readonly learner: readonly Candidate[]
@@ -121,7 +120,6 @@ export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
  */
 export function makeGrade(
   given: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
-    /** Null if the event has none. */
     readonly scoreMaximum: number | null
     /** True if the integration's default applies to a maximum that is unknown otherwise. */
     readonly takesDefault: boolean

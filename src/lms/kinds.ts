@@ -5,7 +5,6 @@ import type { Candidate } from './event.ts'
 export type Proof =
   /** The body is a JWT (RFC 7519) in compact form, quoted or not, signed with a key of the sender. */
   | { readonly by: 'jwt'; readonly algorithm: 'RS256' }
-  /** A member of the body contains the secret. */
   | { readonly by: 'member'; readonly member: string }
   /** A query parameter, or the password of the URL's Basic credentials (RFC 7617), is the secret. */
   | { readonly by: 'address'; readonly parameter: string }

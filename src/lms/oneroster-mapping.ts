@@ -118,7 +118,6 @@ export function roleOf(role: 'learner' | 'instructor'): 'student' | 'teacher' {
   return role === 'instructor' ? 'teacher' : 'student'
 }
 
-/** Returns the names of a person. */
 export function userNamesOf(person: MappedPerson): UserNames {
   const [given, family] = namesOf(person)
   const [preferredGivenName, preferredFamilyName] = preferredNames(person)
@@ -247,13 +246,11 @@ export function resultIdOf(course: string, itemId: string, user: string): string
   return joinIds(course, itemId, user)
 }
 
-/** Returns a score as one of the maximum of the item. */
 export function scoreOn(max: number, scoreGiven: number, scoreMaximum: number): number {
   if (scoreMaximum === max) return scoreGiven
   return Math.round((scoreGiven / scoreMaximum) * max * 10_000) / 10_000
 }
 
-/** Returns the title of an item. */
 export function titleOf(itemId: string, label: string): string {
   return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
 }

@@ -51,7 +51,6 @@ export interface RecordNote {
   readonly hides?: RecordPart
 }
 
-/** A page of records. */
 export interface RecordPage {
   readonly records: readonly LmsRecord[]
   /** Where the next page begins; null after the last one. */
@@ -157,7 +156,6 @@ export function knownIn(record: Readonly<Record<string, unknown>>): JsonObject {
 /** Result of reading a row: records, or the text of a note if it is left out; an empty text is no note. */
 export type RowRecords = LmsRecord | readonly LmsRecord[] | string
 
-/** Records of rows. */
 export interface RowsRead {
   readonly records: readonly LmsRecord[]
   readonly notes: readonly RecordNote[]

@@ -3,7 +3,6 @@ import type { Child } from 'hono/jsx'
 // Drawings are SVG whose widths are percentages, so that they fit any page without scripts, and without distorted text. What
 // they show is also in their texts: patterns and numbers tell their parts apart, not colours alone.
 
-/** A column of a chart. */
 interface ChartColumn {
   readonly count: number
   /** The count as text, above the column. */

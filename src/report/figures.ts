@@ -22,7 +22,6 @@ interface Figures extends StatusCounts {
   readonly passRate: number | null
 }
 
-/** Figures of one course. */
 export interface CourseFigures extends Figures {
   readonly courseId: string
   readonly courseTitle: string

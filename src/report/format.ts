@@ -13,13 +13,11 @@ export interface Formats {
   percent(value: number | null): string
   /** Without decimals, for sentences; 99.7 is 99, and 0.2 is 1. */
   roughPercent(value: number): string
-  /** A whole percentage as it is. */
   wholePercent(value: number): string
   /** A change with its sign: +12%. */
   change(ratio: number): string
   day(time: string): string
   period(start: string, end: string): string
-  /** Name of a period of the activity, by its start. */
   shortPeriod(start: string, by: ActivityFigures['by']): string
 }
 

@@ -278,5 +278,4 @@ const de: Words = {
 
 const unitsDe = { day: 'Tag', week: 'Woche', month: 'Monat' } as const
 
-/** Words by language. */
 export const wordsByLanguage: Readonly<Record<ReportLanguage, Words>> = { en, de }

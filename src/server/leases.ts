@@ -10,7 +10,6 @@ import { findUser } from './users/user-row.ts'
 const setting = 'apply_lease'
 const leaseMs = 60_000
 
-/** A stored lease. */
 type StoredLease = Omit<Lease, 'userEmail'>
 
 /**

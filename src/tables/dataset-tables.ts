@@ -3,7 +3,6 @@ import { objectOf } from '../contract/fields.ts'
 import type { TableColumn } from './column.ts'
 import { describeColumns } from './describe-columns.ts'
 
-/** A table of a data set. */
 export interface DatasetTable {
   readonly name: DataTableName
   /** Meaning of a row, as a noun phrase. */

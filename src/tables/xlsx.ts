@@ -8,7 +8,6 @@ import { valueAt } from './paths.ts'
 export const maxXlsxCells = 2_000_000
 /** Maximum rows of a sheet with its header (Excel specifications and limits). */
 const maxSheetRows = 1_048_576
-/** Maximum columns of a sheet. */
 const maxSheetColumns = 16_384
 /** Maximum UTF-16 units of a cell's text. */
 const maxTextLength = 32_767

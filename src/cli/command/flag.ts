@@ -182,7 +182,6 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
 /** Text for null as the value of a nullable number. */
 export const noneText = 'none'
 
-/** Values of the given flags by name. */
 export type FlagValues = Readonly<Record<string, unknown>>
 
 /** Returns the values of a repeatable flag; none if it was not given. */

@@ -57,7 +57,6 @@ export function googleTokens(store: ProfileStore): StoredTokens | null {
   return credential?.kind === 'oauth' ? credential : null
 }
 
-/** Returns the command that signs in with a client. */
 export function googleSignInCommand(clientId: string): string {
   const id = clientId.startsWith('<') ? clientId : shellWord(clientId)
   return `learnctl auth google --client-id ${id} --client-secret-stdin < secret.txt`

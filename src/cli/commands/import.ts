@@ -30,7 +30,6 @@ const planned = [
   'clear-empty',
 ]
 
-/** Flags of every import. */
 export const importFlags = [
   {
     name: 'on-exists',

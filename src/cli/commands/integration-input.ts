@@ -89,7 +89,6 @@ export const integrationSecretFlags: readonly Flag[] = [
 
 /** The secrets of an integration from the flags. */
 interface GivenSecrets {
-  /** For the body of the request. */
   readonly body: JsonObject
   /** The generated secret, to be printed: no other system has it yet. */
   readonly generated: string | undefined

@@ -200,7 +200,6 @@ async function sourceOf(context: Context, given: Given) {
   return rosterOf(context, given, path)
 }
 
-/** Reads a roster and how it is to be applied. */
 async function rosterOf(
   context: Context,
   given: Given,

@@ -39,7 +39,6 @@ export interface CursorPlace {
   readonly isAfterFlags: boolean
 }
 
-/** Every global flag. */
 const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(([name, setting]) => ({
   names: [`--${setting.flag}`],
   unlisted: setting.short === undefined ? [] : [`-${setting.short}`],

@@ -1,6 +1,5 @@
 import type { Dataset, DatasetName } from './dataset.ts'
 
-/** Loads a dataset. */
 export async function loadDataset(name: DatasetName): Promise<Dataset> {
   switch (name) {
     case 'terms':

@@ -44,7 +44,6 @@ export interface Manifest {
   /** The platform, by its address or file. */
   readonly platform: string
   readonly format: DatasetFormat
-  /** Null for a data set with names. */
   readonly pseudonyms: DatasetPseudonyms | null
   /** Place in the changes of the platform up to which the data set has them. */
   readonly until: string
@@ -155,7 +154,6 @@ export function runPath(table: string, run: number, format: DatasetFormat): stri
   return `${tablesName}/${table}/run-${String(run).padStart(6, '0')}.${format}`
 }
 
-/** Makes the folders of the tables. */
 export function makeFolders(directory: string, tables: readonly string[]): void {
   for (const table of tables) makeDirectory(join(directory, tablesName, table), null)
 }

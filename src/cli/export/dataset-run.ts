@@ -29,7 +29,6 @@ import {
 
 /** Folder, format and platform of a data set. */
 interface DatasetOptions {
-  /** The folder as it was given. */
   readonly name: string
   /** Undefined for the format that the folder has, or Parquet. */
   readonly format: DatasetFormat | undefined

@@ -85,7 +85,6 @@ where ${column('changeState')} = 'current'
 `
 }
 
-/** Columns with the id of a user. */
 const userColumns = ['userId', 'learnerId']
 
 /** Returns the statements that delete all rows of erased users, but for those that say that they are erased. */

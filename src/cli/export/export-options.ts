@@ -14,7 +14,6 @@ interface ExportForm {
   readonly gzip: boolean
 }
 
-/** Target and form of an export. */
 export interface ExportTarget extends ExportForm {
   /** A file; undefined for standard output. */
   readonly file: string | undefined
@@ -49,7 +48,6 @@ export const historyFlag = {
   summary: 'Export every step, oldest first within each enrolment; an import records them again',
 } as const satisfies Flag
 
-/** Flags for the form of CSV and the target. */
 export const targetFlags = [
   { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
   delimiterFlag,

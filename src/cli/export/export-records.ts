@@ -260,7 +260,6 @@ class RecordSource implements Source {
   }
 }
 
-/** Orders the fields of a record as in its schema. */
 function orderFields({ schema }: Dataset, record: JsonObject): Record<string, unknown> {
   const fields = Object.keys(schema.shape).filter((field) => record[field] !== undefined)
   return Object.fromEntries(fields.map((field) => [field, record[field]]))

@@ -22,7 +22,6 @@ import { type Source, writeExport } from './write-export.ts'
 
 /** The operation that exports learners. */
 export type Learners = typeof analytics.learners
-/** Query of the learners. */
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
 /** The rows to export, how to request them, and their form. */
@@ -236,7 +235,6 @@ async function* recordsOf(
 /** Media types of a stream of rows; any other is a document. */
 const lineTypes = /\b(x-)?(ndjson|jsonl|json-?lines|jsonlines|stream\+json)\b/i
 
-/** The rows to request. */
 interface RowRequest {
   readonly operation: Learners
   readonly query: LearnersQuery

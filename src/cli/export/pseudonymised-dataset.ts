@@ -28,7 +28,6 @@ function droppedColumns({ times }: Pseudonymising): string[] {
 /** Rows that are written at once. */
 const batchRows = 500
 
-/** A writer of rows with pseudonyms. */
 export interface PseudonymisedWriter extends RunWriter {
   /** Notes about columns that the files leave out, and about groups of fewer than `k` people; complete after `finish`. */
   notes(): readonly string[]

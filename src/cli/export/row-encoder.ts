@@ -27,7 +27,6 @@ const tableColumns = [
 /** Format of an export: one of the output, or the rows of a spreadsheet. */
 export type ExportFormat = Format | 'sheet'
 
-/** Form of the rows. */
 export interface RowForm {
   readonly format: ExportFormat
   /** Chosen columns in order; null for the default ones. */

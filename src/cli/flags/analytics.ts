@@ -45,7 +45,6 @@ const happened = {
   },
 } as const
 
-/** The filters of statements, and their form. */
 export const statementFilters = filtersOf(analytics.statements, {
   ...happened,
   course_id: courseFilter,
@@ -118,7 +117,6 @@ export const activityFilters = filtersOf(
   ['time_zone'],
 )
 
-/** The filters of the grades of items. */
 export const itemFilters = filtersOf(analytics.grades, {
   by: { summary: 'What the grades are grouped by', default: 'item' },
   course_id: courseFilter,
@@ -126,7 +124,6 @@ export const itemFilters = filtersOf(analytics.grades, {
   term_id: termFilter,
 })
 
-/** The filters of a report. */
 export const reportFilters = filtersOf(
   analytics.report,
   {

@@ -1,10 +1,8 @@
 import { CalendarInput, calendars } from '../../contract/calendars.ts'
 import { courseFilter, filtersOf, flagsOf, userFilter, userFlag } from './derive-flags.ts'
 
-/** The flags of a calendar's fields. */
 export const fields = flagsOf(CalendarInput, { courseId: { name: 'course' }, userId: userFlag })
 
-/** The filters of lists of calendars. */
 export const filters = filtersOf(calendars.list, {
   course_id: { ...courseFilter, kind: 'text', summary: 'Filter by course: id or external id' },
   user_id: userFilter('user'),

@@ -1,7 +1,6 @@
 import { CourseInput, courses } from '../../contract/courses.ts'
 import { filtersOf, flagsOf, termFilter } from './derive-flags.ts'
 
-/** The flags of a course's fields. */
 export const fields = flagsOf(CourseInput, {
   modules: { as: '[{"title": …, "description": …}]' },
   tags: { kind: 'words' },
@@ -11,7 +10,6 @@ export const fields = flagsOf(CourseInput, {
   'progressTracking.enabled': { name: 'progress-tracking' },
 })
 
-/** The filters of lists of courses. */
 export const filters = filtersOf(courses.list, {
   status: { summary: 'Filter by status' },
   difficulty: { summary: 'Filter by difficulty' },
@@ -22,8 +20,6 @@ export const filters = filtersOf(courses.list, {
   managed_by: { summary: 'Filter by managing system' },
 })
 
-/** The filters of lists of deleted courses. */
 export const deletedFilters = filtersOf(courses.listDeleted, {}, ['sort'])
 
-/** The filters of the versions of a course. */
 export const versionFilters = filtersOf(courses.versions)

@@ -25,7 +25,6 @@ const { learnerId: _, ...flags } = flagsOf(
 /** The flags of a grade's fields; the learner is an argument. */
 export const fields = flags
 
-/** The filters of lists of grades. */
 export const filters = filtersOf(grades.list, {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
@@ -34,10 +33,8 @@ export const filters = filtersOf(grades.list, {
   source: { summary: 'Filter by source' },
 })
 
-/** The filters of the history of a grade. */
 export const historyFilters = filtersOf(grades.history)
 
-/** The filters of a gradebook. */
 export const reportFilters = filtersOf(grades.report, {
   learner_id: userFilter('learner'),
   group_id: groupFilter,

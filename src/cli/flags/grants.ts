@@ -1,7 +1,6 @@
 import { grants } from '../../contract/grants.ts'
 import { filtersOf, userFlag } from './derive-flags.ts'
 
-/** The filters of lists of grants. */
 export const filters = filtersOf(grants.list, {
   user_id: {
     ...userFlag,

@@ -35,7 +35,6 @@ export const fields = {
   oldSecretEndsAt,
 }
 
-/** The filters of lists of integrations. */
 export const filters = filtersOf(integrations.list)
 
 /** The filters of lists of mappings. */

@@ -1,7 +1,6 @@
 import { LessonInput, lessons } from '../../contract/lessons.ts'
 import { courseFilter, filtersOf, flagsOf } from './derive-flags.ts'
 
-/** The flags of a lesson's fields. */
 export const fields = flagsOf(
   LessonInput,
   {
@@ -15,7 +14,6 @@ export const fields = flagsOf(
   ['courseId', 'title'],
 )
 
-/** The filters of lists of lessons. */
 export const filters = filtersOf(lessons.list, {
   course_id: courseFilter,
   module_id: { name: 'module', summary: 'Filter by module: id, with --course also title' },
@@ -23,12 +21,10 @@ export const filters = filtersOf(lessons.list, {
   external_id: { summary: 'Filter by your own id' },
 })
 
-/** The filters of lists of deleted lessons. */
 export const deletedFilters = filtersOf(
   lessons.listDeleted,
   { course_id: { name: 'course', summary: 'Filter by course: id or external id' } },
   ['sort'],
 )
 
-/** The filters of the versions of a lesson. */
 export const versionFilters = filtersOf(lessons.versions)

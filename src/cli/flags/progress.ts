@@ -1,7 +1,6 @@
 import { ProgressInput, progress } from '../../contract/progress.ts'
 import { courseFilter, filtersOf, flagsOf, groupFilter, userFilter } from './derive-flags.ts'
 
-/** The flags of the fields of progress. */
 export const fields = flagsOf(ProgressInput, {
   courseId: { name: 'course' },
   completionPercentage: { name: 'completion' },
@@ -15,7 +14,6 @@ export const filters = filtersOf(progress.all, {
   group_id: groupFilter,
 })
 
-/** The filters of the progress of one learner. */
 export const learnerFilters = filtersOf(progress.list, {
   course_id: { name: 'course', summary: 'Filter by course: id or external id' },
 })

@@ -1,7 +1,6 @@
 import { UserInput, users } from '../../contract/users.ts'
 import { filtersOf, flagsOf, groupFilter } from './derive-flags.ts'
 
-/** The flags of a user's fields. */
 export const fields = flagsOf(
   UserInput,
   {
@@ -13,7 +12,6 @@ export const fields = flagsOf(
   ['email', 'role', 'externalId'],
 )
 
-/** The filters of lists of users. */
 export const filters = filtersOf(users.list, {
   role: { summary: 'Filter by role' },
   status: { summary: 'Filter by status' },

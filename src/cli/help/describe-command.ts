@@ -37,7 +37,6 @@ export interface ArgumentDescription {
   readonly replacedBy?: readonly string[]
 }
 
-/** A flag, as data. */
 export interface FlagDescription {
   /** With its dashes: `--title`. */
   readonly name: string
@@ -70,7 +69,6 @@ export interface FlagDescription {
   readonly alsoAccepted?: readonly string[]
 }
 
-/** A command, as data. */
 export interface CommandDescription {
   /** Words after `learnctl`: `courses list`. */
   readonly command: string
@@ -92,7 +90,6 @@ export interface CommandDescription {
   readonly confirms: boolean
   /** The operation of the API that it calls, if it is one. */
   readonly operation: { readonly id: string; readonly method: string; readonly path: string } | null
-  /** Output formats that it has. */
   readonly formats: readonly string[]
   /** JSON Schema of what it prints with `-o json`; null if that is no JSON. */
   readonly output: Schema | null
@@ -222,7 +219,6 @@ const typeBySetting = {
   switch: 'boolean',
 } as const satisfies Record<Kind, ValueType>
 
-/** Returns all global flags as data. */
 export function describeGlobalFlags(): FlagDescription[] {
   return Object.values<Setting>(settings).map((setting) => ({
     name: `--${setting.flag}`,

@@ -10,7 +10,6 @@ export interface Topic {
   readonly text: () => string
 }
 
-/** All topics by name. */
 export const topics: Readonly<Record<string, Topic>> = {
   flags: { summary: 'Global flags', text: flagsText },
   environment: { summary: 'Environment variables', text: environmentText },

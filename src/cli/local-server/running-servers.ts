@@ -64,7 +64,6 @@ export function runningServers(stateDirectory: string): RunningServers {
   }
 }
 
-/** Returns the running server of a database. */
 export async function serverOf(stateDirectory: string, database: string): Promise<RunningServer | undefined> {
   return (await runningServers(stateDirectory).list()).find((one) => one.database === database)
 }

@@ -149,7 +149,6 @@ function durationMsOf(text: unknown, name: string): number | undefined {
   return Number(parseSetting(String(text), `--${name}`, setting))
 }
 
-/** Formats of the log. */
 const logFormats = ['text', 'json'] as const
 
 /** The flags of `server start`. */

@@ -160,7 +160,6 @@ function check(
 
 /** A file as a command line names it. */
 interface NamedFile {
-  /** The value, with its prefix. */
   readonly text: string
   /** `@`, for a value that may be a file. */
   readonly prefix: string

@@ -40,7 +40,6 @@ export type Message =
   /** A message that is none; its id is undefined if it has no usable one. */
   | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly error: RpcError }
 
-/** Reads one line as a message. */
 export function readMessage(line: string): Message {
   let value: unknown
   try {
@@ -79,7 +78,6 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
 }
 
-/** Returns the response with a result. */
 export function resultMessage(id: RequestId, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, result }
 }

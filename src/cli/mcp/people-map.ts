@@ -125,7 +125,6 @@ export class PeopleMap {
   }
 }
 
-/** True for a text with a pseudonym in it. */
 export function hasPseudonym(text: string): boolean {
   return text.search(pseudonymPattern) >= 0
 }

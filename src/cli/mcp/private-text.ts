@@ -145,7 +145,6 @@ const mailAddress =
 /** Ids of people in messages about a row of a file: `User ext:S-815 not found`. */
 const personReference = /\b(users?|learners?|members?) ext:([^\s"]*[^\s".,;:)])/gi
 
-/** A person in the path of a request. */
 const personInPath = /(\/(?:users|learners|members)\/)((?:ext|email)(?::|%3A))?([^/?#]+)/g
 /** Maximum characters of a message. */
 const maxMessage = 20_000

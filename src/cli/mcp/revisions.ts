@@ -89,7 +89,6 @@ export class Revisions {
     return revision === stateless ? { ttlMs: cachedMs, cacheScope: 'private' } : {}
   }
 
-  /** Returns a result in the form of a revision. */
   formed(revision: Revision, result: JsonObject): JsonObject {
     if (revision !== stateless) return result
     return {

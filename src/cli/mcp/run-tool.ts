@@ -207,7 +207,6 @@ function previewOf({ offered }: CheckedLine, { records }: RunResult): string | n
 /** Nouns of arguments and flags that name records. */
 const nounByName: Readonly<Record<string, string>> = { ...nouns, enrollment: 'enrollments' }
 
-/** Returns the records that a command line names, with their nouns. */
 function namedRecords(
   { arguments: given, flags }: CheckedLine['invocation'],
   { command: { arguments: positions = [] } }: OfferedCommand,

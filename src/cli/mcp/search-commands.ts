@@ -6,7 +6,6 @@ const maxFound = 10
 /** Maximum words of a search. */
 const maxWords = 12
 
-/** A command that was found. */
 interface FoundCommand {
   readonly command: string
   readonly summary: string

@@ -6,7 +6,6 @@ import { assertRecords, type View } from './result-view.ts'
 import type { RunResult } from './run-line.ts'
 import { planMs } from './write-plans.ts'
 
-/** Maximum characters of the data in a result. */
 const maxResult = 20_000
 /** Maximum characters between the marks. */
 const maxText = 24_000

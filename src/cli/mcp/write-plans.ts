@@ -77,7 +77,6 @@ export function refusal(message: string, why: string): CommandError {
   })
 }
 
-/** Returns a digest of a preview. */
 export function previewDigest(records: unknown): string {
   return createHash('sha256').update(jsonText(records)).digest('hex')
 }

@@ -5,7 +5,6 @@ import { changeText, changeTexts, type NamedChange, namedChanges } from './named
 
 /** Maximum lines of one value, if not given. */
 const maxLines = 200
-/** Unchanged lines shown before and after a change. */
 const contextLines = 1
 /** Maximum comparisons of lines; longer texts are shown as removed and added. */
 const maxCompared = 4_000_000

@@ -13,7 +13,6 @@ const maxPages = 100
 /** Things that are known by names, which need not be unique. */
 export interface Named {
   readonly list: () => Promise<Call>
-  /** Argument with the name or id. */
   readonly argument: string
   /** Pattern of our server's ids, which need no lookup. */
   readonly id: RegExp

@@ -16,9 +16,7 @@ export interface Count {
  * question then omits. Throws the ApiError for a missing thing.
  */
 export interface Lookup {
-  /** Reads one thing. */
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
-  /** Counts the items of a list. */
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
   /** Reads the first page of a list. */
   recent(operation: Operation): Promise<readonly unknown[] | undefined>

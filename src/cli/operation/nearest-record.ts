@@ -78,7 +78,6 @@ function isNamed(name: string): name is keyof typeof nouns {
   return Object.hasOwn(nouns, name)
 }
 
-/** Returns the reference to a record by each of its names. */
 function referencesTo(record: unknown): [name: string, reference: string][] {
   const [id, externalId, email, title, name] = ['id', 'externalId', 'email', 'title', 'name'].map((field) => {
     const value = valueAt(record, field)

@@ -264,7 +264,6 @@ async function promptFor(context: Context, flag: Flag): Promise<unknown> {
   return parseFlag(flag, await prompts.text(question, check, flag.asked && flag.default), undefined)
 }
 
-/** Returns a value in the API's form. */
 function apiValueOf(flag: Flag, value: unknown): unknown {
   return flag.none && value === noneText ? null : value
 }

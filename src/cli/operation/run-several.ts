@@ -21,7 +21,6 @@ import { assertSecretShown, type PreparedCall, prepareCall } from './prepare-cal
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
-/** Maximum concurrent requests. */
 const maxConcurrent = 8
 /** Maximum names in a question. */
 const maxNames = 3
@@ -72,7 +71,6 @@ function givenOne({ positions }: BoundCall, given: Given, argument: string): Giv
   return { ...given, arguments: named, rest: [argument] }
 }
 
-/** Parts of a run. */
 interface RunParts {
   readonly context: Context
   readonly given: Given

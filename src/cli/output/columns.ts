@@ -48,7 +48,6 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
-/** A column of a result. */
 export type Column = LabelledPath
 
 /**

@@ -28,7 +28,6 @@ import {
 
 /** The fields of a result, known before it: they order columns and decide which names are valid. */
 export interface Shape {
-  /** Default columns of a table. */
   readonly table: readonly string[]
   /** All paths that `--columns` accepts, objects before their fields. The leaves are the columns of a CSV. */
   readonly paths: readonly string[]
@@ -47,7 +46,6 @@ type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
 /** Prints results in the chosen format. */
 export interface Output {
-  /** Prints one record. */
   one(value: unknown, shape: Shape): Promise<void>
   /**
    * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.

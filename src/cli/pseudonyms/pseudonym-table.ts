@@ -27,7 +27,6 @@ export interface KeptColumn extends TableColumn {
  */
 export class PseudonymTable {
   readonly columns: readonly KeptColumn[]
-  /** Names of dropped columns. */
   readonly dropped: ReadonlySet<string>
   /** True if a column has ids of people, or of other records about them. */
   readonly hasPeople: boolean

@@ -4,7 +4,6 @@ import { jsonText } from '../../codec/json-text.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { BucketSpool } from './bucket-spool.ts'
 
-/** A table whose rows are grouped. */
 export interface GroupedTable {
   /** Null for the only table of a file. */
   readonly name: string | null

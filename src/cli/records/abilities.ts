@@ -147,7 +147,6 @@ function lacking(target: Target, what: string, { method, path }: Call): CommandE
   })
 }
 
-/** A planned change to one record. */
 export interface PlannedChange {
   readonly dataset: DatasetName
   readonly kind: 'create' | 'update' | 'delete'

@@ -20,9 +20,7 @@ interface Stages {
 
 /** Keys of records that other writes of a plan need open, such as the course and the user of an enrolment. */
 export interface Busy {
-  /** Courses with any write. */
   readonly courses: ReadonlySet<string>
-  /** Courses with lesson writes. */
   readonly lessons: ReadonlySet<string>
   /** Courses with progress writes, and enrolments with progress or grade writes. */
   readonly progress: ReadonlySet<string>

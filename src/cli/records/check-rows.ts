@@ -28,7 +28,6 @@ interface Group {
   readonly lines: number[]
 }
 
-/** Result of a check. */
 export interface Checked {
   readonly rows: number
   /** Number of rows without a key: importing the file again cannot match them. */
@@ -275,7 +274,6 @@ export function shownCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `rejected (${code})` : 'rejected'
 }
 
-/** Options of a check. */
 interface CheckOptions {
   /** True if a row may lack fields that a new record requires, because it may update an existing one. */
   readonly partial: boolean

@@ -147,7 +147,6 @@ export function recordText({ dataset, key }: Pick<Entry, 'dataset' | 'key'>): st
   return isAboutPeople({ name: dataset }) ? noun : `${noun} ${keyText(key)}`
 }
 
-/** Returns a problem at a place. */
 export function errorAt({ file, line }: Place, text: string): Finding {
   return { level: 'error', file, line, text }
 }
@@ -157,7 +156,6 @@ export interface PartDataset extends Dataset {
   readonly name: Part
 }
 
-/** Loads the dataset of a part. */
 export async function loadPart(name: Part): Promise<PartDataset> {
   // loadDataset returns the dataset with that name.
   return (await loadDataset(name)) as PartDataset
@@ -297,7 +295,6 @@ function keyNames(declared: Declared, part: ReferredName): [name: string, key: s
   })
 }
 
-/** Returns the names of declared terms that no other declared term has, with their keys. */
 function termNames(declared: Declared): [name: string, key: string][] {
   const byName = Map.groupBy(declared.get('terms') ?? [], ({ record }) => String(record['name']))
   return [...byName].flatMap(([name, [term, ...others]]) =>

@@ -69,7 +69,6 @@ export function sourceOf(files: readonly string[]): string {
   return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
 }
 
-/** Options of an executor. */
 interface Executing<From> extends Writing {
   /** Receives the outcomes of a unit, one for each step that was sent, in order. */
   readonly finish: (unit: Unit<From>, outcomes: readonly Outcome[]) => Promise<void> | void

@@ -310,10 +310,8 @@ function named(source: string): string {
 const outcomeKinds = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const
 type OutcomeKind = (typeof outcomeKinds)[number]
 
-/** Number of rows by outcome. */
 export type Counts = Readonly<Record<OutcomeKind, number>>
 
-/** Outcome of one row. */
 export type RowOutcome =
   | { readonly line: number; readonly kind: Exclude<OutcomeKind, 'failed'> }
   | {
@@ -349,7 +347,6 @@ export function countsOf(outcomes: readonly RowOutcome[]): Counts {
   return counts
 }
 
-/** Returns the total number of rows. */
 export function totalOf(counts: Counts): number {
   return outcomeKinds.reduce((total, kind) => total + counts[kind], 0)
 }

@@ -26,7 +26,6 @@ import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
 import { type Action, leftOutNotes, type Plan, type Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
-/** Options of a plan. */
 export interface PlanOptions {
   /** Label of new records (`managedBy`); null for none. */
   readonly label: string | null

@@ -22,7 +22,6 @@ import { readRows } from './sources/read-rows.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import { idPrinter, type OnExists } from './write.ts'
 
-/** Options of an import. */
 export interface Import extends FileMapping {
   readonly dataset: Dataset
   readonly file: ImportFile

@@ -63,7 +63,6 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   return planOf(given, change, async () => ({ declared, options }))
 }
 
-/** Records to compare, and how. */
 export interface Comparable {
   readonly declared: Declared
   readonly options: PlanOptions
@@ -177,7 +176,6 @@ interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'e
   readonly version: unknown
 }
 
-/** A saved plan. */
 interface SavedPlan {
   readonly options: PlanOptions
   /** Returns the records to compare, which are those that an earlier run has not written. */

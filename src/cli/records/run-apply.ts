@@ -35,7 +35,6 @@ const maxFailuresShown = 20
 /** A plan that was applied. */
 export interface Applied {
   readonly planned: Planned
-  /** Actions that were refused. */
   readonly failures: readonly Failure[]
   /** The plan without the refused actions. */
   readonly done: Plan

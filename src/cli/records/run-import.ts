@@ -35,7 +35,6 @@ import type { Row, Rows } from './sources/rows.ts'
 import type { Refusal, Step, Unit } from './step.ts'
 import { type BatchSize, batchSize } from './write.ts'
 
-/** Result of an import. */
 export interface Imported {
   readonly counts: Counts
   /** Rows read; the sum of the counts. */

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { responseComponents } from '../../contract/openapi/schemas.ts'
 
-/** A text. */
 export const text = z.string()
 
 /** A whole number from 0. */

@@ -30,7 +30,6 @@ import {
 import type { DeclaredRoster } from './declared-roster.ts'
 import { integrationIn } from './open-source.ts'
 
-/** Options of applying a roster. */
 export interface ApplyRosterOptions {
   readonly label: string
   /** Removes labelled records that the roster lacks. */
@@ -41,7 +40,6 @@ export interface ApplyRosterOptions {
   readonly skipInvalid: boolean
 }
 
-/** A roster and how it is applied. */
 export interface RosterToApply {
   readonly roster: DeclaredRoster
   readonly options: ApplyRosterOptions

@@ -115,7 +115,6 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ),
   ...['observer', 'observerenrollment'].map((name) => [name, null] as const),
 ])
-/** Names of roles in Canvas. */
 export const canvasRoles = [...roles.keys()]
 
 /**
@@ -124,7 +123,6 @@ export const canvasRoles = [...roles.keys()]
  */
 export async function* readCanvas(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
   const groups = createGroups()
-  /** Course of each section. */
   const courseBySection = new Map<string, string>()
   const teachers = await teachersIn(reading)
   yield* read('accounts', (row) => row.leaveOut('accounts are not kept'))

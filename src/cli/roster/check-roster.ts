@@ -10,9 +10,7 @@ import { capitalise } from '../terminal/format-text.ts'
 
 /** Counts of one part of a roster on both sides. */
 export interface PartCounts {
-  /** Records of the roster. */
   readonly roster: number
-  /** Records of the roster that the platform has. */
   readonly platform: number
   /** Records of the roster that the platform has with equal fields. */
   readonly equal: number
@@ -23,7 +21,6 @@ export interface PartCounts {
 /** Result of comparing a roster with a platform. */
 export interface RosterCheck {
   readonly counts: ReadonlyMap<Part, PartCounts>
-  /** Records that differ. */
   readonly differences: readonly Action[]
   /** Parts that cannot be compared, because the platform does not show their records. */
   readonly notCompared: readonly Part[]
@@ -82,7 +79,6 @@ export function differenceText({ dataset, kind, key, changes }: Action): string 
   return `${name}: ${texts.join(', ')}`
 }
 
-/** Returns a difference as data. */
 export function differenceDocument({ dataset, kind, key, current, changes }: Action): object {
   return {
     dataset,

@@ -18,7 +18,6 @@ import { integrationIn, openSource } from './open-source.ts'
 import { loadRoster, type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
-/** Options of reading a roster. */
 export interface RosterReadOptions extends OpenRosterOptions {
   /** Leaves out rows with problems instead of refusing the roster. */
   readonly skipInvalid: boolean

@@ -44,7 +44,6 @@ export interface RosterExport extends Scope {
   readonly category: string | null
 }
 
-/** Result of an export. */
 export interface ExportReport extends Written {
   readonly target: string
   readonly format: ExportFormat

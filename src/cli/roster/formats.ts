@@ -17,7 +17,6 @@ export interface FormatReader {
   read(reading: Reading): AsyncGenerator<readonly RosterEntry[]>
 }
 
-/** All formats that are read. */
 export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
   oneroster: { tables: Object.values(oneRosterTables), roles: oneRosterRoles, read: readOneRoster },
   canvas: { tables: Object.values(canvasTables), roles: canvasRoles, read: readCanvas },

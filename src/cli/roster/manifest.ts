@@ -16,7 +16,6 @@ export interface Manifest {
 
 const modes: readonly string[] = ['bulk', 'delta', 'absent']
 
-/** True for the header of a manifest. */
 export function isManifest(header: readonly string[]): boolean {
   const [name = '', value = ''] = header.map((text) => text.toLowerCase())
   return name === 'propertyname' && value === 'value'

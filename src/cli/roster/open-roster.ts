@@ -19,7 +19,6 @@ import {
 import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 import { createReading, type RosterOptions } from './walk.ts'
 
-/** Options of opening a roster. */
 export interface OpenRosterOptions extends RosterOptions {
   /** Format; null to find it by the headers. */
   readonly format: RosterFormat | null
@@ -209,7 +208,6 @@ function unclear(message: string, files: readonly HeadedFile[]): UsageError {
   })
 }
 
-/** Returns the error for files that have the columns of no file of a format. */
 function unknownColumns(given: string, format: RosterFormat, files: readonly HeadedFile[]): UsageError {
   const { tables } = formatReaders[format]
   const needed = tables.flatMap(({ name, shownBy: [set] }) => (set ? `${name}: ${set.join(', ')}` : []))

@@ -21,11 +21,9 @@ export interface Table {
 
 /** A package that is being written: a folder of tables, which appears at its target completely or not at all. */
 export interface PackageWriter {
-  /** Starts a table with its header. */
   table(name: string, header: readonly string[]): Promise<Table>
   /** Starts a file that is not part of the package, for rows that have to be sorted before they are written. */
   scratch(): Promise<Scratch>
-  /** Names and numbers of rows of all tables. */
   tables(): readonly Pick<Table, 'name' | 'rows'>[]
   /** Number of cells that a spreadsheet would take for a formula. */
   formulas(): number

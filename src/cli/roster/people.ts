@@ -7,7 +7,6 @@ import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
 import { type Reading, requireUnique, rowNumberOf } from './walk.ts'
 
-/** Person of a roster. */
 export interface RosterPerson {
   readonly externalId: string
   readonly email: string
@@ -20,7 +19,6 @@ export interface RosterPerson {
   readonly isSuspended?: boolean
 }
 
-/** Table of people. */
 export interface PeopleTable {
   readonly form: TableForm
   /** Columns by the fields of a user that they fill; a format without addresses has no `email`. */

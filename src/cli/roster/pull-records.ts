@@ -16,9 +16,7 @@ export type PulledRecord = Page['data'][number]
 
 /** Records of another system, as it has them. */
 export interface PulledRecords {
-  /** Name of the system. */
   readonly system: string
-  /** Kinds of records that it has. */
   readonly parts: ReadonlySet<RecordPart>
   readonly records: ReadonlyMap<RecordPart, readonly PulledRecord[]>
   /** Notes about records that were left out or are not visible, with their number. */

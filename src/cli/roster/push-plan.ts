@@ -159,7 +159,6 @@ function compareGrades(
   return { wanted: grades.length, equal, invited }
 }
 
-/** Returns the sum of counts of courses. */
 export function sumCounts(checks: readonly CourseCheck[]): Readonly<Record<CountedPart, PushCounts>> {
   const sum = (part: CountedPart): PushCounts => ({
     wanted: checks.reduce((all, { counts }) => all + counts[part].wanted, 0),

@@ -18,7 +18,6 @@ import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
 import { Patience } from './reading-limits.ts'
 import { openSchool } from './school.ts'
 
-/** Records to push. */
 export interface PushOptions {
   /** References of courses; empty for all. */
   readonly courses: readonly string[]

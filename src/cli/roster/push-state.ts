@@ -54,7 +54,6 @@ export interface Submission {
   readonly state: string
 }
 
-/** Returns the key of a submission. */
 export function submissionKey(itemId: string, email: string): string {
   return `${itemId}\n${email}`
 }

@@ -1,7 +1,6 @@
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Entry, Part, Place } from '../records/entries.ts'
 
-/** Formats of rosters. */
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
 export type RosterFormat = (typeof rosterFormats)[number]
 
@@ -26,7 +25,6 @@ export function rosterPartOf(part: Part): Part {
   return part === 'memberships' ? 'groups' : part
 }
 
-/** Nouns for one record of each part. */
 export const rosterNouns: Readonly<Record<RosterPart, string>> = {
   terms: 'term',
   users: 'user',
@@ -82,7 +80,6 @@ export interface RosterFindings {
   unreadColumns(file: string): readonly string[]
 }
 
-/** One reading of a roster. */
 export interface RosterReading {
   /** Entries of all parts, a piece of a file at a time. Rows with problems have none. */
   readonly entries: AsyncIterable<readonly RosterEntry[]>
@@ -101,7 +98,6 @@ export interface RosterSource {
   readonly version: string | null
   /** Name of the system that wrote it, by its manifest. */
   readonly systemName: string | null
-  /** Files that are read, in order. */
   readonly files: readonly RosterFile[]
   /** Parts that the files can have, in the order of `rosterParts`. */
   readonly parts: readonly RosterPart[]
@@ -112,12 +108,10 @@ export interface RosterSource {
   read(): RosterReading
 }
 
-/** A roster in files. */
 export interface FileSource extends RosterSource {
   readonly format: RosterFormat
 }
 
-/** File of a roster. */
 export interface RosterFile {
   readonly name: string
   /** Table that it holds, such as `users`. */

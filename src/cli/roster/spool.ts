@@ -9,7 +9,6 @@ const maxAgeMs = 60 * 60 * 1000
 
 /** Pages that were read, kept on disk until all have been: an interrupted reading continues with them. */
 export interface Spool {
-  /** Number of pages. */
   readonly count: number
   get(key: string): unknown
   add(key: string, page: unknown): void

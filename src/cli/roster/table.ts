@@ -14,7 +14,6 @@ export interface TableForm {
   readonly name: string
   /** Part that its rows become; null for a table that only others refer to. */
   readonly part: RosterPart | null
-  /** Noun for one row. */
   readonly noun: string
   /** Columns of all versions. */
   readonly columns: readonly string[]
@@ -69,7 +68,6 @@ function columnIn({ columns, aliases = {}, pattern }: TableForm, header: string)
   return column ?? (pattern?.test(plain) ? plain : null)
 }
 
-/** True if a header shows a table. */
 export function isShownBy(form: TableForm, header: readonly string[]): boolean {
   const columns = new Set(header.map((name) => columnIn(form, name)))
   if (form.unless?.some((column) => header.some((name) => name.toLowerCase() === column))) return false

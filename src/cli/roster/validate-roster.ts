@@ -30,7 +30,6 @@ interface RosterReport {
     /** Columns with values that an academy does not keep. */
     readonly notKept: readonly string[]
   }[]
-  /** Number of records by part. */
   readonly counts: Readonly<Record<string, number>>
   /** Number of records that the roster says are gone, by part. */
   readonly removed: Readonly<Record<string, number>>

@@ -18,7 +18,6 @@ export interface RosterOptions {
 export interface Reading {
   readonly findings: FindingsCollector
   readonly options: RosterOptions
-  /** Files of each table. */
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
   mode(table: string): RosterMode
   /** Number and rank of the last row of each key, by table. */

@@ -17,7 +17,6 @@ export interface BulkChange {
   readonly undoes?: string
 }
 
-/** How a change ended. */
 export type ChangeEnd = Exclude<Change['state'], 'running'>
 
 /** An action on one record; `before` has the values that the program had read. */

@@ -21,7 +21,6 @@ interface JournalHeader extends BulkChange {
   readonly createdAt: string
 }
 
-/** A journal as it was read. */
 export interface ReadJournal extends JournalHeader {
   readonly path: string
   readonly state: 'running' | ChangeEnd
@@ -66,7 +65,6 @@ export class ChangeJournal implements ChangeNotes {
   }
 }
 
-/** True if there is a journal. */
 export function hasJournals(stateDirectory: string): boolean {
   return namesIn(folderOf(stateDirectory)).length > 0
 }

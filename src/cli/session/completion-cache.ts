@@ -30,7 +30,6 @@ interface CompletionCacheKey {
   readonly noun: string
 }
 
-/** Maximum age of an entry. */
 const maxCacheAgeMs = 600_000
 /** Maximum entries of each noun. */
 export const maxThings = 500

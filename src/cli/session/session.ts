@@ -149,7 +149,6 @@ export function createSession(
   }
 }
 
-/** Parts of a session. */
 interface SessionParts {
   readonly io: Io
   readonly settings: Settings

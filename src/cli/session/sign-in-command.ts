@@ -5,7 +5,6 @@ import { AuthRequiredError } from '../terminal/errors.ts'
 
 /** Options of the suggested command. */
 interface SignInWay {
-  /** Scopes to request. */
   readonly scopes?: readonly string[]
   /** Sign in with an API key. */
   readonly withKey?: boolean

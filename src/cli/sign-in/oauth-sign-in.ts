@@ -26,7 +26,6 @@ import {
 } from './sign-in-place.ts'
 import type { SignInPlan } from './sign-in-plan.ts'
 
-/** Result of a sign-in. */
 export interface SignedIn {
   /** Null if the platform does not say. */
   readonly account: string | null

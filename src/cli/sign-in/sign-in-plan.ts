@@ -133,7 +133,6 @@ const secretVariable = 'LEARNCTL_CLIENT_SECRET'
 /** The values of --client-auth. */
 const secretPlaces: Readonly<Record<string, SecretPlace>> = { basic: 'header', post: 'form' }
 
-/** The OAuth client and its options. */
 export interface OAuthClient {
   readonly identity: ClientIdentity
   /** Scopes to request; null for the default ones. */

@@ -33,7 +33,6 @@ export const exitCodes = {
 
 export type ExitName = keyof typeof exitCodes
 
-/** Returns the number of an exit code. */
 export function exitCode(name: ExitName): number {
   return exitCodes[name].code
 }

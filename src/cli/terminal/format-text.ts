@@ -17,7 +17,6 @@ export function wrap(text: string, width: number, measure?: (part: string) => nu
   return wrapWords(text.split(' '), width, measure)
 }
 
-/** Wraps words to a width. */
 export function wrapWords(
   words: readonly string[],
   width: number,

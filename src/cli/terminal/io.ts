@@ -7,7 +7,6 @@ import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
 import { wrap } from './format-text.ts'
 
-/** An input stream that may be a terminal. */
 export type Input = Readable & { readonly isTTY?: boolean }
 /** An output stream that may be a terminal of some width. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }

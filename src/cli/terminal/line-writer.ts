@@ -16,7 +16,6 @@ interface Pace {
   readonly closeTimeoutMs?: number
 }
 
-/** Capacity of a pipe. */
 const pipeCapacity = 64 * 1024
 
 /**

@@ -28,7 +28,6 @@ export interface Kept {
   readonly reason: string
 }
 
-/** The plan of an undo. */
 export interface UndoPlan {
   readonly actions: readonly UndoAction[]
   readonly kept: readonly Kept[]
@@ -192,7 +191,6 @@ function isOmitted(value: unknown): value is Omitted {
   return isJsonObject(value) && value['omitted'] === true && typeof value['sha256'] === 'string'
 }
 
-/** True if a value is the recorded one. */
 function isValue(value: unknown, recorded: unknown): boolean {
   if (!isOmitted(recorded)) return isSame(value, recorded)
   return createHash('sha256').update(JSON.stringify(value)).digest('hex') === recorded.sha256

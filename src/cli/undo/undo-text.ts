@@ -55,7 +55,6 @@ function keptText({ noun, name, fields, reason }: Kept): string {
   return escapeHidden(`${dataset?.noun ?? noun} ${name}${what}`)
 }
 
-/** Counts the actions of a plan by what they do. */
 export function undoCounts({ actions, kept, done }: UndoPlan) {
   const count = (kind: UndoAction['kind']) => actions.filter((action) => action.kind === kind).length
   return {

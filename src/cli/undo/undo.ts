@@ -136,7 +136,6 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
   await report(context, plan, lasting, failures, undoId, isAsked)
 }
 
-/** Notes what is left as it is. */
 async function noteLeft({ output }: Context, { kept }: UndoPlan, lasting: readonly string[]): Promise<void> {
   for (const text of lasting) await output.note(`Not undone: ${text}`)
   for (const { noun, name, fields, reason } of kept.slice(0, maxShown)) {

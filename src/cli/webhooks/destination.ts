@@ -41,7 +41,6 @@ export function destinationOf(
   return { url, isElsewhere: !isLoopback(url), transport: async () => session.network }
 }
 
-/** Returns the request of a delivery. */
 export function requestOf(url: string, { headers, query, body }: SignedDelivery): HttpRequest {
   const search = new URLSearchParams(query).toString()
   const sent: HttpHeaders = { accept: 'application/json', ...headers }

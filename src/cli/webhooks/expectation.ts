@@ -9,7 +9,6 @@ export interface Tally {
   add(answer: DeliveryResult): void
   /** For example `8 applied, 2 duplicate`. */
   readonly summary: string
-  /** Number of unexpected results. */
   readonly unexpected: number
   /** The first unexpected result. */
   readonly first: DeliveryResult | undefined

@@ -69,7 +69,6 @@ async function sendOne(
   return { delivery: number, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
 }
 
-/** The response to one delivery. */
 export interface DeliveryResult {
   /** Number of the delivery, from 1. */
   readonly delivery: number

@@ -6,7 +6,6 @@ import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 
-/** Variable of the webhook secret. */
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
 /**

@@ -14,7 +14,6 @@ import { thinkificEvents } from '../../lms/thinkific.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Tampering, tamperings } from './simulation-choices.ts'
 
-/** The options of a simulation. */
 export interface Simulation {
   readonly kind: LmsKind
   readonly event: SimulatedEvent

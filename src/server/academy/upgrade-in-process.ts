@@ -2,7 +2,6 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { DatabaseError } from '../database/database.ts'
 
-/** Progress of an upgrade. */
 export interface UpgradeProgress {
   /** From 1. */
   readonly step: number

@@ -60,7 +60,6 @@ interface AttemptKey {
 /** Stored attempts under one name. */
 interface StoredAttempts {
   readonly place: AttemptKey
-  /** Number of failures. */
   readonly failures: number
   /** Earliest time of the next attempt, in milliseconds since 1970. */
   readonly nextMs: number

@@ -39,7 +39,6 @@ export interface Sealing {
 /** The academy whose secrets are sealed. */
 interface SealedAcademy {
   readonly path: string
-  /** Set for an academy on PostgreSQL. */
   readonly postgres?: object | undefined
   /** True for an academy that ends with its process. */
   readonly temporary?: boolean | undefined

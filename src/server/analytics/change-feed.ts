@@ -21,7 +21,6 @@ export interface FeedRow extends Row {
   readonly course_id: string | null
 }
 
-/** A part of the feed. */
 interface FeedPart {
   readonly rows: readonly FeedRow[]
   /** Cursor after these rows. */

@@ -8,7 +8,6 @@ import { Streamed } from '../http/reply.ts'
 import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
 import { columns, passed, toRow } from './rows.ts'
 
-/** Options of a file of rows. */
 interface RowFile {
   /** File name without extension. */
   readonly name: string
@@ -18,7 +17,6 @@ interface RowFile {
   readonly raw: boolean
 }
 
-/** Options of a file of learners. */
 export interface LearnerFile extends RowFile {
   readonly format: 'csv' | 'ndjson'
 }

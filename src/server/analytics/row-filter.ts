@@ -121,7 +121,6 @@ export function hasStatus(statuses: readonly string[]): Sql {
   return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
 
-/** Returns all conditions of a filter on its rows. */
 export function allConditions(filter: RowFilter): Condition[] {
   return [...filter.conditions, timeCondition(filter)]
 }

@@ -22,7 +22,6 @@ import {
 
 /** Maximum work for one page or one total. */
 interface PageBounds {
-  /** Rows to sort. */
   readonly sorted: number
   /** Courses whose learners are merged, and rows to read in all of them. */
   readonly courses: number

@@ -87,7 +87,6 @@ export const maxWaiting = 1_000
 
 /** State of the hash chain. */
 export interface Chain {
-  /** Number of linked entries. */
   readonly linked: number
   /** Hash of the last linked entry. */
   readonly hash: string

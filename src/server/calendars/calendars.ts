@@ -11,7 +11,6 @@ import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
-/** Row of a calendar. */
 interface CalendarRow extends Row {
   readonly id: string
   readonly course_id: string | null

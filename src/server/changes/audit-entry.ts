@@ -90,7 +90,6 @@ interface KeptChange {
 const maxFieldLength = 4096
 /** Fields left out of updates: the entry has its own time. */
 const omittedFields: ReadonlySet<string> = new Set(['updatedAt'])
-/** Secret fields, which are masked. */
 const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
 const masked = '***'
 

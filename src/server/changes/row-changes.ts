@@ -3,7 +3,6 @@ import { type Action, nounOf } from '../../contract/actions.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
 import { changedKinds, type RowChange, type Writing } from './writing.ts'
 
-/** A change of a record, as it is recorded. */
 interface RecordedChange {
   readonly action: Action
   readonly id: string

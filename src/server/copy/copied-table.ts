@@ -3,7 +3,6 @@ import { copySetting } from '../academy/open-academy.ts'
 import type { Cell, Database } from '../database/database.ts'
 import { tables } from '../database/schema/schema.ts'
 
-/** A table to copy. */
 export interface CopiedTable {
   readonly name: string
   readonly columns: readonly string[]

@@ -20,7 +20,6 @@ export interface CopyProgress {
   readonly total: number
 }
 
-/** Options of a copy. */
 export interface CopyOptions {
   /** The source; changes after the start are not copied. */
   readonly from: CopyEnd
@@ -32,7 +31,6 @@ export interface CopyOptions {
   readonly onProgress: (progress: CopyProgress) => Promise<void>
 }
 
-/** Result of a copy. */
 export interface CopySummary {
   /** True if an interrupted copy was continued. */
   readonly resumed: boolean

@@ -192,7 +192,6 @@ async function writeTallies(
   )
 }
 
-/** Adds tallies to the counters' own rows. */
 function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
   return inBatches(tallies, (rows) =>
     database.run(

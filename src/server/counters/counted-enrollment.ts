@@ -6,9 +6,7 @@ import { isOf } from '../database/reference.ts'
 export interface CountedEnrollment {
   readonly userId: string
   readonly courseId: string
-  /** True if the user is deleted. */
   readonly isUserDeleted: boolean
-  /** The status of the enrolment. */
   readonly enrollment: string
   readonly status: string
   readonly percentage: number
@@ -16,7 +14,6 @@ export interface CountedEnrollment {
   readonly lastSeen: string
   /** When the percentage last rose; null before the first progress. */
   readonly risenAt: string | null
-  /** Grade in per cent. */
   readonly grade: number | null
   /** Passing score in per cent. */
   readonly passingScore: number

@@ -47,7 +47,6 @@ interface CounterRow extends Row {
 /** All courses and statuses, without deleted users. */
 export const wholeAcademy: Scope = { courses: undefined, statuses: standings, withDeleted: false }
 
-/** Reads figures by course and status. */
 export async function readCourseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
   const meanings = new Map<string, { status: CountedStatus; of: 'all' | 'graded' | 'passed' }>(
     kindsIn(scope).flatMap(({ status, kinds }) => [

@@ -70,7 +70,6 @@ export function learnersKind(isUserDeleted: boolean): string {
   return isUserDeleted ? 'deleted learners' : 'learners'
 }
 
-/** All kinds of a course. */
 export const courseKinds: readonly string[] = [
   ...standings.flatMap((status) =>
     [false, true].flatMap((isDeleted) => Object.values(kindsOf(status, isDeleted))),
@@ -161,7 +160,6 @@ export function changedTallies(before: readonly Tally[], after: readonly Tally[]
 /** Tallies by kind, course and place, filled by `addTallies`. */
 export type Sums = Map<string, { -readonly [Name in keyof Tally]: Tally[Name] }>
 
-/** Adds tallies to sums. */
 export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
   for (const one of tallies) {
     const key = `${one.kind}\n${one.courseId}\n${one.place}`
@@ -183,7 +181,6 @@ function isNonZero({ learners, amount }: Tally): boolean {
   return learners !== 0 || amount !== 0
 }
 
-/** Returns the tallies that are not zero. */
 export function nonZero(sums: ReadonlyMap<string, Tally>): Tally[] {
   return [...sums.values()].filter(isNonZero)
 }

@@ -66,7 +66,6 @@ export async function listVersions(call: Call<typeof courses.versions>) {
   return versionsOf(database, history, id, query, toVersion)
 }
 
-/** Returns a course as it was in a version. */
 export async function getVersion(call: Call<typeof courses.version>): Promise<CourseSnapshot> {
   const row = await findVersion(call, call.params.courseId, call.params.version)
   return { ...toVersion(row), attributes: attributesIn(row) }

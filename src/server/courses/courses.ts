@@ -54,7 +54,6 @@ export interface Regrading {
 /** Routes of plain reads. */
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
-/** Returns the routes of courses. */
 export function courseRoutesWith({ begin, finish }: Regrading) {
   async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
     const update = await changeCourse(call, current, input)

@@ -19,7 +19,6 @@ import {
   versionsOf,
 } from './version-history.ts'
 
-/** A version of a lesson. */
 type LessonVersionRow = VersionRow &
   LessonRow & { readonly user_id: string | null; readonly user_email: string | null }
 
@@ -60,7 +59,6 @@ export async function listLessonVersions(call: Call<typeof lessons.versions>) {
   return versionsOf(database, history, id, query, toVersion)
 }
 
-/** Returns a lesson as it was in a version. */
 export async function getLessonVersion(call: Call<typeof lessons.version>): Promise<LessonSnapshot> {
   const row = await findVersion(call, call.params.lessonId, call.params.version)
   return { ...toVersion(row), attributes: attributesIn(row) }

@@ -15,7 +15,6 @@ import { notFound, ProblemError } from '../problem-error.ts'
 interface AppRow extends Row {
   readonly id: string
   readonly name: string
-  /** A JSON array. */
   readonly redirect_uris: string
   readonly is_public: number
   /** SHA-256 of the secret; null for a public application. */

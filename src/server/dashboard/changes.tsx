@@ -12,7 +12,6 @@ import { countOf, Day, Facts, formatCount, Minute, Name, Period } from './values
 
 const section = '/dashboard/changes'
 
-/** Changes as files. */
 export const changesFile: TableFile = {
   path: section,
   operation: changes.list,

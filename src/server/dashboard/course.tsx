@@ -298,7 +298,6 @@ export const courseFile = fileAt('learners', async (signedIn, course) =>
   learnerRows(await learnersStatement(signedIn, course)),
 )
 
-/** The same as a workbook. */
 export const courseWorkbook = workbookPage({
   path: '/dashboard/courses/:courseId/learners',
   operation: analytics.learners,

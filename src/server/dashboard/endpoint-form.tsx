@@ -13,7 +13,6 @@ import { Choice, Faults, type FilledIn, Form, isFaulty, OnceField } from './form
 
 type Kind = Endpoint['kind']
 
-/** Names of the kinds of endpoints. */
 export const kindWords: Readonly<Record<Endpoint['kind'], string>> = {
   standard: 'Standard Webhooks',
   slack: 'Slack',

@@ -99,7 +99,6 @@ type FieldProps = JSX.IntrinsicElements['input'] & {
   readonly fault: ProblemError | undefined
 }
 
-/** An input with its label and hint. */
 export function Field({ name, label, hint, fault, ...others }: FieldProps) {
   const hintId = hint && `${name}-hint`
   return (

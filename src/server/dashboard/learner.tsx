@@ -140,7 +140,6 @@ export const learnerHistoryFile: TableFile = {
   read: async (signedIn, page) => historyOf(signedIn, (await learnerOf(signedIn)).user, page),
 }
 
-/** The courses of a learner as files. */
 export const learnerCoursesFile: TableFile = {
   path: '/dashboard/learners/:userId/courses',
   operation: analytics.learners,
@@ -152,7 +151,6 @@ export const learnerCoursesFile: TableFile = {
   },
 }
 
-/** The grades of a learner as files. */
 export const learnerGradesFile: TableFile = {
   path: '/dashboard/learners/:userId/grades',
   operation: grades.list,

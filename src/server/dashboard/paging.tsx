@@ -26,7 +26,6 @@ export function withoutPageOf(query: URLSearchParams): URLSearchParams {
   return others
 }
 
-/** Returns a path with parameters, if there are any. */
 export function pathWith(path: string, query: URLSearchParams): string {
   return query.size === 0 ? path : `${path}?${query}`
 }

@@ -12,7 +12,6 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { type PageQuery, pathWith, withoutPageOf } from './paging.tsx'
 import { formatCount } from './values.tsx'
 
-/** A page of the rows of a file. */
 interface FilePage {
   readonly data: readonly unknown[]
   readonly nextCursor: string | null
@@ -20,7 +19,6 @@ interface FilePage {
 
 /** A table of a page as a file, with the filter and the order of the page. */
 export interface TableFile {
-  /** Path without the extension. */
   readonly path: `/dashboard/${string}`
   /** Name of the file without the extension; default: the last part of the path. */
   readonly name?: string

@@ -7,7 +7,6 @@ const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const second = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const whole = new Intl.NumberFormat('en-GB')
 
-/** Names of the progress statuses. */
 export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
   not_started: 'Not started',
   in_progress: 'In progress',

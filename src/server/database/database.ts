@@ -24,7 +24,6 @@ export interface Dialect {
   exactText(number: Sql): Sql
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
-  /** The order in which transactions commit, as numbers. */
   readonly commitOrder: CommitOrder
   /** Locks the rows that a statement selects from a table and skips rows that another transaction has locked. */
   lockedRows(alias: string): Sql

@@ -95,7 +95,6 @@ interface List {
   readonly walk: Walk
   readonly limit: number
   readonly mostly: readonly Condition[]
-  /** Conditions with an index of their own. */
   readonly narrow: readonly (Sql | Found)[]
   /** Conditions without an index. */
   readonly others: readonly Condition[]
@@ -307,7 +306,6 @@ export async function isTooManyAtOnce({ atOnce }: SearchHits): Promise<boolean> 
   return atOnce !== undefined && (await atOnce.isMoreThan(maxAtOnce))
 }
 
-/** True for a filter that is set. */
 function isSet<Filter extends Condition | Found>(
   filter: Filter,
 ): filter is Exclude<Filter, undefined | false | ''> {

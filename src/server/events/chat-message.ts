@@ -103,7 +103,6 @@ const sentences: Readonly<Record<string, string>> = {
   'grade.deleted': 'A grade of {who} in {course} was deleted.',
 }
 
-/** Returns an event as a sentence. */
 function sentenceOf({ type, data }: Event, names: Names): string {
   const values: JsonObject = {
     ...data,

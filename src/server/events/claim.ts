@@ -11,11 +11,9 @@ export interface Claimed extends Row {
   readonly body: string
   /** Failed attempts since it was queued, or resent. */
   readonly step: number
-  /** All attempts. */
   readonly attempt_count: number
 }
 
-/** Options of a claim. */
 interface Claiming {
   readonly endpointId: string
   readonly now: Date

@@ -6,7 +6,6 @@ import type { OutgoingRequest, Received } from './sender.ts'
 
 /** How the messages of one kind of endpoint are delivered. */
 export interface EndpointDelivery {
-  /** Maximum messages of one delivery. */
   readonly maxMessages: number
   /** Maximum concurrent deliveries to one endpoint by a server: a receiver that hangs blocks no other one. */
   readonly maxConcurrent: number

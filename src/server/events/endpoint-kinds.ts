@@ -5,7 +5,6 @@ import { standardDelivery } from './standard-endpoint.ts'
 import { teamsDelivery } from './teams-endpoint.ts'
 import { xapiDelivery } from './xapi-endpoint.ts'
 
-/** Deliveries by kind of endpoint. */
 const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
   standard: standardDelivery,
   slack: slackDelivery,

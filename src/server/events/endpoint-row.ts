@@ -6,7 +6,6 @@ import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem-error.ts'
 import { withoutQuery } from './hidden-url.ts'
 
-/** Row of an endpoint. */
 export interface EndpointRow extends Row {
   readonly id: string
   readonly kind: string

@@ -76,7 +76,6 @@ function recordResent(call: Writing, before: Message, after: Message): Promise<v
   return recordChange(call, { action: 'message.resent', id: after.id, before, after, fields: ['status'] })
 }
 
-/** Row of a message. */
 interface MessageRow extends Row {
   readonly id: string
   readonly endpoint_id: string
@@ -92,7 +91,6 @@ interface MessageRow extends Row {
   readonly finished_at: string | null
 }
 
-/** Row of an attempt. */
 export interface AttemptRow extends Row {
   readonly number: number
   readonly started_at: string

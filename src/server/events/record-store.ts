@@ -5,7 +5,6 @@ import type { Delivery } from './endpoint-kind.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Received } from './sender.ts'
 
-/** Maximum statements of one request. */
 const maxBatch = 500
 /** Maximum requests of one delivery; the statements that are left follow in the next one. */
 const maxRequests = 64

@@ -12,7 +12,6 @@ export function isInSubjectIndex(message: string): Sql {
   return raw(`(${message}.lease is not null or ${message}.step > 0 or ${message}.due_at is null)`)
 }
 
-/** Deletes all messages about a subject. */
 export async function deleteMessagesAbout(database: Database, subject: string): Promise<void> {
   await database.run(
     sql`delete from webhook_messages as m where m.subject = ${subject} and ${isInSubjectIndex('m')}`,

@@ -44,7 +44,6 @@ const order = { addedAt: sql`m.id` }
 /** Most users are not deleted; the others are members again once they are restored. */
 const isThere = sql`(select status from users where id = m.user_id) <> 'deleted'`
 
-/** Reads a page of memberships, of these groups or all. */
 async function pageOf(
   call: Call<Operations['members'] | Operations['memberships']>,
   groupIds: readonly string[] | undefined,
@@ -114,7 +113,6 @@ export const removeMember: Handler<Operations['removeMember']> = async (call) =>
   return undefined
 }
 
-/** The fields of a membership that come from its group. */
 type GroupNames = Pick<Membership, 'groupId' | 'groupName' | 'groupExternalId'>
 /** The fields of a membership that come from its user. */
 type UserNames = Pick<Membership, 'userId' | 'userEmail' | 'userExternalId'>

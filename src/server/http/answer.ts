@@ -153,7 +153,6 @@ async function handled({ app, route, context }: OperationRequest, call: Call): P
   return successOf(operation, answer, context, call.preconditions, app.tagged)
 }
 
-/** Returns the call with this transaction as its database. */
 function withTransaction(call: Call, database: Transaction): Call {
   return { ...call, database }
 }

@@ -121,7 +121,6 @@ function discardBody(body: Reply['body']): null {
 /** Answers a request; the principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
-/** Creates the answerer for these routes. */
 export function createAnswerer(
   app: AppOptions,
   routesOf: RoutesOf,

@@ -110,7 +110,6 @@ export function requireVersion({ preconditions }: Pick<Call, 'preconditions'>, v
   preconditions.requireVersion(version)
 }
 
-/** True if the caller has one of these roles. */
 export function isRole(
   call: { readonly principal: Pick<Principal, 'role'> },
   ...roles: readonly string[]

@@ -5,7 +5,6 @@ import { ProblemError } from '../problem-error.ts'
 
 /** Maximum nesting of a body. */
 export const maxDepth = 32
-/** Maximum items of an array. */
 export const maxArrayLength = 1000
 /** Maximum fields of an object. */
 export const maxMembers = 1000

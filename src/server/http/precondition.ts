@@ -64,7 +64,6 @@ export class Preconditions {
   }
 }
 
-/** No conditions. */
 export const unconditional = new Preconditions({})
 
 interface Condition {

@@ -19,7 +19,6 @@ export interface Answered {
 /** Converts an error to a response: problem details, an OAuth error, or a page. */
 export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
 
-/** Returns the response to any error. */
 export function refusalOf(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
   const fault = faultOf(error)
   return { reply: refuse(fault, context), cause: fault.cause }

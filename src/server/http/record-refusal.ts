@@ -50,7 +50,6 @@ export async function recordRefusal(
   }
 }
 
-/** Records a request that was refused with this code. */
 export async function recordRefusedRequest(
   app: AppOptions,
   limits: RateLimits,

@@ -14,7 +14,6 @@ export interface Reply {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
-  /** Error code for the log. */
   readonly code?: string
   /** The principal that signs in with the reply, for the log. */
   readonly principal?: Actor | undefined

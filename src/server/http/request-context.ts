@@ -76,7 +76,6 @@ export function isClientGone({ raw }: Pick<RequestContext, 'raw'>): boolean {
   return raw.signal?.aborted === true
 }
 
-/** Headers of every response. */
 export const everyHeader = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

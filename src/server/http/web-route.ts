@@ -29,7 +29,6 @@ export function withTransaction<V extends Visit>(
   return { ...visit, database }
 }
 
-/** A handled request. */
 export interface Handled {
   /** The user or application, if it is known before the response. */
   readonly principal?: Actor | undefined

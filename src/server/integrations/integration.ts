@@ -52,7 +52,6 @@ export interface Integration {
   readonly updatedAt: string
 }
 
-/** Row of an integration. */
 export interface IntegrationRow extends Row {
   readonly lms_kind: string
   readonly base_url: string | null
@@ -75,7 +74,6 @@ export interface IntegrationRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of an integration. */
 export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, client_id,
   client_secret, refresh_token, token_url, webhook_secrets, root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
 

@@ -98,13 +98,11 @@ async function storeIn(
   return { id, outcome, bytes: Buffer.byteLength(storedPayload ?? '') }
 }
 
-/** Applies the event of a delivery and returns the outcome. */
 export async function outcomeOf(applying: Applying, meaning: LmsEvent | DeliveryFault): Promise<Outcome> {
   if (!(meaning instanceof Error)) return applyEvent(applying, meaning)
   return { ...noEffect, status: 'failed', reason: meaning.code, detail: meaning.message }
 }
 
-/** Returns the item of an event. */
 export function itemOf(event: LmsEvent | undefined): string | null {
   return event?.type === 'grade' ? event.itemId : null
 }

@@ -8,7 +8,6 @@ import { type QueueLimits, ReadQueue } from './read-queue.ts'
 import type { BodyLimits } from './relayed-body.ts'
 import { ReaderThread } from './thread.ts'
 
-/** Limits of long reads. */
 export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
   readonly threads: number
   /** File that a thread runs; default: this program's. */

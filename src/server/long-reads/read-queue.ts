@@ -2,13 +2,11 @@ import { clientGone, type ProblemError, tooMany, unavailable } from '../problem-
 
 /** Limits of concurrent and waiting long reads. */
 export interface QueueLimits {
-  /** Maximum running reads of one owner. */
   readonly perOwner: number
   /** Maximum running reads. */
   readonly inAll: number
   /** Maximum replies being prepared: the number of threads. */
   readonly answering: number
-  /** Maximum waiting reads of one owner. */
   readonly waitingPerOwner: number
   /** Maximum waiting reads. */
   readonly waitingInAll: number

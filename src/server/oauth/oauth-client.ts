@@ -70,7 +70,6 @@ async function answerForm(
   }
 }
 
-/** Returns the client with this id. */
 export async function findClient(database: Database, id: string): Promise<OAuthClient | undefined> {
   const row = await findAppRow(database, id)
   return (

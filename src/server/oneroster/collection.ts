@@ -74,7 +74,6 @@ export interface Collection {
   readonly plural: string
   /** Member with a single record: `user`. */
   readonly singular: string
-  /** Names of all fields. */
   readonly fields: readonly string[]
   /**
    * Returns where the records are, in any order or sorted by a field or by `dateLastModified`; null if there is no index

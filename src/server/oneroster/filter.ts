@@ -55,7 +55,6 @@ export function invalid(problem: string): Error {
   return refused('invalid_parameter', 'invalid_filter_field', `The filter ${problem}.`)
 }
 
-/** True if a record meets a filter. */
 export function meets(record: object, filter: Filter): boolean {
   return filter.some((conditions) => conditions.every((condition) => isMet(record, condition)))
 }

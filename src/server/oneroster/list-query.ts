@@ -6,7 +6,6 @@ const defaultLimit = 100
 const maxLimit = 10_000
 const maxOffset = 1_000_000_000
 
-/** Query of a list. */
 export interface ListQuery {
   readonly limit: number
   readonly offset: number

@@ -15,14 +15,12 @@ import { badSelection, type ListQuery } from './list-query.ts'
 
 /** Rows that a request looks at: a page takes some hundred milliseconds at most. */
 const maxRows = 50_000
-/** Rows of a statement. */
 const rowsAtOnce = 1_000
 /** Records that are sorted by a field without an index. */
 const maxSorted = 5_000
 /** A total is exact up to here. */
 const maxTotal = 100_000
 
-/** A page of a list. */
 export interface ListPage {
   readonly records: readonly object[]
   /** Number of all records of the list; undefined if there are too many to count. */
@@ -118,7 +116,6 @@ interface List extends Pick<Asking, 'database'> {
   readonly query: Pick<ListQuery, 'filter'>
 }
 
-/** Reads the records after a position, of which some are passed. */
 async function pageAfter(
   list: List,
   position: Position,
@@ -175,7 +172,6 @@ async function* rowsAfter(
   }
 }
 
-/** Returns the records of the first rows of a part. */
 export async function firstRecords(
   { database }: Pick<Asking, 'database'>,
   part: TablePart,

@@ -3,7 +3,6 @@ import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import type { Narrowing, TablePart } from './collection.ts'
 
-/** Fields of every record. */
 export const baseFields = ['sourcedId', 'status', 'dateLastModified'] as const
 
 /** Time of records that never change. */

@@ -168,7 +168,5 @@ function peopleOf(
 
 /** Learners and instructors; admins and analysts who are enrolled in a course. */
 export const users = usersWith(undefined)
-/** Learners. */
 export const students = usersWith('learner')
-/** Instructors. */
 export const teachers = usersWith('instructor')

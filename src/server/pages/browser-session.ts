@@ -33,7 +33,6 @@ export interface Visitor {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A request of a signed-in visitor. */
 export interface SignedInVisit extends Visit {
   readonly visitor: Visitor
   readonly user: SignedIn
@@ -209,7 +208,6 @@ export async function endOtherSessions(
   await endSessions(call, sql`user_id = ${userId} and hash <> ${digest(token)}`)
 }
 
-/** A session that was ended. */
 export interface EndedSession extends Row {
   readonly id: string
   readonly user_id: string
@@ -223,7 +221,6 @@ async function endSessions(call: Writing, which: Sql): Promise<number> {
   return ended.length
 }
 
-/** Records the end of a session. */
 export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession): Promise<void> {
   return recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
 }

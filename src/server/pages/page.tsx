@@ -9,7 +9,6 @@ import type { ProblemError } from '../problem-error.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
 import { sourceOf, style, styleSource } from './style.ts'
 
-/** Options of a page. */
 export interface PageOptions {
   readonly title: string
   /** The error that the page shows; it sets the status, headers and code. */

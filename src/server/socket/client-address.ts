@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
-/** Returns the client address of a request. */
 export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => string
 
 /**
@@ -25,7 +24,6 @@ export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   }
 }
 
-/** Creates a test whether an address is one of these proxies. */
 export function createProxyTest(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList()
   for (const proxy of proxies) {

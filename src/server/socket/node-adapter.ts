@@ -11,7 +11,6 @@ type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause
 const silenceMs = 5_000
 const lingerMs = 30_000
 
-/** Creates a Node request listener from a transport. */
 export function createNodeListener(
   handle: Transport,
   onBroken: OnBroken,

@@ -46,7 +46,6 @@ export interface PortOptions {
   readonly tls?: TlsFiles | undefined
   /** Maximum concurrent connections. */
   readonly connections?: ConnectionCap
-  /** Timeouts of slow clients. */
   readonly timeouts?: typeof slowClientTimeouts
 }
 

@@ -61,7 +61,6 @@ export interface ServeOptions extends PortOptions {
   readonly timers?: Pick<DispatcherParts, 'later' | 'elapsedMs'>
 }
 
-/** A running server. */
 export interface RunningServer extends FirstSecrets {
   /** Public URL. */
   readonly url: string

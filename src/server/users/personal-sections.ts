@@ -7,9 +7,7 @@ import { timeOfId } from '../database/id.ts'
 /** A part of the data about a person: rows of one table, `r`. */
 interface Section {
   readonly table: string
-  /** Columns of the table that are shown. */
   readonly shown: readonly string[]
-  /** Columns of the table that are JSON. */
   readonly json?: readonly string[]
   /** Further columns, by name. */
   readonly more?: Readonly<Record<string, Sql>>

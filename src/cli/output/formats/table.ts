@@ -123,7 +123,6 @@ interface ColumnFacts {
   readonly whole: boolean
   /** True for ids, which commands take. */
   readonly id: boolean
-  /** True if every row has a value. */
   readonly full: boolean
   /** True if no row has a value. */
   readonly empty: boolean

@@ -146,7 +146,6 @@ function replaceValue(
   setAt(record, path.split('.'), read)
 }
 
-/** Returns the cells of a record, one for each column. */
 function recordCells({ columns }: Dataset, record: JsonObject): string[] {
   return columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
 }

@@ -331,7 +331,6 @@ export function headerMapping(mapping: Mapping, to: Pick<MappedTo, 'columns'>): 
   return Object.keys(document).length === 0 ? null : jsonText(document)
 }
 
-/** Returns a mapping as a document with the names of fields. */
 export function mappingDocument(
   mapping: Mapping,
   { columns: fields }: Pick<MappedTo, 'columns'>,

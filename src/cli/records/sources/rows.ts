@@ -47,7 +47,6 @@ export function asWritten(
 
 /** The rows of a file and its header. */
 export interface Rows {
-  /** Names of the cells. */
   readonly header: readonly string[]
   /** Names of mapped columns in the file, by the name of the column. */
   readonly labels?: ReadonlyMap<string, string>

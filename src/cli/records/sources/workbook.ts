@@ -240,7 +240,6 @@ const days: ReadonlySet<number> = new Set([
 const times: ReadonlySet<number> = new Set([18, 19, 20, 21, 22, 32, 33, 34, 35, 45, 46, 47, 55, 56])
 const percents: ReadonlySet<number> = new Set([9, 10])
 
-/** Returns what a number means in a format. */
 function meaningOf(id: number, code: string | undefined): NumberFormat {
   if (code === undefined)
     return days.has(id) ? 'day' : times.has(id) ? 'time' : percents.has(id) ? 'percent' : null

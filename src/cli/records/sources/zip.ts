@@ -4,7 +4,6 @@ import { systemCode } from '../../../config/errors.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { pluralise } from '../../terminal/format-text.ts'
 
-/** File of a package. */
 export interface PackedFile {
   /** Path in the package, `users.csv`; of a single file the path as given. */
   readonly name: string

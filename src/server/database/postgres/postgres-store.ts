@@ -5,7 +5,6 @@ import { isConflict, isLost, isStalePlan, servingFaultOf } from './faults.ts'
 import type { Answer, Connections, Lease } from './pool.ts'
 import { OpenTransaction, statementsBy, valuesOf } from './transaction.ts'
 
-/** The parts of a store. */
 interface StoreParts {
   /** Connections for short transactions. */
   readonly requests: Connections

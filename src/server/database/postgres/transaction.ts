@@ -169,7 +169,6 @@ function unknownOutcome(cause: unknown): Error {
   )
 }
 
-/** Sends one statement. */
 type Send = (query: Sql) => Promise<Answer>
 
 /** Returns the methods that read the rows of a statement. */

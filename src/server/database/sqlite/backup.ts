@@ -21,7 +21,6 @@ const pagesAtOnce = 2048
 /** SQLITE_BUSY, SQLITE_LOCKED (SQLite, Result and Error Codes). */
 const busy = [5, 6]
 
-/** Result of a backup. */
 interface BackupSize {
   readonly bytes: number
 }

@@ -7,7 +7,6 @@ import type { Database, Dialect, Row, Searched, SearchHits, SearchIndex } from '
  */
 export const sqliteSearch = { create, find } satisfies SearchIndex
 
-/** SQLite's dialect. */
 export const sqliteDialect: Dialect = {
   columnTypes: { text: 'text', integer: 'integer', real: 'real', json: 'text' },
   tableOptions: (inKeyOrder) => (inKeyOrder ? 'strict, without rowid' : 'strict'),
