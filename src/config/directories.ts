@@ -27,15 +27,15 @@ export interface Directories {
  * variables, else the platform's own. A relative XDG path is ignored (XDG Base Directory Specification).
  */
 export function directoriesOf(place: Place): Directories {
-  const { env, cwd } = place
+  const { env, cwd, platform } = place
   const own = env['LEARNCTL_CONFIG_DIR']
   const ownState = env['LEARNCTL_STATE_DIR']
   const xdg = (name: string) => {
     const base = env[name]
     return base && isAbsolute(base) ? join(base, 'learnctl') : undefined
   }
-  // HOME can be empty.
-  const standard = platformDirectories({ ...place, home: resolve(cwd, place.home) })
+  // HOME can be empty. The place may have more, such as streams that open when they are read.
+  const standard = platformDirectories({ env, cwd, platform, home: resolve(cwd, place.home) })
   const data = xdg('XDG_DATA_HOME') ?? standard.data
   return {
     config: own ? resolve(cwd, own) : (xdg('XDG_CONFIG_HOME') ?? standard.config),
