@@ -157,3 +157,102 @@ test('no answer tells an instructor of a record of another course', async ({ ins
     for (const hidden of texts) expect(text, operation.id).not.toContain(hidden)
   }
 })
+
+/**
+ * What an instructor is answered about a person in a course of their own: one whom they see, one whom they do not, one who was
+ * deleted, and one who does not exist. An external id that is guessed does not tell the second from the last, unless it is
+ * taken for a new person. Written down, not derived.
+ */
+const aboutPeople = `
+                                 seen  unseen  deleted  nobody
+enrol by id                      201   201     409      404
+enrol by external id             201   404     404      404
+enrol by e-mail address          201   201     404      404
+enrol by external id in a batch  201   404     404      404
+create, taken external id        409   409     409      201
+create, taken address            409   409     409      201
+create or update in a batch      403   409     409      201
+create or skip in a batch        200   409     409      201
+read                             200   404     404      404
+add to a group of the course     200   404     404      404
+record progress                  200   404     404      404
+record a grade                   200   404     404      404
+`
+
+interface Who {
+  readonly id: string
+  readonly externalId: string
+  readonly email: string
+}
+
+/** The request of each row; `fresh` makes a name that nobody has. */
+const requests: Readonly<
+  Record<string, (person: Person, who: Who, course: string, fresh: string) => Promise<Answer>>
+> = {
+  'enrol by id': (one, { id }, courseId) => one.post('/v1/enrollments', { courseId, userId: id }),
+  'enrol by external id': (one, { externalId }, courseId) =>
+    one.post('/v1/enrollments', { courseId, userId: `ext:${externalId}` }),
+  'enrol by e-mail address': (one, { email }, courseId) =>
+    one.post('/v1/enrollments', { courseId, userId: `email:${email}` }),
+  'enrol by external id in a batch': (one, { externalId }, courseId) =>
+    one.post('/v1/enrollments/batch', { items: [{ courseId, userId: `ext:${externalId}` }] }),
+  'create, taken external id': (one, { externalId }, _, fresh) =>
+    one.post('/v1/users', { email: `${fresh}@fresh.example`, externalId }),
+  'create, taken address': (one, { email }) => one.post('/v1/users', { email }),
+  'create or update in a batch': (one, { externalId }, _, fresh) =>
+    one.post('/v1/users/batch', {
+      onExists: 'update',
+      items: [{ email: `${fresh}@fresh.example`, externalId }],
+    }),
+  'create or skip in a batch': (one, { externalId }, _, fresh) =>
+    one.post('/v1/users/batch', {
+      onExists: 'skip',
+      items: [{ email: `${fresh}@fresh.example`, externalId }],
+    }),
+  read: (one, { externalId }) => one.get(`/v1/users/ext:${externalId}`),
+  'add to a group of the course': (one, { externalId }) =>
+    one.put(`/v1/groups/ext:crew-${externalId.slice(2)}/members/ext:${externalId}`),
+  'record progress': (one, { externalId }, courseId) =>
+    one.put(`/v1/learners/ext:${externalId}/progress`, { courseId, completionPercentage: 5 }),
+  'record a grade': (one, { externalId }, courseId) =>
+    one.put('/v1/grades', { learnerId: `ext:${externalId}`, courseId, itemId: 'quiz', scoreGiven: 5 }),
+}
+
+base(
+  'of people whom they do not see, instructors learn nothing',
+  { tags: ['slow'] },
+  async ({ admin, instructor }) => {
+    const [head = '', ...lines] = aboutPeople.split('\n').slice(1, -1)
+    const kinds = head.trim().split(/ +/)
+    const answered: string[] = []
+    let number = 0
+    for (const line of lines) {
+      const [name = ''] = line.split(/ {2,}/)
+      const statuses: string[] = []
+      for (const kind of kinds) {
+        number += 1
+        const { body: course } = await instructor.post('/v1/courses', { title: `Course ${number}` })
+        const { body: other } = await instructor.post('/v1/courses', { title: `Other ${number}` })
+        const names = { externalId: `x-${number}`, email: `hidden-${number}@school.example` }
+        let who: Who = { id: 'usr_none', ...names }
+        if (kind !== 'nobody') who = { ...names, id: (await admin.post('/v1/users', names)).body.id }
+        if (kind === 'seen') await admin.post('/v1/enrollments', { courseId: other.id, userId: who.id })
+        if (kind === 'deleted') await admin.delete(`/v1/users/${who.id}`)
+        await admin.post('/v1/groups', { name: 'Crew', externalId: `crew-${number}`, courseId: course.id })
+        const answer = await (requests[name] as (typeof requests)[string])(
+          instructor,
+          who,
+          kind === 'seen' && name.startsWith('record') ? other.id : course.id,
+          `fresh-${number}`,
+        )
+        const { status } = answer.body?.results?.[0] ?? answer
+        statuses.push(String(status))
+        if (kind === 'unseen' && !name.endsWith('address') && !name.endsWith('by id'))
+          expect(answer.text, name).not.toMatch(/hidden-|usr_/)
+      }
+      answered.push(`${name.padEnd(33)}${statuses.join(' ')}`)
+    }
+    const plain = (text: string) => text.replace(/ +/g, ' ').trim()
+    expect(answered.map(plain)).toEqual(lines.map(plain))
+  },
+)
