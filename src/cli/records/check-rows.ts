@@ -10,7 +10,6 @@ import type { DocumentCheck } from './check-document.ts'
 import { errorAt } from './entries.ts'
 import type { Rejection } from './import-journal.ts'
 import { type Place, sentence } from './sources/file.ts'
-import { createNameTable } from './sources/name-table.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './step.ts'
 import { trimmedColumns } from './trimmed-columns.ts'
@@ -46,12 +45,12 @@ export async function checkFile(
   name: string,
   dataset: Dataset,
   { rows, paths, labels, placeOf = lineAlone }: Rows,
-  options: CheckOptions & { readonly skipInvalid: boolean; readonly expectedRows: number },
+  options: CheckOptions & { readonly skipInvalid: boolean },
 ): Promise<Checked> {
   requireColumns(name, dataset, paths, options)
   const groups = new Map<string, Group>()
   const invalid = new Map<number, Rejection>()
-  const lines = createNameTable(options.expectedRows * dataset.keys.length)
+  const lineByName = new Map<string, number>()
   // Progress has several rows (steps) for the same record.
   const repeats = dataset.operations.update === undefined
   let problems = 0
@@ -66,11 +65,11 @@ export async function checkFile(
     if (trims.length > 0) trimmed.rows += 1
     for (const column of trims) trimmed.columns.add(columnText(column, labels))
     const names = repeats ? [] : namesOf(dataset, row.record)
-    const same = lines.add(names, row.line)
+    const same = names.map((name) => lineByName.get(name)).find((line) => line !== undefined)
     if (same !== undefined) {
       const message = `is the same ${dataset.noun} as line ${placeText(placeOf(same))}`
       found.push({ column: null, code: 'duplicate', message })
-    }
+    } else for (const name of names) lineByName.set(name, row.line)
     problems += found.length
     if (options.skipInvalid && found[0]) {
       const message = found.map((problem) => problemText(problem, labels)).join('; ')

@@ -61,7 +61,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   const partial = onExists === 'update'
   const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
   const byDocument = checkByDocument(document, dataset)
-  const options = { partial, local, skipInvalid, byDocument, expectedRows: file.lines }
+  const options = { partial, local, skipInvalid, byDocument }
   const checked = await checkFile(file.name, dataset, await rowsOf(), options)
   const { keyless, trimmed } = checked
   if (keyless > 0) {

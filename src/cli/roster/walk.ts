@@ -1,6 +1,5 @@
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
-import { createNameTable, type NameTable } from '../records/sources/name-table.ts'
 import type { FindingsCollector } from './findings.ts'
 import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
 import { RosterRow, type RowFile } from './row.ts'
@@ -21,9 +20,9 @@ export interface Reading {
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
   mode(table: string): RosterMode
   /** Number and rank of the last row of each key, by table. */
-  readonly keys: Map<string, NameTable>
+  readonly keys: Map<string, Map<string, number>>
   /** The same for records that several rows may be about, by part, and for other unique values. */
-  readonly names: Map<string, NameTable>
+  readonly names: Map<string, Map<string, number>>
 }
 
 /** Creates the state of a new reading. */
@@ -45,7 +44,7 @@ export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
 /** Ranks of rows about the same record: a row does not replace one of a higher rank. */
 export const ranks = { none: 0, removed: 1, inactive: 2, completed: 3, active: 4 } as const
 export type Rank = (typeof ranks)[keyof typeof ranks]
-/** A number in a name table is that of the row times this, plus its rank. */
+/** The number of a key or name is that of its row times this, plus its rank. */
 const rankCount = 8
 
 /** How the rows of a table are read. */
@@ -70,7 +69,7 @@ export async function* walk(
 ): AsyncGenerator<readonly RosterEntry[]> {
   const { findings } = reading
   const files = reading.files.get(form.name) ?? []
-  const keys = createNameTable(files.reduce((sum, { lines }) => sum + lines, 0))
+  const keys = new Map<string, number>()
   reading.keys.set(form.name, keys)
   const rowFiles: RowFile[] = []
   const open: OpenReference[] = []
@@ -81,7 +80,7 @@ export async function* walk(
       if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
     }
     const key = keyOf(form, row)
-    if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key), row)
+    if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key) ?? 0, row)
     for (const reference of isRemoved ? [] : (form.references ?? [])) {
       checkReference(reading, row, reference, reference.to === form.name ? open : null)
     }
@@ -128,7 +127,7 @@ export async function* walk(
         findings.addUnread(file.name, name)
     }
   }
-  for (const { row, reference, key } of open) if (keys.get(key) === 0) addMissing(row, reference, key)
+  for (const { row, reference, key } of open) if (!keys.has(key)) addMissing(row, reference, key)
 }
 
 /** Adds a problem if a row is shorter or longer than its header; only empty cells may be missing or too many at the end. */
@@ -159,7 +158,7 @@ export function claim(
 ): boolean {
   const names = namesOf(reading, part)
   const before = names.get(key)
-  if (before !== 0) {
+  if (before !== undefined) {
     const isSame = numberIn(before) === row.number
     row.addLeniency(`several rows of one ${noun}; read the last`, key.replaceAll('\n', ', '))
     if (rankIn(before) > rank || isSame) return false
@@ -177,9 +176,11 @@ export function requireUnique(
   replaced: number,
 ): void {
   const names = namesOf(reading, name)
-  const before = names.set(value, row.number * rankCount)
+  const before = names.get(value)
+  names.set(value, row.number * rankCount)
+  if (before === undefined) return
   const number = numberIn(before)
-  if (before === 0 || number === replaced || number === row.number) return
+  if (number === replaced || number === row.number) return
   const { file, line } = row.placeOf(number)
   row.addProblem(column, 'duplicate', `is the ${name} of ${file}:${line} as well`, value)
 }
@@ -196,7 +197,7 @@ export function isRemovedRow(reading: Reading, table: string, key: string): bool
 
 /** True if the rows about a record that several rows may be about say that it is gone. */
 export function isRemovedRecord(reading: Reading, part: RosterPart, key: string): boolean {
-  return rankIn(namesOf(reading, part).get(key)) === ranks.removed
+  return rankIn(namesOf(reading, part).get(key) ?? 0) === ranks.removed
 }
 
 /** Adds a problem if an earlier row of the table has the same key, but not the same value. */
@@ -211,15 +212,18 @@ export function requireSame(
   }: Readonly<Record<'table' | 'column' | 'key' | 'value' | 'message', string>>,
   row: RosterRow,
 ): void {
-  const isNew = namesOf(reading, `${table} ${column}`).set(`${key}\n${value}`, row.number * rankCount) === 0
+  const names = namesOf(reading, `${table} ${column}`)
+  const pair = `${key}\n${value}`
+  const isNew = !names.has(pair)
+  names.set(pair, row.number * rankCount)
   const before = rowNumberOf(reading, table, key)
   if (before === 0 || !isNew) return
   const { file, line } = row.placeOf(before)
   row.addProblem(column, 'duplicate', `is that of ${file}:${line} as well, ${message}`, key)
 }
 
-function namesOf({ names }: Reading, of: string): NameTable {
-  const known = names.get(of) ?? createNameTable(0)
+function namesOf({ names }: Reading, of: string): Map<string, number> {
+  const known = names.get(of) ?? new Map<string, number>()
   names.set(of, known)
   return known
 }
@@ -264,10 +268,9 @@ export function checkReference(
     row.addLeniency(`references to ${reference.to} are not checked: ${why}`)
     return
   }
-  const isOne = known.get(text) !== 0
-  if (isOne) return
+  if (known.has(text)) return
   for (const key of reference.isList ? listIn(text) : [text]) {
-    if (known.get(key) !== 0) continue
+    if (known.has(key)) continue
     if (open) open.push({ row, reference, key })
     else addMissing(row, reference, key)
   }
