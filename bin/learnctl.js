@@ -27,7 +27,7 @@ function start() {
 /** Prints the version, or the help that the build has stored, without loading the program. Returns false for other words. */
 function printStored() {
   if (words.length > 1) return false
-  const word = words[0] || '--help'
+  const word = words.length === 0 ? '--help' : words[0]
   try {
     const text = /^(--version|-V|-v|version)$/.test(word)
       ? `${require('../package.json').version}\n`

@@ -50,6 +50,7 @@ describe('the launcher', () => {
   test('answers by itself what the build has stored: the version, and the help', async ({ installed }) => {
     const answer = async (word: string) => (await run(installed('bin/learnctl.js'), [word])).stdout
     expect(await answer('--help')).toBe('started --help\n')
+    expect(await answer('')).toBe('started \n')
     writeFileSync(installed('dist/help.txt'), 'Usage: of ours\n')
     for (const word of ['--help', '-h', 'help']) expect(await answer(word)).toBe('Usage: of ours\n')
     for (const word of ['--version', '-V', '-v', 'version']) expect(await answer(word)).toBe('1.2.3\n')
