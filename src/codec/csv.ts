@@ -1,10 +1,11 @@
 // The one encoder of CSV: for the server's analytics and for the command line's output.
 
 // A spreadsheet may separate cells by `;`, `|` or a tab where the file does not, so that a formula can start after it.
-const formula = "(?<=^)(?='*[=+\\-@\\t\\r\\n＝＋－＠])|(?<=[;|\\t])(?='*[=+\\-@＝＋－＠])"
-const guardPlace = new RegExp(formula)
-const guardPlaces = new RegExp(formula, 'g')
-const guards = /(?<=^)'(?='*[=+\-@\t\r\n＝＋－＠])|(?<=[;|\t])'(?='*[=+\-@＝＋－＠])/g
+const placesOf = (guard: string) =>
+  `^${guard}(?='*[=+\\-@\\t\\r\\n＝＋－＠])|(?<=[;|\\t])${guard}(?='*[=+\\-@＝＋－＠])`
+const guardPlace = new RegExp(placesOf(''))
+const guardPlaces = new RegExp(placesOf(''), 'g')
+const guards = new RegExp(placesOf("'"), 'g')
 const needsQuotes = /[",;|\t\r\n]/
 
 /** A cell: text, a number, a boolean, or null for an empty cell. */

@@ -12,8 +12,8 @@ const attributes = {
   ),
   instructorEnrollment: field(
     z.enum(['known', 'anyone']).default('known'),
-    'Whom instructors enrol: known for people whom they see, or name by e-mail address or id; anyone for all whom they name, also by external id',
-    'Whom instructors enrol',
+    'People whom an instructor may enrol: known for those whom they see, or name by e-mail address or id; anyone also for those named by external id',
+    'People whom an instructor may enrol',
   ),
 }
 

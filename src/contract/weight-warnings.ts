@@ -58,7 +58,7 @@ export function weightWarnings(
   ]
 }
 
-/** Counts the learners for whom an item does not count, as it has no weight while others have one. */
+/** Counts learners by item: those whose grade of it is ignored, because it has no weight and others have one. */
 function learnersByUnweighted(
   grades: readonly WeighedGrade[],
   weights: Weights,

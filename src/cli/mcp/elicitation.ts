@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 /** Asks the user a question; true if they agree. */
 export type Ask = (question: string) => Promise<boolean>
 
-/** What belongs to one call of a tool. */
+/** Signal and question of one call of a tool. */
 export interface CallParts {
   readonly signal: AbortSignal
   /** Null if the client cannot ask its user. */

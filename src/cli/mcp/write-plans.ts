@@ -15,7 +15,7 @@ interface PlannedWrite {
   readonly fileDigests: readonly string[]
 }
 
-/** What a plan says about its write. */
+/** Preview, number of steps and records of a planned write. */
 interface Planned {
   /** Digest of what the dry run printed; null if it prints the time. */
   readonly preview: string | null

@@ -48,7 +48,7 @@ export interface CoursePlan {
   readonly prune: boolean
   /** Titles of modules to remove. */
   readonly removedModules: readonly string[]
-  /** What the platform would say about the changes. */
+  /** Warnings about the changes, such as weights without an item. */
   readonly notes: readonly string[]
 }
 

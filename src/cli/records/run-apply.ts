@@ -109,7 +109,7 @@ async function planAndApply(
     line.stop()
     journal.close()
   })
-  // What the plan has said is not said again.
+  // The plan has printed some of these notes already.
   for (const text of reader.notes.sentences(target)) if (!notes.includes(text)) await output.note(text)
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }

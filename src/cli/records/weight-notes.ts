@@ -36,7 +36,7 @@ export async function weightNotes(
     isCut = grades.length > maxWeighedGrades
     if (isCut) break
   }
-  // Of more grades, the names of items are not all known.
+  // Beyond the limit, items may be missing: no weight counts as unknown.
   const names = isCut ? weights.map(({ name }) => name) : null
   const rows = grades.map(({ learnerId, itemId, label, weight, published, scoreGiven }) => ({
     ...{ userId: learnerId, itemId, label, weight },
