@@ -6,6 +6,7 @@ import {
   hostOf,
   lineOf,
   NotOfferedError,
+  PlatformError,
   ProtocolError,
   RequestError,
   type Target as Sent,
@@ -88,6 +89,7 @@ export function failureOf(error: unknown, target: Target | null): Failure {
     const text = message.replace('If-Match', '--if-version')
     return { ...nothing, code, exit, message: text, why, hint: requestHint(error) }
   }
+  if (error instanceof PlatformError) return failureOfPlatform(error)
   if (error instanceof ProtocolError && isUnclear(error)) {
     const why = ['It may have succeeded']
     return {
@@ -104,6 +106,21 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   }
   const message = error instanceof Error ? error.message : String(error)
   return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
+}
+
+/** Suggests the line of a platform file that would describe what did not fit. */
+function failureOfPlatform(error: PlatformError): Failure {
+  const { code, message, line } = error
+  const isFiltered = code === 'not_filtered' || code === 'not_sorted'
+  const rows = isFiltered ? '; --ignore-filters shows the rows as they came' : ''
+  return {
+    ...nothing,
+    code,
+    exit: 'failure',
+    message,
+    why: isUnclear(error) ? ['It may have succeeded', checkHint(error)] : [],
+    hint: `Describe the platform in a file (docs/platforms.md), with a line such as ${line}${rows}`,
+  }
 }
 
 function requestHint({ code, noun }: RequestError): string | null {
@@ -127,7 +144,8 @@ function requestHint({ code, noun }: RequestError): string | null {
  */
 function isUnclear({ method, code, answer }: ProtocolError): boolean {
   const status = answer?.status ?? 0
-  if (code === 'not_shown' || code === 'another_record') return true
+  if (code === 'not_shown' || code === 'not_set') return true
+  if (code === 'not_described') return method !== 'GET'
   const taken = answer !== null && status < 300
   const led = code === 'redirected' && status !== 307 && status !== 308
   return (

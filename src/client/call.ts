@@ -58,26 +58,12 @@ export interface Result<Data> {
   readonly unchanged: boolean
   /** The `Location` header: address of the created resource (RFC 9110 §10.2.2). */
   readonly location: string | null
-  /** True if the platform confirms `handling: 'strict'` (RFC 7240 §3): it refuses everything that it does not obey. */
-  readonly strict: boolean
   /** True if the platform does not offer the operation, and the data is the item of its list. */
   readonly fromList: boolean
   /** Id of the created or changed record, from the response or else from the request; null if unknown. */
   readonly id: string | null
-  /** Comparison of a write with its response; null for a read, and if the platform confirms `strict`. */
-  readonly written: Written | null
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
-}
-
-/** Comparison of a successful write with the response to it. */
-export interface Written {
-  /** False if the response only confirms the write, without showing the record. */
-  readonly shown: boolean
-  /** Fields whose value in the response differs from the value sent. */
-  readonly other: readonly { readonly field: string; readonly sent: unknown; readonly shown: unknown }[]
-  /** Fields that were sent and are missing in the response, though it shows others. */
-  readonly unshown: readonly string[]
 }
 
 /** An item of a list operation. */
@@ -86,13 +72,11 @@ export type Item<O extends Operation> = Answer<O> extends { data: readonly (infe
 /** A page of a list. */
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
-  /** True if the list has more items, even if the platform does not say how to get them. */
+  /** True if the list has more items. */
   readonly more: boolean
-  /** The object that contained the items, with its other members; empty for a bare array. */
+  /** The object that contained the items, with its other members. */
   readonly around: JsonObject
   readonly requestId: string | null
-  /** True if the platform confirms `handling: 'strict'` (RFC 7240 §3): it refuses everything that it does not obey. */
-  readonly strict: boolean
 }
 
 /** Untyped input of any operation. */

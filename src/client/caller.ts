@@ -1,36 +1,35 @@
-import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
+import { isJsonObject } from '../codec/json-text.ts'
+import type { HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { normaliseBaseUrl } from './base-url.ts'
 import type { AnyInput, CallArguments, CallInput, Item, OutgoingRequest, Page, Result } from './call.ts'
-import { ApiError, hostOf, isOurs, lineOf, NotOfferedError, ProtocolError } from './errors.ts'
-import type { Refuse } from './foreign/reply.ts'
-import { type CredentialKind, errorOf } from './problem.ts'
+import { ApiError, hostOf, isOurs, NotOfferedError, refusalOf } from './errors.ts'
+import { describedTransport, platformTransport } from './platform/index.ts'
+import type { PlatformFile } from './platform/platform-file.ts'
+import type { CredentialKind } from './problem.ts'
 import {
   assertMediaType,
   bareResult,
   discardBody,
   isOwnReply,
-  isStrict,
-  type RawPage,
-  readOwnAnswer,
-  readOwnPage,
-  readOwnPages,
+  readAnswer,
+  readPage,
+  readPages,
   type StreamedResponse,
   streamOf,
-  type WalkedPage,
 } from './reply.ts'
 import { type RawRequest, rawRequestOf, requestOf } from './request.ts'
 import type { Wait } from './retry.ts'
 import { type ExchangeReport, Sender, type Translate } from './sender.ts'
-import { createWrite } from './write.ts'
+import { prepareWrite } from './write.ts'
 
 /** Calls operations on one platform. It throws only the errors of errors.ts, or the reason of an aborted signal. */
 export interface Caller {
   /** Calls an operation and reads the whole response, which is not validated. */
   call<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
   /**
-   * Calls a write on a platform of any style: replaces references by ids and compares the version before, where the
-   * platform may not do so itself, and reads the record back if the response does not confirm the write.
+   * Calls a write on a platform of any kind: where the platform is no server of this API, replaces references by ids and
+   * compares the version before.
    */
   write<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
   /** Calls an operation and returns the response as a stream; read it to its end, or leave the loop with `break`. */
@@ -57,6 +56,8 @@ export interface CallerOptions {
   readonly transport: Transport
   /** True for a server of this API, whose responses need no check (default: decided by the headers of each reply). */
   readonly ours?: boolean | undefined
+  /** How another platform differs from the published form; null (the default) if it does not. */
+  readonly platform?: PlatformFile | null | undefined
   /** Returns the Authorization header, called for each attempt; null, or no function, for none. */
   readonly authorization?: (() => Promise<string | null>) | undefined
   /**
@@ -89,51 +90,57 @@ export function createCaller(options: CallerOptions): Caller {
   return new PlatformCaller(options)
 }
 
-/** Maximum number of pages of a list to search for one record. */
+/** Maximum number of pages of a list to search for one course. */
 const maxListPages = 25
 
 class PlatformCaller implements Caller {
   readonly #baseUrl: string
+  /** Sends calls of the contract. */
   readonly #sender: Sender
-  readonly #write: ReturnType<typeof createWrite>
+  /** Sends requests as they are. */
+  readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
   /** True for an academy in this process. */
   readonly #isInProcess: boolean
-  /** Returns the error of a refusal in a response with a status of success. */
-  readonly #refuse: Refuse
+  /** Ids by reference, where the platform is no server of this API. */
+  readonly #ids = new Map<string, Promise<string>>()
+  /** Ids of the operations that the platform file describes. */
+  readonly #described: ReadonlySet<string>
   #isOurs: boolean
 
   constructor(options: CallerOptions) {
-    const { credential = 'api_key', now = Date.now, ours = false } = options
+    const { ours = false, platform = null } = options
     this.#baseUrl = normaliseBaseUrl(options.baseUrl)
     this.#newIdempotencyKey = options.newIdempotencyKey ?? (() => crypto.randomUUID())
     this.#isInProcess = ours
     this.#isOurs = ours
-    this.#sender = new Sender({
+    this.#described = new Set(Object.keys(platform?.operations ?? {}))
+    const common = {
       baseUrl: this.#baseUrl,
-      transport: options.transport,
       authorization: options.authorization,
       reauthorization: options.reauthorization,
-      credential,
+      credential: options.credential ?? ('api_key' as const),
       insecureHttp: options.insecureHttp ?? false,
       attempts: options.attempts ?? 4,
       timeoutMs: options.timeoutMs ?? 30_000,
       idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
       maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
-      now,
+      now: options.now ?? Date.now,
       sleep: options.sleep ?? sleepFor,
       random: options.random ?? Math.random,
+      honoursKeys: platform === null ? null : platform.idempotencyKey === true,
       onWait: options.onWait,
       onExchange: options.onExchange,
-    })
-    const sentCredential = options.authorization ? credential : null
-    this.#refuse = (target, reply, failure) => errorOf(target, reply, sentCredential, now, failure)
-    this.#write = createWrite({
-      call: (operation, input) => this.call(operation, input),
-      pages: (operation, input) => this.pages(operation, input),
-      host: new URL(this.#baseUrl).host,
-      isOurs: () => this.#isOurs,
-    })
+    }
+    const watched: Transport = async (request) => {
+      const reply = await options.transport(request)
+      this.#isOurs ||= isOwnReply(reply)
+      return reply
+    }
+    const raw = platform === null ? watched : describedTransport(watched, platform)
+    this.#rawSender = new Sender({ ...common, transport: raw, describe: null })
+    const describe = (send: Transport) => platformTransport(send, platform)
+    this.#sender = ours ? this.#rawSender : new Sender({ ...common, transport: raw, describe })
     // Programs take single functions out of a caller.
     this.call = this.call.bind(this)
     this.write = this.write.bind(this)
@@ -151,12 +158,7 @@ class PlatformCaller implements Caller {
   ): Promise<Result<Answer<O>>> {
     const request = this.#requestOf(operation, input)
     const consume = async (reply: HttpResponse) => {
-      const { data, written, id } = this.#recognise(reply)
-        ? await readOwnAnswer(request, reply, operation, input ?? {})
-        : await (await import('./foreign/reply.ts')).readAnswer(
-            { target: request, operation, input: input ?? {}, reply },
-            this.#refuse,
-          )
+      const { data, id } = await readAnswer(request, reply, operation, input ?? {})
       return {
         // Not validated: servers of other versions send fewer or more fields than the contract has.
         data: data as Answer<O>,
@@ -166,19 +168,18 @@ class PlatformCaller implements Caller {
         replayed: reply.headers['idempotent-replayed'] === 'true',
         unchanged: reply.headers['unchanged'] === 'true',
         location: reply.headers['location'] ?? null,
-        strict: this.#isInProcess || isStrict(reply.headers),
         fromList: false,
-        written,
         id,
         date: reply.headers['date'] ?? null,
       }
     }
     try {
-      return await this.#sender.send(request, consume, this.#translate(request, operation, input))
+      return await this.#sender.send(request, consume, this.#translate(request, operation))
     } catch (error) {
-      if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
+      const listed = this.#isOurs ? undefined : await this.#listedCourse(operation, input, error)
+      if (listed === undefined) throw error
       // Not validated, as above.
-      return { ...bareResult, data: error.listed as Answer<O>, fromList: true }
+      return { ...bareResult, data: listed as Answer<O>, fromList: true }
     }
   }
 
@@ -186,9 +187,10 @@ class PlatformCaller implements Caller {
     operation: O,
     ...[input]: CallArguments<O>
   ): Promise<Result<Answer<O>>> {
-    const result = await this.#write(operation, input ?? {})
+    const platform = { host: new URL(this.#baseUrl).host, ...this.#untyped }
+    const prepared = await prepareWrite(platform, this.#ids, operation, input ?? {})
     // Not validated, as in `call`.
-    return { ...result, data: result.data as Answer<O> }
+    return (await this.call<Operation>(operation, prepared)) as Result<Answer<O>>
   }
 
   async open(
@@ -199,17 +201,15 @@ class PlatformCaller implements Caller {
     const media = accept ? [accept] : (operation.media ?? [])
     const request = this.#requestOf(operation, input, media.join(', ') || '*/*')
     const consume = async (reply: HttpResponse) => {
-      this.#recognise(reply)
       try {
         assertMediaType(request, reply, media)
       } catch (error) {
-        await (await import('./foreign/reply.ts')).assertNoFailure(request, reply, this.#refuse)
         await discardBody(reply)
         throw error
       }
       return streamOf(reply)
     }
-    return this.#sender.send(request, consume, this.#translate(request, operation, input))
+    return this.#sender.send(request, consume, this.#translate(request, operation))
   }
 
   async *pages<const O extends Operation>(
@@ -218,20 +218,10 @@ class PlatformCaller implements Caller {
   ): AsyncGenerator<Page<O>> {
     const first = this.#requestOf(operation, input)
     const read = (request: OutgoingRequest) =>
-      this.#sender.send(
-        request,
-        (reply) => this.#readPage(request, reply, operation),
-        this.#translate(request, operation, input),
-      )
+      this.#sender.send(request, (reply) => readPage(request, reply), this.#translate(request, operation))
     for await (const { items, around, headers, more } of readPages(first, read)) {
       // Not validated, as in `call`.
-      yield {
-        data: items as readonly Item<O>[],
-        around: around.at(-1) ?? {},
-        more,
-        requestId: headers['x-request-id'] ?? null,
-        strict: this.#isInProcess || isStrict(headers),
-      }
+      yield { data: items as readonly Item<O>[], around, more, requestId: headers['x-request-id'] ?? null }
     }
   }
 
@@ -239,12 +229,21 @@ class PlatformCaller implements Caller {
     return this.#isOurs
   }
 
+  /** The calls that preparing a write makes. */
+  get #untyped() {
+    return {
+      isOurs: this.isOurs,
+      call: (operation: Operation, input: AnyInput) => this.call(operation, input),
+      pages: (operation: Operation, input: AnyInput) => this.pages(operation, input),
+    }
+  }
+
   request<const O extends Operation>(operation: O, ...[input]: CallArguments<O>): OutgoingRequest {
     return this.#requestOf(operation, input)
   }
 
   send(raw: RawRequest): Promise<StreamedResponse> {
-    return this.#sender.send(this.rawRequest(raw), async (reply) => streamOf(reply))
+    return this.#rawSender.send(this.rawRequest(raw), async (reply) => streamOf(reply))
   }
 
   rawRequest(raw: RawRequest): OutgoingRequest {
@@ -257,63 +256,46 @@ class PlatformCaller implements Caller {
     return requestOf(this.#baseUrl, operation, asked, accept, this.#newIdempotencyKey)
   }
 
-  /** True for a reply of a server of this API, which the caller then remembers. */
-  #recognise(reply: HttpResponse): boolean {
-    if (this.#isInProcess) return true
-    const isOwn = isOwnReply(reply)
-    this.#isOurs ||= isOwn
-    return isOwn
-  }
-
-  /** Returns a function that finds out whether an error means that the platform lacks the operation. */
-  #translate(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
+  /** Returns a function that recognises errors which mean that the platform lacks the operation. */
+  #translate(request: OutgoingRequest, operation: Operation): Translate {
     return async (error) => {
-      const isOffered = error instanceof ApiError && isOurs(error) && ![405, 501].includes(error.status)
-      if (isOffered) return error
-      const { offeringErrorOf } = await import('./foreign/offering.ts')
-      const readList = (path: string) => this.#readList(operation, path)
-      return offeringErrorOf(request, operation, input.params ?? {}, error, readList)
+      if (!(error instanceof ApiError)) return error
+      if ([405, 501].includes(error.status)) return new NotOfferedError(request, operation.id, error)
+      if (error.status !== 404 || error.coded || isOurs(error) || operation.published) return error
+      // Only a file says that an operation beyond the published ones is there: then a record is missing.
+      return this.#described.has(operation.id) ? error : new NotOfferedError(request, operation.id, error)
     }
   }
 
   /**
-   * Yields the pages of the list at a path, each requested once. Throws a ProtocolError if the list has more than
-   * `maxListPages` pages.
+   * Returns a course from the published list where the platform shows no single course; undefined for any other call or
+   * error. Throws ApiError with status 404 if the whole list does not show it.
    */
-  async *#readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
-    const first = { method: 'GET', url: this.#baseUrl + path, headers: { accept: 'application/json' } }
-    const list = { ...operation, path: `/${path.slice(1)}` } as const
-    const read = (request: OutgoingRequest) =>
-      this.#sender.sendOnce(request, (reply) => this.#readPage(request, reply, list))
-    let pages = 0
-    let count = 0
-    for await (const { items, more } of readPages(first, read)) {
-      yield items
-      pages += 1
-      count += items.length
-      if (!more) return
-      if (pages === maxListPages) {
-        const message = `${hostOf(first)} does not support ${operation.id}, and the first ${count} items of its list do not show it (${lineOf(first)})`
-        throw new ProtocolError(first, 'incomplete', message)
+  async #listedCourse(operation: Operation, input: AnyInput = {}, error: unknown): Promise<unknown> {
+    const refusal = error instanceof NotOfferedError ? error.cause : error
+    if (operation.id !== 'courses.get' || !(refusal instanceof ApiError)) return undefined
+    if (refusal.coded || ![404, 405, 501].includes(refusal.status)) return undefined
+    const { calls } = await import('../contract/calls.ts')
+    const { courseId } = input.params ?? {}
+    let left = maxListPages
+    try {
+      for await (const { data, more } of this.pages<Operation>(calls.courses.list, {
+        signal: input.signal,
+      })) {
+        const found = data.find((item) => isJsonObject(item) && item['id'] === courseId)
+        left -= 1
+        if (found !== undefined) return found
+        if (more && left === 0) return undefined
       }
+    } catch (cause) {
+      // Without the list, the error of the single course stands.
+      if (cause instanceof NotOfferedError || (cause instanceof ApiError && cause.status === 404))
+        return undefined
+      throw cause
     }
+    const detail = `${hostOf(refusal)} has no course ${courseId}`
+    throw new ApiError(refusal, { ...refusalOf(refusal), status: 404, code: 'not_found', detail })
   }
-
-  async #readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation): Promise<RawPage> {
-    if (this.#recognise(reply)) return readOwnPage(request, reply)
-    const { readPage } = await import('./foreign/reply.ts')
-    return readPage(request, reply, operation, this.#refuse)
-  }
-}
-
-/** Yields every page of a list, beginning with that of the given request. */
-async function* readPages(
-  request: OutgoingRequest,
-  read: (request: OutgoingRequest) => Promise<RawPage>,
-): AsyncGenerator<WalkedPage> {
-  const first = await read(request)
-  if (first.isOwn) yield* readOwnPages(request, first, read)
-  else yield* (await import('./foreign/walk.ts')).readPages(request, first, read)
 }
 
 async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {

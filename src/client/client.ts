@@ -1,6 +1,5 @@
 import type * as z from 'zod'
 import { isJsonObject } from '../codec/json-text.ts'
-import { type Call, calls } from '../contract/calls.ts'
 import type { Transport } from '../contract/http.ts'
 import { type Contract, contract } from '../contract/index.ts'
 import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
@@ -14,6 +13,7 @@ export type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from
 export type { CallOptions, Item } from './call.ts'
 export type { Caller, CallerOptions } from './caller.ts'
 export * from './errors.ts'
+export type { PlatformFile } from './platform/platform-file.ts'
 export type { StreamedResponse } from './reply.ts'
 export type * from './resources.ts'
 
@@ -97,14 +97,9 @@ export function createClient(options: ClientOptions): Client {
     credential: accessToken === undefined ? 'api_key' : 'access_token',
     authorization: bearer === undefined ? undefined : async () => `Bearer ${bearer}`,
   })
-  // Responses of platforms with other field names get the names of the contract as well.
-  const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
   const groups = Object.entries(contract).map(([group, operations]) => {
     const methods = Object.fromEntries(
-      Object.entries(operations).map(([verb, operation]) => [
-        verb,
-        methodOf(caller, { ...operation, holds: known[group]?.[verb]?.holds }),
-      ]),
+      Object.entries(operations).map(([verb, operation]) => [verb, methodOf(caller, operation)]),
     )
     const { list } = methods
     return [group, list && 'all' in list ? { all: list.all, ...methods } : methods]

@@ -153,15 +153,17 @@ export type ProtocolCode =
   | 'redirected'
   | 'unknown_encoding'
   | 'bad_encoding'
+  | 'not_described'
+  | 'not_filtered'
+  | 'not_sorted'
+  | 'invalid_row'
+  | 'not_set'
   | 'unexpected_shape'
   | 'unexpected_type'
   | 'cursor_repeated'
   | 'incomplete'
   | 'foreign_link'
-  | 'nothing_done'
-  | 'invalid_row'
   | 'not_shown'
-  | 'another_record'
 
 /** There was a response, but not a valid one of this API: the URL may be wrong. */
 export class ProtocolError extends Error {
@@ -181,6 +183,23 @@ export class ProtocolError extends Error {
   }
 }
 
+/** A response of another platform is not as the published form, or the file of the platform, describes it. */
+export class PlatformError extends ProtocolError {
+  /** Line of a platform file that would describe it (docs/platforms.md). */
+  readonly line: string
+
+  constructor(
+    target: Target,
+    message: string,
+    line: string,
+    code: ProtocolCode = 'not_described',
+    answer?: RawAnswer,
+  ) {
+    super(target, code, message, undefined, answer)
+    this.line = line
+  }
+}
+
 /** Returns the response that caused an error; null if there was none. */
 export function answerBehind(error: unknown): RawAnswer | null {
   if (error instanceof ApiError) return error.answer
@@ -188,7 +207,7 @@ export function answerBehind(error: unknown): RawAnswer | null {
   return error instanceof Error && error.cause !== undefined ? answerBehind(error.cause) : null
 }
 
-/** The platform does not support this operation; `cause` is the error response. */
+/** The platform does not support this operation; `cause` is the error response, if it was asked. */
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError'
   readonly code = 'not_offered'
@@ -197,18 +216,17 @@ export class NotOfferedError extends Error {
   /** The operation's id, `courses.versions`. */
   readonly operation: string
   readonly status: number
-  /** The requested item as the platform's list shows it; undefined if it does not. */
-  readonly listed: unknown
 
-  constructor(target: Target, operation: string, cause: ApiError, listed?: unknown) {
-    super(`${hostOf(target)} does not support ${operation} (${lineOf(target)} returned ${cause.status})`, {
-      cause,
-    })
+  /** @param cause null if the file of the platform says that it does not offer the operation */
+  constructor(target: Target, operation: string, cause: ApiError | null) {
+    const why = cause
+      ? `${lineOf(target)} returned ${cause.status}`
+      : 'its platform file says that it is not offered'
+    super(`${hostOf(target)} does not support ${operation} (${why})`, { cause })
     this.method = target.method
     this.url = target.url
     this.operation = operation
-    this.status = cause.status
-    this.listed = listed
+    this.status = cause?.status ?? 501
   }
 }
 
@@ -264,7 +282,7 @@ export class RequestError extends Error {
 
 /** Codes of errors about one record. */
 const recordCodes: ReadonlySet<string> = new Set([
-  ...['not_shown', 'another_record', 'nothing_done'],
+  ...['not_shown', 'not_set'],
   ...['not_resolved', 'version_unknown', 'precondition_failed'],
 ])
 

@@ -2,7 +2,6 @@ import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
-import type { ErrorContent, FailureStatus } from './foreign/refusal.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './reply.ts'
 
 /** Maximum size to read of an unsuccessful response: 64 KiB. */
@@ -38,43 +37,34 @@ const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempo
 
 /**
  * Returns the error for an unsuccessful reply: ApiError from status 400 on, else ProtocolError (redirects are never
- * followed, so that no credential leaves its origin). Reads problem+json, the JSON of other platforms, and short
- * plain text.
- *
- * @param failure set if the status is one of success, but the body reports a failure
+ * followed, so that no credential leaves its origin). Reads problem+json, and of any other body its `detail`, `message`
+ * or `error`, else its first line.
  */
 export async function errorOf(
   target: Target & { readonly headers?: HttpHeaders },
   reply: HttpResponse,
   credential: CredentialKind | null,
   now: () => number,
-  failure?: FailureStatus,
 ): Promise<ApiError | ProtocolError> {
   const answer = await answerOf(reply)
-  // A failure without a status of its own keeps that of the success.
-  const status = failure?.said ?? reply.status
-  if (status < 400 && !failure) return redirected(target, reply, answer)
+  const { status } = reply
+  if (status < 400) return redirected(target, reply, answer)
   // The body may be a web page or plain text; then the status is enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
-  const parsed = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).readError(value)
+  const parsed = ownProblem(problem) ?? readError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
-  const plain = plainTextOf(reply, answer.body)
+  const plain = page ? null : firstLineOf(answer.body, value)
   const expired =
-    status === 403 &&
-    code === null &&
-    credential === 'api_key' &&
-    !page &&
-    isExpiredKey(parsed, plain === null ? parsed.texts : [plain])
+    status === 403 && code === null && credential === 'api_key' && !page && isExpiredKey(parsed, plain)
   const knownCode = needed ? 'insufficient_scope' : expired ? 'expired_key' : codeByStatus[status]
-  const uncertain = failure?.said === null ? 'failed' : null
   return new ApiError(target, {
     status,
-    code: uncertain ?? code ?? knownCode ?? `http_${status}`,
+    code: code ?? knownCode ?? `http_${status}`,
     coded: code !== null,
-    detail: parsed.detail ?? plain ?? statusText(target, reply, { page, failure, code: parsed.code }),
+    detail: parsed.detail ?? plain ?? statusText(target, status, page),
     faults: parsed.faults,
     problem,
     requestId:
@@ -95,7 +85,43 @@ function ownProblem(problem: Readonly<Record<string, unknown>> | null): ErrorCon
   if (!isOwn) return null
   // The API declares these types.
   const faults = (Array.isArray(errors) ? errors : []) as readonly Fault[]
-  return { detail, faults, code: textOf(problem?.['code']), texts: [detail] }
+  return { detail, faults, code: textOf(problem?.['code']) }
+}
+
+/** Content of an error response. */
+interface ErrorContent {
+  /** The error as text; null if there is none. */
+  readonly detail: string | null
+  readonly faults: readonly Fault[]
+  /** Error code of the platform; null if there is none. */
+  readonly code: string | null
+}
+
+/** Reads the text of any error: `detail`, `message` or `error`, which may be an object with one of them. */
+function readError(body: unknown): ErrorContent {
+  if (!isJsonObject(body)) return { detail: null, faults: [], code: null }
+  const { detail, message, error } = body
+  const inner = isJsonObject(error) ? readError(error) : null
+  const text = textOf(detail) ?? textOf(message) ?? textOf(error) ?? inner?.detail ?? null
+  const code = textOf(body['code']) ?? inner?.code ?? null
+  return { detail: text === null ? null : text.slice(0, maxDetail), faults: faultsIn(body['errors']), code }
+}
+
+/** Maximum length of a text; longer ones, such as stack traces, are cut. */
+const maxDetail = 1000
+/** Maximum length of a line that is shown as it came. */
+const maxLine = 200
+
+/** Reads the problems of RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
+function faultsIn(errors: unknown): Fault[] {
+  return (Array.isArray(errors) ? errors : []).flatMap((each) => {
+    const { detail, pointer, code } = isJsonObject(each) ? each : {}
+    const text = textOf(detail)
+    const place = textOf(pointer)
+    return text === null
+      ? []
+      : [{ code: textOf(code) ?? 'invalid', detail: text, ...(place !== null && { pointer: place }) }]
+  })
 }
 
 async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
@@ -127,10 +153,10 @@ const statusWords =
  * True for a 403 that says that the key has expired, or that has no reason: the published interface has no code for an
  * expired key. A code or a text with another reason means that the key lacks a permission.
  */
-function isExpiredKey({ code, faults }: ErrorContent, texts: readonly string[]): boolean {
+function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | null): boolean {
   const firstCode = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
   if (firstCode !== null) return /expired/i.test(firstCode)
-  const reasons = [...texts, ...faults.map(({ detail }) => detail)]
+  const reasons = [...[detail ?? plain ?? ''], ...faults.map(({ detail }) => detail)]
     .map((text) => text.replaceAll(statusWords, ''))
     .filter((text) => /[\p{L}\p{N}]/u.test(text))
   return reasons.length === 0 || reasons.some(saysKeyExpired)
@@ -144,28 +170,12 @@ function saysKeyExpired(text: string): boolean {
   )
 }
 
-function statusText(
-  target: Target,
-  { status }: HttpResponse,
-  {
-    page,
-    failure,
-    code,
-  }: {
-    readonly page: boolean
-    readonly failure: FailureStatus | undefined
-    readonly code: string | null
-  },
-): string {
-  const parts = [
-    ...(failure && failure.said !== null ? [`the status ${failure.said}`] : []),
-    ...(code === null ? [] : [`the error ${code}`]),
-  ]
-  if (failure && parts.length === 0) parts.push('an error')
-  const inside = parts.length === 0 ? '' : ` with ${parts.join(' and ')}`
-  const said = `${hostOf(target)} returned ${status}${inside} (${lineOf(target)})`
+function statusText(target: Target, status: number, isWebPage: boolean): string {
+  const said = `${hostOf(target)} returned ${status} (${lineOf(target)})`
   // The platform's own errors are JSON.
-  return page && status === 403 ? `${said} with a web page; a gateway or firewall may have refused it` : said
+  return isWebPage && status === 403
+    ? `${said} with a web page; a gateway or firewall may have refused it`
+    : said
 }
 
 /** Returns the scopes that a 403 requires in its challenge (RFC 6750 §3.1); null if scopes are not the reason. */
@@ -191,11 +201,12 @@ function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> 
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
 }
 
-function plainTextOf(reply: HttpResponse, text: string): string | null {
-  const line = text.trim()
-  return mediaTypeOf(reply) === 'text/plain' && line !== '' && line.length <= 200 && !line.includes('\n')
-    ? line
-    : null
+/** Returns the first line of a body, shortened; null without one, and for JSON that says nothing or cannot be read. */
+function firstLineOf(text: string, value: unknown): string | null {
+  const [line = ''] = text.trim().split('\n', 1)
+  const isJson = /^[[{]/.test(line)
+  const isEmpty = isJson ? value === null || Object.keys(value as object).length === 0 : line === ''
+  return isEmpty ? null : line.slice(0, maxLine)
 }
 
 function textOf(value: unknown): string | null {

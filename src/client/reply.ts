@@ -9,17 +9,9 @@ import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './er
 /** A page of a list. */
 export interface RawPage {
   readonly items: readonly unknown[]
-  /** Objects that enclose the items, the outermost first; empty for a bare array. */
-  readonly around: readonly JsonObject[]
+  /** The object that encloses the items. */
+  readonly around: JsonObject
   readonly headers: HttpHeaders
-  /** True for a page of a server of this API. */
-  readonly isOwn: boolean
-}
-
-/** A page of a list, and whether the list has more. */
-export interface WalkedPage extends RawPage {
-  /** True if the list has more items, even if the client cannot get them. */
-  readonly more: boolean
 }
 
 /** A result without data, and without anything that response headers say. */
@@ -30,10 +22,8 @@ export const bareResult: Omit<Result<unknown>, 'data'> = {
   replayed: false,
   unchanged: false,
   location: null,
-  strict: false,
   fromList: false,
   id: null,
-  written: null,
   date: null,
 }
 
@@ -43,51 +33,45 @@ export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean 
 }
 
 /** True if the response headers confirm the requested `Prefer: handling` (RFC 7240 §3). */
-export function isConfirmed(headers: HttpHeaders): boolean {
+function isConfirmed(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
 
-/** True if the response headers confirm `Prefer: handling=strict` (RFC 7240 §3). */
-export function isStrict(headers: HttpHeaders): boolean {
-  return /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(headers['preference-applied'] ?? '')
-}
-
-/** Reads the response of a server of this API as the operation declares it; undefined if it declares no body. */
-export async function readOwnAnswer(
+/** Reads a response as the operation declares it; undefined if it declares no body. */
+export async function readAnswer(
   target: Target,
   reply: HttpResponse,
   operation: Operation,
   { params = {} }: AnyInput,
-): Promise<Pick<Result<unknown>, 'data' | 'written' | 'id'>> {
+): Promise<Pick<Result<unknown>, 'data' | 'id'>> {
   const { value } = await readBody(target, reply)
   const [named] = Object.values(params)
   const byName = named !== undefined && parseReference(named).by === 'id' ? named : null
-  if (operation.response === null) return { data: undefined, written: null, id: byName }
+  if (operation.response === null) return { data: undefined, id: byName }
   if (!isJsonObject(value)) throw undeclaredError(target)
   const id = value[operation.identifier ?? 'id']
-  return { data: value, written: null, id: typeof id === 'string' ? id : byName }
+  return { data: value, id: typeof id === 'string' ? id : byName }
 }
 
 function undeclaredError(target: Target): ProtocolError {
   return new ProtocolError(target, 'unexpected_shape', `${subjectOf(target)} is not what the API declares`)
 }
 
-/** Reads a page of a list of a server of this API. */
-export async function readOwnPage(target: Target, reply: HttpResponse): Promise<RawPage> {
+/** Reads a page of a list. */
+export async function readPage(target: Target, reply: HttpResponse): Promise<RawPage> {
   const { value: body } = await readBody(target, reply)
   if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclaredError(target)
-  return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
+  return { items: body['data'], around: body, headers: reply.headers }
 }
 
-/** Yields every page of a list of a server of this API. Throws a ProtocolError if a cursor repeats. */
-export async function* readOwnPages(
+/** Yields every page of a list, beginning with that of the given request. Throws a ProtocolError if a cursor repeats. */
+export async function* readPages(
   request: OutgoingRequest,
-  first: RawPage,
   read: (request: OutgoingRequest) => Promise<RawPage>,
-): AsyncGenerator<WalkedPage> {
+): AsyncGenerator<RawPage & { readonly more: boolean }> {
   const seen = new Set<string>()
-  for (let page = first; ; ) {
-    const cursor = page.around.at(-1)?.['nextCursor']
+  for (let page = await read(request); ; ) {
+    const cursor = page.around['nextCursor']
     const next = typeof cursor === 'string' && cursor !== '' ? cursor : null
     yield { ...page, more: next !== null }
     if (next === null) return
@@ -98,13 +82,13 @@ export async function* readOwnPages(
 }
 
 /** Returns the error for a platform that sent the same page again as its next one. */
-export function repeatedError(request: OutgoingRequest): ProtocolError {
+function repeatedError(request: OutgoingRequest): ProtocolError {
   const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
   return new ProtocolError(request, 'cursor_repeated', message)
 }
 
 /** Returns the address with a query parameter set. */
-export function withParameter(address: string, name: string, value: string): string {
+function withParameter(address: string, name: string, value: string): string {
   const url = new URL(address)
   url.searchParams.set(name, value)
   return url.href

@@ -69,7 +69,7 @@ export async function retry<Answer>(
       return await task(attempt, mayHaveHappened)
     } catch (error) {
       if (!isRetried(error)) throw error
-      if (isAmbiguous(error)) {
+      if (isAmbiguous(error) || (!idempotent && isFromGateway(error))) {
         if (!idempotent && !(await request.honoursKeys())) throw new AmbiguousError(request, error)
         // A 5xx from a server that honours keys means that the request failed.
         mayHaveHappened ||= idempotent || !(error instanceof ApiError)
@@ -92,6 +92,11 @@ function isRetried(error: unknown): error is ApiError | ConnectionError | Timeou
     return retriedStatuses.has(error.status) || error.code === 'idempotency_in_progress'
   }
   return error instanceof TimeoutError
+}
+
+/** True for a 503 that no server of this API sent: a gateway may have passed the request on. */
+function isFromGateway(error: Error): boolean {
+  return error instanceof ApiError && error.status === 503 && !error.coded
 }
 
 /** True for an error after which the request may have had its effect. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-text.ts'
-import type { HttpResponse, Transport } from '../contract/http.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { assertConfidential } from './base-url.ts'
 import type { OutgoingRequest } from './call.ts'
 import { ApiError, ProtocolError } from './errors.ts'
@@ -25,10 +25,14 @@ export interface ExchangeReport {
 interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
+  /** Returns a transport of the contract for one of the platform; null if they are the same. */
+  readonly describe: ((send: Transport) => Transport) | null
   readonly authorization: (() => Promise<string | null>) | undefined
   readonly reauthorization: ((refused: string) => Promise<string | null>) | undefined
   readonly credential: CredentialKind
   readonly insecureHttp: boolean
+  /** Whether the server honours idempotency keys; null to ask its OpenAPI document when that is needed. */
+  readonly honoursKeys: boolean | null
   readonly now: () => number
   readonly onExchange: ((report: ExchangeReport) => void) | undefined
 }
@@ -47,12 +51,13 @@ interface Refreshed {
 /** Sends requests to one base URL with credential, timeouts and retries. */
 export class Sender {
   readonly #options: SenderOptions
-  /** Whether the server honours idempotency keys, by its OpenAPI document; null until that is needed. */
-  #honoursKeys: Promise<boolean> | null = null
+  #honoursKeys: Promise<boolean> | null
   #isConfidential: boolean
 
   constructor(options: SenderOptions) {
+    const { honoursKeys } = options
     this.#options = options
+    this.#honoursKeys = honoursKeys === null ? null : Promise.resolve(honoursKeys)
     this.#isConfidential = options.insecureHttp
   }
 
@@ -119,26 +124,27 @@ export class Sender {
   }
 
   async #exchange<T>(signed: OutgoingRequest, attempt: number, consume: Consume<T>): Promise<T> {
-    const { transport, credential, now, onExchange } = this.#options
+    const { describe, credential, now } = this.#options
+    const send: Transport = (request) => this.#sendOver(request, attempt)
+    const reply = await (describe ? describe(send) : send)(signed)
+    if (reply.status >= 200 && reply.status <= 299) return consume(reply)
+    throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
+  }
+
+  /** Sends a request within the timeouts, and reports it. */
+  async #sendOver(request: HttpRequest, attempt: number): Promise<HttpResponse> {
+    const { transport, now, onExchange } = this.#options
+    const { method, url, headers } = request
     const startMs = now()
     const report = (status: number | null, requestId: string | null, error: Error | null) =>
-      onExchange?.({
-        method: signed.method,
-        url: signed.url,
-        attempt,
-        status,
-        requestId,
-        error,
-        durationMs: now() - startMs,
-      })
-    const reply = await exchangeWithin(transport, signed, this.#options).catch((error: unknown) => {
+      onExchange?.({ method, url, attempt, status, requestId, error, durationMs: now() - startMs })
+    const reply = await exchangeWithin(transport, request, this.#options).catch((error: unknown) => {
       report(null, null, error instanceof Error ? error : null)
       throw error
     })
     // A platform without request ids can still know the id that was sent.
-    report(reply.status, reply.headers['x-request-id'] ?? signed.headers['x-request-id'] ?? null, null)
-    if (reply.status >= 200 && reply.status <= 299) return consume(reply)
-    throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
+    report(reply.status, reply.headers['x-request-id'] ?? headers['x-request-id'] ?? null, null)
+    return reply
   }
 
   #askHonoursKeys(): Promise<boolean> {

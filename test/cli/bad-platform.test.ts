@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
 import type { TestCli } from '../helpers/cli.ts'
-import { type Answer, json, test } from '../helpers/odd-platform.ts'
+import { type Answer, json, own, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
 import { slowRows } from '../helpers/slow-rows.ts'
 
@@ -202,13 +202,13 @@ describe('an export that breaks off', () => {
   test('in a pipe ends with an error after what has come', async ({ platform }) => {
     platform.answer(halfCsv)
     const { code, stdout, stderr } = await platform.run('analytics export')
-    expect({ code, stdout }).toEqual({ code: 7, stdout: `${header}usr_1,ada@sch` })
+    expect({ code, stdout }).toEqual({ code: 7, stdout: header })
     expect(stderr).toMatch(/^error: .*cut short/)
   })
 
   test('as JSON does not close its array', async ({ platform }) => {
     platform.answer((response) => {
-      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      response.writeHead(200, { 'content-type': 'application/x-ndjson', ...own })
       response.write('{"email":"a"}\n{"email', () => response.destroy())
     })
     const { code, stdout, stderr } = await platform.run('analytics export --format json')
@@ -223,7 +223,9 @@ describe('an export that breaks off', () => {
         // Without a length, the end of the connection ends the response (RFC 9112 §6.3).
         response.shouldKeepAlive = false
         response.useChunkedEncodingByDefault = false
-        response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"email":"a"}\n{"email')
+        response
+          .writeHead(200, { 'content-type': 'application/x-ndjson', ...own })
+          .end('{"email":"a"}\n{"email')
       })
       const ran = await platform.run(`analytics export --format ${format} --file learners`)
       expectClearError(ran, 7, 'error: The export was cut short in its last row\n')

@@ -1,11 +1,12 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect } from 'vitest'
-import { type Answer, test } from '../helpers/odd-platform.ts'
+import { type Answer, own, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
 
 const said =
-  (type: string, bytes: Uint8Array, status = 200): Answer =>
+  (type: string, bytes: Uint8Array, status = 200, headers: OutgoingHttpHeaders = {}): Answer =>
   (response) =>
-    response.writeHead(status, { 'content-type': type }).end(bytes)
+    response.writeHead(status, { 'content-type': type, ...headers }).end(bytes)
 
 const latin1 = Buffer.from('[{"id": 1, "title": "Café"}]', 'latin1')
 const utf8 = Buffer.from('[{"id": 1, "title": "Café"}]')
@@ -40,7 +41,7 @@ describe('JSON is read', () => {
 
 test('rows in another encoding are no export', async ({ platform }) => {
   const rows = Buffer.from('{"email":"a"}\n{"email":"b\xe9"}\n{"email":"c"}\n', 'latin1')
-  platform.answer(said('application/x-ndjson', rows))
+  platform.answer(said('application/x-ndjson', rows, 200, own))
   for (const form of ['--format ndjson', '--format json', '--format yaml --columns email']) {
     const ran = await platform.run(`analytics export ${form} --file rows`)
     expectClearError(ran, 1, 'error: The platform sent a row that is not UTF-8\n')

@@ -22,14 +22,23 @@ export interface Trial {
   close(): Promise<void>
 }
 
-/** A caller over undici with a key, a fixed clock and medium jitter. */
-export function testCaller(options: Partial<CallerOptions> = {}): Trial {
+/** Returns a transport whose successes are those of a server of this API. */
+export function ownReplies(send: Transport): Transport {
+  return async (request) => {
+    const reply = await send(request)
+    if (reply.status > 299) return reply
+    const own = { 'preference-applied': 'handling=strict', 'x-request-id': 'req_0' }
+    return { ...reply, headers: { ...own, ...reply.headers } }
+  }
+}
+
+/** A caller of a server of this API over undici, or of another platform, with a key, a fixed clock and medium jitter. */
+export function testCaller(options: Partial<CallerOptions> = {}, isOwn = true): Trial {
   const sleeps: number[] = []
   const waits: Wait[] = []
   const transport = createUndiciTransport()
   const caller = createCaller({
     baseUrl: origin,
-    transport,
     authorization: async () => 'Bearer lpk_secret',
     now: () => Date.parse('2026-01-31T09:30:00Z'),
     random: () => 0.5,
@@ -38,6 +47,7 @@ export function testCaller(options: Partial<CallerOptions> = {}): Trial {
     },
     onWait: (wait) => waits.push(wait),
     ...options,
+    transport: isOwn ? ownReplies(options.transport ?? transport) : (options.transport ?? transport),
   })
   return { caller, sleeps, waits, close: () => transport.close() }
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type ApiError, createClient } from '../../src/client/client.ts'
 import type { Schema } from '../../src/contract/openapi/limits.ts'
 import { openapiOf } from '../../src/contract/openapi/openapi.ts'
-import { startSocketServer } from './harness.ts'
+import { ownReplies, startSocketServer } from './harness.ts'
 
 const refusal = {
   type: 'about:blank',
@@ -51,13 +51,13 @@ describe('a printed error', () => {
 })
 
 test('the records of a list come one after another, whatever pages they are on', async () => {
-  const transport = async ({ url }: { readonly url: string }) => {
+  const transport = ownReplies(async ({ url }) => {
     const isLast = new URL(url).searchParams.get('cursor') === 'next'
     const page = isLast
       ? { data: [{ id: 'b' }], nextCursor: null }
       : { data: [{ id: 'a' }], nextCursor: 'next' }
     return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(page) }
-  }
+  })
   const { users, progress } = createClient({ baseUrl: 'https://academy.example', transport })
   const ids = async (all: AsyncIterable<unknown>) =>
     Array.fromAsync(all, (each) => (each as { id: string }).id)

@@ -34,25 +34,16 @@ test.each([301, 302, 303, 307, 308])(
   },
 )
 
-test('a next page on another origin is never asked for; what came before is given', async () => {
-  const elsewhere = nock('https://evil.test').get(/.*/).reply(200, [])
-  nock(origin)
-    .get('/v1/courses')
-    .reply(200, [{ id: '1' }], { Link: '<https://evil.test/v1/courses?page=2>; rel="next"' })
-  const pages = run.caller.pages(courses.list)
-  expect((await pages.next()).value).toMatchObject({ data: [{ id: '1' }], more: true })
-  await expect(pages.next()).rejects.toMatchObject({ name: 'ProtocolError', code: 'foreign_link' })
-  expect(elsewhere.isDone()).toBe(false)
-})
-
-test('another port is another origin', async () => {
-  const link = '<https://academy.example:8443/v1/courses?page=2>; rel=next'
-  const { transport, requests } = scriptedTransport(Response.json([], { headers: { link } }))
-  const pages = testCaller({ transport }).caller.pages(courses.list)
-  await pages.next()
-  await expect(pages.next()).rejects.toMatchObject({ code: 'foreign_link' })
-  expect(requests).toHaveLength(1)
-})
+test.each(['https://evil.test/v1/courses?page=2', 'https://academy.example:8443/v1/courses?page=2'])(
+  'a next page on another origin is never asked for: %s',
+  async (url) => {
+    const link = `<${url}>; rel="next"`
+    const { transport, requests } = scriptedTransport(Response.json([{ id: '1' }], { headers: { link } }))
+    const pages = testCaller({ transport }, false).caller.pages(courses.list)
+    await expect(pages.next()).rejects.toMatchObject({ name: 'ProtocolError', code: 'foreign_link' })
+    expect(requests).toHaveLength(1)
+  },
+)
 
 test('a page of the same host is asked for over TLS, though the platform calls it http', async () => {
   const link = '<http://academy.example/v1/courses?page=2>; rel=next'
@@ -60,7 +51,7 @@ test('a page of the same host is asked for over TLS, though the platform calls i
     Response.json([], { headers: { link } }),
     Response.json([]),
   )
-  for await (const _ of testCaller({ transport }).caller.pages(courses.list));
+  for await (const _ of testCaller({ transport }, false).caller.pages(courses.list));
   expect(requests.map(({ url }) => url)).toEqual([
     'https://academy.example/v1/courses',
     'https://academy.example/v1/courses?page=2',
@@ -104,7 +95,10 @@ test('an academy in the same process is called without a credential', async () =
 
 test('the credential is asked for at each attempt', async () => {
   let asked = 0
-  const { transport, requests } = scriptedTransport(new Response(null, { status: 503 }), Response.json([]))
+  const { transport, requests } = scriptedTransport(
+    new Response(null, { status: 503 }),
+    Response.json({ data: [] }),
+  )
   await testCaller({ transport, authorization: async () => `Bearer ${++asked}` }).caller.call(courses.list)
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
 })

@@ -59,3 +59,6 @@ export const json =
   (status: number, body: string, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+
+/** Headers that only a server of this API sends. */
+export const own = { 'preference-applied': 'handling=strict', 'x-request-id': 'req_0' }

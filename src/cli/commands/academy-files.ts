@@ -207,14 +207,20 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
   const [file, dir] = [flags['file'], flags['dir']]
   if (file !== undefined && dir !== undefined)
     throw new UsageError('--file and --dir cannot be used together')
-  const [{ academyChunks, createRecordCounter, jsonDocument, yamlText }, { openWriting }, { countText }] =
-    await Promise.all([
-      import('../records/dump.ts'),
-      import('../records/execute.ts'),
-      import('../records/entries.ts'),
-    ])
+  const [
+    { academyChunks, createRecordCounter, jsonDocument, yamlText },
+    { openWriting },
+    { countText },
+    { requireLearnctl },
+  ] = await Promise.all([
+    import('../records/dump.ts'),
+    import('../records/execute.ts'),
+    import('../records/entries.ts'),
+    import('../session/learnctl-server.ts'),
+  ])
   const counter = createRecordCounter()
   const reader = await openWriting(context)
+  await requireLearnctl(context.session, reader.caller, 'dump', io.signal)
   async function* counting() {
     for await (const chunk of academyChunks(reader)) {
       counter.add(chunk)

@@ -132,14 +132,12 @@ const periodColumns = [
 async function runActivity(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   checkOwnChoices(session.target(), activityFlags, given.flags)
-  const [caller, { activity: operation }, { timeZoneName }, { assertSeveralOffered }, { withNearest }] =
-    await Promise.all([
-      session.caller(),
-      contract(),
-      import('../command/resolve-times.ts'),
-      import('../operation/judge-list.ts'),
-      import('../operation/nearest-record.ts'),
-    ])
+  const [caller, { activity: operation }, { timeZoneName }, { withNearest }] = await Promise.all([
+    session.caller(),
+    contract(),
+    import('../command/resolve-times.ts'),
+    import('../operation/nearest-record.ts'),
+  ])
   const query = { ...queryOf(activityFlags, given.flags), time_zone: timeZoneName(io, given.flags) }
   const shape = {
     table: ['period', 'activeLearners', 'progressUpdates', 'completions', 'grades'],
@@ -148,9 +146,6 @@ async function runActivity(context: Context, given: Given): Promise<void> {
   }
   output.check(shape)
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const flagOf = (parameter: string) =>
-    `--${activityFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
-  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
   const { data } = await caller
     .call(operation, { query, signal: io.signal })
     .catch(async (error: unknown) => {

@@ -6,10 +6,9 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, lastFlag, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
-import type { RowForm } from '../export/row-encoder.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
+import { ignoreFiltersFlag, queryOf, rowHandling } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/output.ts'
 import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
@@ -25,13 +24,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.ana
 const filterFlags = bindQueryFlags(filters)
 const statementFlags = bindQueryFlags(statementFilters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
-const encodingFlag = {
-  name: 'encoding',
-  kind: 'text',
-  placeholder: 'name',
-  summary: "Encoding of another platform's CSV, such as shift_jis (default as it declares, else utf-8)",
-} as const
-
 const keyFileFlag = {
   name: 'file',
   kind: 'text',
@@ -76,7 +68,6 @@ export const commands: readonly Command[] = [
       ignoreFiltersFlag,
       ...targetFlags,
       sheetFlag,
-      encodingFlag,
       sinceLastFlag,
     ],
     examples: [
@@ -176,19 +167,10 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
   const pseudonymising = await pseudonymisingOf(context, given)
-  const encoding = await requireEncoding(given, wanted)
-  const [
-    caller,
-    operation,
-    { exportLearners, exportRequest },
-    { learnerFilter, withPlainDates },
-    { assertSeveralOffered },
-  ] = await Promise.all([
+  const [caller, operation, { exportLearners, exportRequest }] = await Promise.all([
     session.caller(),
     contract(),
     import('../export/learner-export.ts'),
-    import('../export/learner-filter.ts'),
-    import('../operation/judge-list.ts'),
   ])
   if (wanted.columns && !pseudonymising && !mayDiffer(session.target())) {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
@@ -196,7 +178,6 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const flagOf = flagNamer(given)
   const since = given.flags[sinceLastFlag.name]
   if (since !== undefined) {
-    if (encoding !== undefined) throw new UsageError('--since-last and --encoding cannot be used together')
     if (pseudonymising) {
       throw new UsageError('--since-last and --pseudonymise cannot be used together', {
         why: ['The rows that change between two exports tell who did something in between'],
@@ -208,27 +189,9 @@ async function runExport(context: Context, given: Given): Promise<void> {
     const { exportChangedLearners } = await import('../export/changed-learners.ts')
     return exportChangedLearners(context, caller, { ...wanted, since: String(since), flagOf })
   }
-  const whole = { ...wanted, encoding, operation, filter: null, pseudonymising }
+  const whole = { ...wanted, operation, pseudonymising }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
-  await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)
-  await withPlainDates(context, wanted.query, async (sent) => {
-    const filtering = { operation, query: wanted.query, sent }
-    const filter = await learnerFilter(context, caller, filtering, given.flags, flagOf)
-    return exportLearners(context, caller, { ...whole, query: sent, filter })
-  })
-}
-
-/** Returns the encoding of the platform's own CSV. Throws a UsageError for an unknown one, and for other formats. */
-async function requireEncoding(
-  { flags }: Given,
-  { format, columns }: Pick<RowForm, 'format' | 'columns'>,
-): Promise<string | undefined> {
-  const label = flags[encodingFlag.name]
-  if (label === undefined) return undefined
-  if (format !== 'csv' || columns !== null) {
-    throw new UsageError("--encoding is only supported for CSV with the platform's columns")
-  }
-  return (await import('../records/sources/file.ts')).requireCharset(String(label))
+  return exportLearners(context, caller, { ...whole, ...(await rowHandling(context.output, given.flags)) })
 }
 
 async function runSummary(context: Context, given: Given): Promise<void> {
@@ -236,16 +199,8 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [caller, operation] = await Promise.all([session.caller(), contract()])
   const query = { ...queryIn(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const [{ assertFiltered, learnerFilter, withPlainDates }, { assertSeveralOffered }] = await Promise.all([
-    import('../export/learner-filter.ts'),
-    import('../operation/judge-list.ts'),
-  ])
-  const flagOf = flagNamer(given)
-  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
-  const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
-  const result = await withPlainDates(context, query, (query) =>
-    caller.call(operation, { query, signal: io.signal }),
-  )
+  const handling = await rowHandling(output, given.flags)
+  const result = await caller.call(operation, { query, signal: io.signal, ...handling })
   const { summary, period } = result.data
   if (!summary) {
     throw new CommandError(
@@ -258,7 +213,6 @@ async function runSummary(context: Context, given: Given): Promise<void> {
       },
     )
   }
-  if (filter) await assertFiltered(context, result, filter, flagOf)
   const format = settings.output.value
   const [{ drawSummary, figureColumns, figuresOf }, { createPainterFor }] = await Promise.all([
     import('../output/summary-view.ts'),

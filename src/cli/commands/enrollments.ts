@@ -251,8 +251,8 @@ function enrollmentFinder({ withDeleted }: { readonly withDeleted: boolean }) {
         ...(role !== undefined && { role }),
         ...(withDeleted && { status: anyStatus }),
       }
-      const { checkedRecords } = await import('../operation/judge-list.ts')
-      const found = await checkedRecords(finding, calls.enrollments.list, query)
+      const { recordsOf } = await import('../operation/find-named.ts')
+      const found = await recordsOf(finding, calls.enrollments.list, query)
       return idOfOnly(found, withDeleted, `user ${String(user)} in course ${String(course)}`)
     }
 }

@@ -296,8 +296,8 @@ async function findGrade(finding: Finding): Promise<Find> {
       ...(item !== undefined && { item_id: item }),
       ...(source !== undefined && { source }),
     }
-    const { checkedRecords } = await import('../operation/judge-list.ts')
-    const found = await checkedRecords(finding, calls.grades.list, query)
+    const { recordsOf } = await import('../operation/find-named.ts')
+    const found = await recordsOf(finding, calls.grades.list, query)
     const [only] = found
     const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
     if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)

@@ -228,7 +228,6 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     file: exportFile,
     gzip: false,
     force: false,
-    filter: null,
   })
   return path
 }

@@ -1,20 +1,13 @@
-import type { Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Dataset, Search } from './dataset.ts'
-import { idAtAddress, isOwnId, recordPages, shownRecord } from './shown-records.ts'
+import { idAtAddress, recordPages, shownRecord } from './shown-records.ts'
 
 /** Maximum pages of a list to search for one record if the platform does not filter. */
 const maximumPages = 100
-
-/** Transforms the pages of a list before the search, for example by applying its filters. */
-export type Keep = <P extends Pick<Page<Operation>, 'data' | 'strict'>>(
-  pages: AsyncIterable<P>,
-) => AsyncIterable<P>
 
 /**
  * Finds the existing record with the key of this one, as the API shows it; null if there is none or the record has no
@@ -25,7 +18,7 @@ export async function findShown(
   dataset: Dataset,
   record: JsonObject,
   signal: AbortSignal,
-  keep: Keep = (pages) => pages,
+  mustShow: readonly string[] = [],
 ): Promise<JsonObject | null> {
   const search = searchFor(caller, dataset, record)
   if (search === null) return null
@@ -47,15 +40,14 @@ export async function findShown(
   const pages = caller.pages<Operation>(list, {
     params: search.params,
     query: search.query,
-    handling: 'strict',
+    // A platform that ignores the query sends all of its records, among which this one is found.
+    handling: 'lenient',
     signal,
   })
-  for await (const { data, strict } of keep(recordPages(caller, list, pages))) {
-    const check = strict ? null : await checkOf(list, search.query)
-    const checked = data.filter(isJsonObject).filter((item) => check === null || check(item))
-    const found = chosenOf(checked, search)
+  for await (const { data } of recordPages(caller, list, pages)) {
+    const found = chosenOf(data.filter(isJsonObject), search)
     if (found) return found
-    if (!strict) seen.add(data)
+    if (!caller.isOurs()) seen.add(caller, data, mustShow)
     left -= 1
     if (left === 0) break
   }
@@ -102,23 +94,12 @@ export async function findByKeys(
   return { shown: null, other: null }
 }
 
-/** Returns a test that rejects items outside a query, which a remote platform may have ignored. */
-async function checkOf(list: Call, query: Search['query']): Promise<(item: JsonObject) => boolean> {
-  const { createFilterCheck } = await import('../../client/foreign/asked.ts')
-  return (item) => {
-    // Our server also accepts external ids without the prefix; our ids cannot be compared with that.
-    const comparable = Object.entries(query).filter(([name, value]) => {
-      const filter = list.filters?.[name]
-      return filter?.by !== 'reference' || isOwnId(value) || !isOwnId(item[filter.field])
-    })
-    const check = createFilterCheck(list, Object.fromEntries(comparable))
-    return check === null || check.judge(item) !== false
-  }
-}
-
 /** Records without an external id on a list of a remote platform. */
 interface SeenRecords {
-  add(items: readonly unknown[]): void
+  /**
+   * Throws a CommandError for a record that shows none of its keys: what an earlier run created could not be recognised.
+   */
+  add(caller: Caller, items: readonly unknown[], mustShow?: readonly string[]): void
   /**
    * Returns the user with the record's address; null for a new record. Throws a CommandError for another record with
    * the same title, which an earlier run may have created and this one would duplicate.
@@ -132,11 +113,26 @@ export function seenRecords({ name, noun, keys, operations: { list } }: Dataset)
   const isKeyed = keys[0]?.[0] === 'externalId'
   const field = keys[1]?.[0] ?? 'title'
   let hasKeys = false
+
+  function unrecognisable(caller: Caller, item: JsonObject, hidden: readonly string[]): CommandError {
+    const { host } = new URL(caller.request<Operation>(list).url)
+    const fields = hidden.length > 0 ? hidden : [...new Set([...keys.flat(), field])]
+    const message = `${host} does not show ${fields.join(' or ')} of ${name}, so what is there cannot be recognised`
+    return new CommandError('not_recognised', 'failure', message, {
+      why: [`It sent ${Object.keys(item).slice(0, 20).join(', ')}`],
+      hint: `Say in a platform file where they stand: records: { ${noun}: { ${fields[0]}: /… } }`,
+    })
+  }
+
   return {
-    add(items) {
-      for (const item of isKeyed ? items : []) {
+    add(caller, items, mustShow = []) {
+      for (const item of items) {
         if (!isJsonObject(item) || item['status'] === 'deleted') continue
+        const isNamed = keys.some((fields) => fields.every((each) => textOf(item[each]) !== ''))
         const text = textOf(item[field])
+        const hidesKey = mustShow.some((each) => item[each] === undefined)
+        if (hidesKey || (!isNamed && text === '')) throw unrecognisable(caller, item, mustShow)
+        if (!isKeyed) continue
         if ((item['externalId'] ?? '') !== '') hasKeys = true
         else if (text !== '' && seen.size < maxSeen && !seen.has(text)) seen.set(text, item)
       }

@@ -52,7 +52,7 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
 
   async function one(
     list: Call,
-    read: (options: CallOptions) => Promise<Pick<Result<unknown>, 'data' | 'strict'>>,
+    read: (options: CallOptions) => Promise<Pick<Result<unknown>, 'data'>>,
   ): Promise<JsonObject | null> {
     try {
       const shown = shownRecord(caller, list, await read({ signal }))

@@ -33,16 +33,16 @@ export function idAtAddress(caller: Caller, list: Call, text: unknown): string |
 
 /**
  * Adds the URL on the platform to records that have neither an external id nor an id in this API's format. Records of
- * a platform that confirms strict mode stay unchanged.
+ * a server of this API stay unchanged.
  *
  * @param list list that shows such records, without a path parameter if they can have external ids
  */
 export function shownRecords(
   caller: Caller,
   list: Call,
-  { data, strict }: { readonly data: readonly unknown[]; readonly strict: boolean },
+  { data }: { readonly data: readonly unknown[] },
 ): readonly unknown[] {
-  if (strict) return data
+  if (caller.isOurs()) return data
   const named = list.holds.answer.includes('externalId')
   return data.map((record) => {
     if (!isJsonObject(record)) return record
@@ -54,17 +54,13 @@ export function shownRecords(
 }
 
 /** Does the same as `shownRecords` for a single record. */
-export function shownRecord(
-  caller: Caller,
-  list: Call,
-  { data, strict }: { readonly data: unknown; readonly strict: boolean },
-): unknown {
-  const [record] = shownRecords(caller, list, { data: [data], strict })
+export function shownRecord(caller: Caller, list: Call, { data }: { readonly data: unknown }): unknown {
+  const [record] = shownRecords(caller, list, { data: [data] })
   return record
 }
 
 /** Does the same as `shownRecords` for the pages of a list. */
-export async function* recordPages<P extends { readonly data: readonly unknown[]; readonly strict: boolean }>(
+export async function* recordPages<P extends { readonly data: readonly unknown[] }>(
   caller: Caller,
   list: Call,
   pages: AsyncIterable<P>,

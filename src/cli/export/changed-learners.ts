@@ -90,11 +90,7 @@ export async function exportChangedLearners(
   }
 
   async function* allRows() {
-    const all = await learnerRows(
-      caller,
-      { operation: calls.analytics.learners, query, filter: null },
-      context.io.signal,
-    )
+    const all = await learnerRows(caller, { operation: calls.analytics.learners, query }, context.io.signal)
     for await (const texts of all) {
       yield texts.map((text) => ({ ...(JSON.parse(text) as object), [stateColumn]: 'current' }))
     }

@@ -1,6 +1,6 @@
 import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, ProtocolError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
@@ -18,8 +18,7 @@ import { createNames, type Names } from '../dataset/names.ts'
 import { recordPages } from '../dataset/shown-records.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
-import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
-import { queryOf } from '../operation/operation-flags.ts'
+import { queryOf, rowHandling } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import { describedColumns } from '../output/formats/tables.ts'
@@ -72,13 +71,12 @@ export async function exportRecords(
   }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, withOrder(input, usualOrder)))
 
-  await assertSeveralOffered(context, caller, { operation: list, query }, flagOf)
-  const judged = judgeList(context, caller, { operation: list, query, flagOf, flags: given.flags })
+  const read = { ...input, ...(await rowHandling(context.output, given.flags)) }
   await writeExport(
     context,
     asked,
     async () => {
-      const pages = judged.pages(orderedPages(caller, list, input, usualOrder))
+      const pages = orderedPages(caller, list, read, usualOrder)
       if (pseudonymising) {
         const rows = { operation: list.id, rows: recordsIn(pages) }
         const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
@@ -88,10 +86,7 @@ export async function exportRecords(
       return new RecordSource(context, caller, pages, wanted, await encoderOf(context, wanted))
     },
     () => expectedRows(context, caller, list, query),
-    () => judged.assertJudged(),
   )
-  await judged.note()
-  await judged.noteOrder(null)
 }
 
 async function* recordsIn(
@@ -125,11 +120,15 @@ async function* orderedPages(
       yield page
     }
   } catch (error) {
-    const refused =
-      error instanceof ApiError && !error.coded && [400, 422].includes(error.status) && unasked && !begun
-    if (!refused) throw error
+    const isRefusal =
+      error instanceof ApiError ? !error.coded && [400, 422].includes(error.status) : isUnsorted(error)
+    if (!isRefusal || !unasked || begun) throw error
     yield* caller.pages(list, input)
   }
+}
+
+function isUnsorted(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === 'not_sorted'
 }
 
 /** The records to export, and their form. */
@@ -159,7 +158,7 @@ class RecordSource implements Source {
   constructor(
     { io, session }: Context,
     caller: Caller,
-    pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
+    pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
     wanted: WantedRecords,
     encoder: AnyEncoder,
   ) {

@@ -6,8 +6,7 @@ import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
-import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
-import { queryOf } from '../operation/operation-flags.ts'
+import { queryOf, rowHandling } from '../operation/operation-flags.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { exportOptionsOf } from './export-options.ts'
@@ -29,24 +28,19 @@ export async function printPseudonymisedList(
   const isShown = settings.output.origin.source === 'default' && asked.format === 'csv' && io.stdout.isTTY
   const form = isShown ? { ...asked, format: 'table' as const } : asked
   const query = queryOf(filters, given.flags)
-  const flagOf = (parameter: string) =>
-    `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
   const caller = await session.caller()
   const input = { query: { ...query, limit: maxPageSize }, signal: io.signal }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
-  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
-  const judged = judgeList(context, caller, { operation, query, flagOf, flags: given.flags })
+  const read = { ...input, ...(await rowHandling(context.output, given.flags)) }
   await writeExport(
     context,
     form,
     async () => {
-      const rows = rowsIn(judged.pages(caller.pages(operation, input)))
+      const rows = rowsIn(caller.pages(operation, read))
       return pseudonymisedSource(context, how, form, { operation: operation.id, rows })
     },
     () => expectedRows(context, caller, operation, query),
-    () => judged.assertJudged(),
   )
-  await judged.note()
 }
 
 /** Throws a UsageError for a part of the rows, because the order of a list identifies people. */

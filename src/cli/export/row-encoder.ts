@@ -1,4 +1,3 @@
-import { originalOf } from '../../client/original-record.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { type Format, isBinaryFormat } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
@@ -54,7 +53,7 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   if (!missing) return
   throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',
-    why: [`Columns: ${[...new Set(sample.map(originalOf).flatMap(pathsIn))].join(', ')}`],
+    why: [`Columns: ${[...new Set(sample.flatMap(pathsIn))].join(', ')}`],
   })
 }
 
@@ -70,11 +69,7 @@ export async function rowEncoder(
   const csv = usual(isBinaryFormat(format) ? shownColumns(sample) : rowColumns)
   const typed = () => typeColumns(csv, calls.analytics.learners.id)
   const columns = { csv, table: usual(tableColumns), chosen, typed }
-  const encoder = await listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
-  // Without chosen columns, a document has the rows as the platform sent them.
-  const isDocument = format === 'json' || format === 'jsonl' || format === 'yaml'
-  if (!isDocument || chosen) return encoder
-  return { ...encoder, rows: (rows: readonly unknown[]) => encoder.rows(rows.map(originalOf)) } as ListEncoder
+  return listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
 }
 
 /** Returns the columns of every row, and those that another platform adds to the sample. */

@@ -118,11 +118,10 @@ async function datasetSearch(
   body: JsonObject,
   { name, upserts }: { readonly name: DatasetName; readonly upserts: boolean },
 ) {
-  const [{ loadDataset }, { findByKeys, findShown }, { createNames }, { checkedPages }] = await Promise.all([
+  const [{ loadDataset }, { findByKeys, findShown }, { createNames }] = await Promise.all([
     import('../dataset/load-dataset.ts'),
     import('../dataset/find.ts'),
     import('../dataset/names.ts'),
-    import('./judge-list.ts'),
   ])
   const { signal } = context.io
   const dataset: Dataset = await loadDataset(name)
@@ -137,16 +136,12 @@ async function datasetSearch(
       },
     )
   }
-  const { list, update, params } = dataset.operations
+  const { update, params } = dataset.operations
 
   async function find(): Promise<JsonObject | null> {
     const { shown } = await findByKeys(dataset, body, (_, fields) => {
       const key = Object.fromEntries(fields.map((field) => [field, body[field]]))
-      const { query = {} } = dataset.find(key) ?? {}
-      const filtering = { operation: list, query }
-      return findShown(caller, dataset, key, signal, (pages) =>
-        checkedPages(context, caller, filtering, pages, fields),
-      )
+      return findShown(caller, dataset, key, signal, fields)
     })
     return shown
   }

@@ -91,3 +91,16 @@ async function itemsOf(
   }
   return items
 }
+
+/** Lists all records that match a query. */
+export async function recordsOf(
+  { context, caller }: Finding,
+  operation: Operation,
+  query: Readonly<Record<string, unknown>>,
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const { data } of caller.pages(operation, { query, signal: context.io.signal })) {
+    found.push(...data.filter(isJsonObject))
+  }
+  return found
+}

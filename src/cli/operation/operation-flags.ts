@@ -53,7 +53,17 @@ export const ifVersionFlag: Flag = {
 export const ignoreFiltersFlag: Flag = {
   name: 'ignore-filters',
   kind: 'switch',
-  summary: 'Include rows that cannot be checked against the filters (other platforms)',
+  summary: 'Include rows that are outside of the filters or cannot be checked (other platforms)',
+}
+
+/** Returns how rows are read: with `--ignore-filters`, those outside of a filter are no error, which a note says. */
+export async function rowHandling(
+  output: { note(text: string): Promise<void> },
+  flags: Readonly<Record<string, unknown>>,
+): Promise<{ readonly handling?: 'lenient' }> {
+  if (flags[ignoreFiltersFlag.name] !== true) return {}
+  await output.note(`Rows are not checked against the filters (--${ignoreFiltersFlag.name})`)
+  return { handling: 'lenient' }
 }
 
 /** Flag for the character between the cells of CSV. */

@@ -1,11 +1,10 @@
-import type { AnyInput, Result, Written } from '../../client/call.ts'
+import type { AnyInput, Result } from '../../client/call.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
-import { platformName } from '../../config/target.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { hasChosenForm, type Shape } from '../output/output.ts'
-import { CommandError, ExitWith } from '../terminal/errors.ts'
+import { ExitWith } from '../terminal/errors.ts'
 import type { BoundCall, Rows } from './operation-spec.ts'
 
 /** A completed call, its answer, and the output form. */
@@ -26,7 +25,7 @@ interface AnsweredCall {
 
 /**
  * Prints the success line or the record, and notes what the answer leaves open. Throws ExitWith if the command has
- * its own exit code for the answer, and a CommandError if the platform wrote other values than were sent.
+ * its own exit code for the answer.
  */
 export async function printAnswer(
   context: Context,
@@ -52,18 +51,16 @@ export async function printAnswer(
   const isSummarised = secret === undefined && (operation.response === null || !hasChosenForm(settings))
   const done = isSummarised ? spec.done : undefined
   if (done) {
-    const isSet = result.written === null || result.written.other.length === 0
     const line = settings.quiet.value ? undefined : await readSuccessLine(context, call, given)
     const thing = operation.method === 'DELETE' ? destroyed : recordForLine(data, input, id)
-    if (isSet) await output.done(line ?? done(thing, given, result.unchanged))
+    await output.done(line ?? done(thing, given, result.unchanged))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (operation.method !== 'GET' && settings.quiet.value) await printId(context, id)
   else if (answered.collect) answered.collect(data)
   else if (operation.response !== null) await printRecord(context, answered)
 
   const hasRecord = isJsonObject(data) || operation.method === 'GET' || operation.response === null
-  const isHidden = result.written?.shown === false && operation.response !== null
-  const isUnseen = isHidden || (!hasRecord && !done)
+  const isUnseen = !hasRecord && !done
   if (written && id === null) {
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
@@ -71,7 +68,6 @@ export async function printAnswer(
     const made = operation.method === 'POST' && id !== null ? `; its id is ${escapeHidden(id)}` : ''
     await output.note(`The response does not contain the record${made}`)
   }
-  if (result.written) await reportDifferences(context, result.written, call, given)
   // The record contains the same information.
   const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
   const note = silent ? null : await spec.notes?.(data, given)
@@ -114,33 +110,6 @@ async function printRecord(
 /** Converts `clientSecret` to client secret. */
 function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-}
-
-/** Reports how a written record differs from the request: other values are an error, hidden ones a note. */
-async function reportDifferences(
-  { session, output }: Context,
-  written: Written,
-  call: BoundCall,
-  given: Given,
-): Promise<void> {
-  const host = platformName(session.target())
-  for (const field of written.unshown) {
-    await output.note(`Cannot check ${flagOrField(field, call, given)}: ${host} does not show ${field}`)
-  }
-  if (written.other.length === 0) return
-  const { short } = await import('../../client/foreign/same-value.ts')
-  const names = written.other.map(({ field }) => flagOrField(field, call, given))
-  throw new CommandError('not_set', 'failure', `${host} did not set ${names.join(', ')}`, {
-    why: written.other.map(
-      ({ sent, shown }, index) => `${names[index]} is ${short(shown)}, not ${short(sent)}`,
-    ),
-  })
-}
-
-/** Returns the flag of a field, `--title`; the field's name if no flag gave it. */
-function flagOrField(field: string, { fields }: BoundCall, { flags }: Given): string {
-  const flag = fields.find(({ place }) => place === field)?.flag.name
-  return flag === undefined || flags[flag] === undefined ? field : `--${flag}`
 }
 
 /**

@@ -6,12 +6,12 @@ import { defaultPageSize, maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { matchingPaths, valueAt } from '../output/columns.ts'
 import { hasChosenColumns, type Shape } from '../output/output.ts'
 import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sheet/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
-import { assertSeveralOffered, judgeList, pathsOfColumns } from './judge-list.ts'
-import { delimiterFlag, delimiterOf } from './operation-flags.ts'
+import { delimiterFlag, delimiterOf, rowHandling } from './operation-flags.ts'
 
 /** Prints a list up to `--limit`, or with `--all` page by page, or writes it to a spreadsheet; says so if it is cut. */
 export async function printList(
@@ -20,7 +20,6 @@ export async function printList(
   operation: Operation,
   input: AnyInput,
   shape: Shape,
-  flagOf: (parameter: string) => string,
   flags: Given['flags'],
 ): Promise<void> {
   const { settings, output, session } = context
@@ -28,14 +27,10 @@ export async function printList(
   const place = sheetPlaceIn(settings, flags, operation)
   const delimiter = place ? undefined : delimiterOf(flags, settings.output.value)
   const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSizeQuery(limit) }
-  const { params } = input
-  const whole = limit === Number.POSITIVE_INFINITY
-  const paged: AnyInput = { ...input, query }
-  if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
-  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, { ...input, query }))
+  const paged: AnyInput = { ...input, query, ...(await rowHandling(output, flags)) }
   const areChosen = hasChosenColumns(settings) && !settings.quiet.value
-  const columns = pathsOfColumns(areChosen ? settings.columns.value : null, shape.paths)
-  const judged = judgeList(context, caller, { operation, params, query, flagOf, flags, columns })
+  const absent = new AbsentColumns(areChosen ? (settings.columns.value ?? []) : [], shape.paths)
   const target = session.target()
   // Completion reads an academy on this machine itself.
   const shown =
@@ -46,19 +41,16 @@ export async function printList(
         )
       : null
   let cut: number | null = null
-  const listed = whole
-    ? allPages(caller, operation, paged, context.io.signal)
-    : caller.pages(operation, paged)
+  const listed = caller.pages(operation, paged)
   const limited = (received: AsyncIterable<Page<Operation>>) =>
-    limitItems(limit, judged.pages(received), (count) => {
+    limitItems(limit, absent.watch(received), (count) => {
       cut = count
     })
   if (place) {
     const { writeList } = await import('../sheet/sheet-list.ts')
     // Unlike a printed list, a tab never has a part of the rows.
-    await writeList(context, place, limited(listed), shape, judged.assertJudged)
-    await judged.note()
-    await judged.noteOrder(cut)
+    await writeList(context, place, limited(listed), shape)
+    if (!caller.isOurs()) await absent.note(output)
     if (cut !== null) await output.note(`Exported the first ${cut}; use --all for the rest`)
     return
   }
@@ -66,9 +58,7 @@ export async function printList(
     const pages = limited(received)
     await output.list(shown ? shown.collect(pages) : pages, { ...shape, delimiter })
     shown?.save(context.io.now())
-    await judged.note()
-    judged.assertJudged()
-    await judged.noteOrder(cut)
+    if (!caller.isOurs()) await absent.note(output)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
@@ -81,27 +71,30 @@ function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operati
   return sheetPlaceOf(String(given), id.replace(/\.list$/, ''))
 }
 
-/** Yields all pages of a list, as large as a remote platform allows. */
-async function* allPages(
-  caller: Caller,
-  operation: Operation,
-  input: AnyInput,
-  signal: AbortSignal,
-): AsyncGenerator<Page<Operation>> {
-  const usual = caller.pages(operation, input)
-  const first = await usual.next()
-  if (first.done) return
-  if (first.value.more && !first.value.strict) {
-    const { largerPages } = await import('../../client/foreign/page-size.ts')
-    const larger = await largerPages(caller, operation, input, first.value, signal)
-    if (larger) {
-      await usual.return(undefined)
-      yield* larger
-      return
+/** Chosen columns that no row of another platform has had. */
+class AbsentColumns {
+  readonly #paths: Map<string, string>
+  #rows = 0
+
+  /** @param declared the columns of the API, of which a name may be the end */
+  constructor(names: readonly string[], declared: readonly string[]) {
+    this.#paths = new Map(names.map((name) => [name, matchingPaths(name, declared)[0] ?? name]))
+  }
+
+  async *watch<P extends Pick<Page<Operation>, 'data'>>(pages: AsyncIterable<P>): AsyncGenerator<P> {
+    for await (const page of pages) {
+      this.#rows += page.data.length
+      for (const [name, path] of this.#paths) {
+        if (page.data.some((row) => valueAt(row, path) !== undefined)) this.#paths.delete(name)
+      }
+      yield page
     }
   }
-  yield first.value
-  yield* usual
+
+  async note(output: Pick<Context['output'], 'note'>): Promise<void> {
+    if (this.#rows === 0 || this.#paths.size === 0) return
+    await output.note(`The platform does not send ${[...this.#paths.keys()].join(', ')}`)
+  }
 }
 
 /**

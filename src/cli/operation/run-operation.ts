@@ -70,7 +70,7 @@ function refusedAnswers(
 
 async function callAndPrint(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { session, settings, io } = context
-  const { spec, query } = call
+  const { spec } = call
   const operation: Operation = call.operation
   const caller: Caller = await session.caller()
   const prepared = await prepareCall(context, given, call)
@@ -87,11 +87,8 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       ? { ...prepared.input, params: { ...prepared.input.params, [position[0]]: found } }
       : prepared.input
   if (operation.list) {
-    const flagOf = (parameter: string) =>
-      `--${query.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
-    return (await import('./print-list.ts')).printList(
-      ...([context, caller, operation, input, shape, flagOf, given.flags] as const),
-    )
+    const { printList } = await import('./print-list.ts')
+    return printList(context, caller, operation, input, shape, given.flags)
   }
   if (settings.dryRun.value) return showRequests(context, [caller.request(operation, input)])
   const { destroys } = spec
@@ -109,15 +106,10 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     })
     await confirm(context, destroys.action(given), () => destroys.question(look, target, destroyed))
   }
-  const erase =
-    operation.id === 'users.delete'
-      ? await (await import('./written-record.ts')).erasureOf(context, caller, operation, input)
-      : null
   const send = (sent: AnyInput) => caller.write(operation, sent)
   const result = await send(input).catch(async (error: unknown) => {
     return send(await confirmed(context, given, call, input, error))
   })
-  erase?.()
   await printAnswer(context, given, call, { ...prepared, input, result, destroyed })
 }
 

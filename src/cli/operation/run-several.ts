@@ -195,13 +195,7 @@ class SeveralCalls {
     const input = await this.#inputFor(thing)
     const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
     if (isSearched) return { input, result: null }
-    const { noteOf, erasureOf } = await import('./written-record.ts')
-    const parts = [this.#parts.context, caller, call.operation, input] as const
-    const [note, erase] = [await noteOf(...parts), await erasureOf(...parts)]
-    const result = await caller.write<Operation>(call.operation, input)
-    await note?.(result.data)
-    erase?.()
-    return { input, result }
+    return { input, result: await caller.write<Operation>(call.operation, input) }
   }
 
   async #print(

@@ -1,4 +1,3 @@
-import { originalOf, originalPathsOf } from '../../client/original-record.ts'
 import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
@@ -256,21 +255,9 @@ async function loadFormat(
 }
 
 async function documentFormat(format: string): Promise<Format> {
-  if (format === 'yaml') return asSent(await (await import('./formats/documents.ts')).loadYaml())
+  if (format === 'yaml') return (await import('./formats/documents.ts')).loadYaml()
   const { json, jsonLines } = await import('./formats/documents.ts')
-  return asSent(format === 'jsonl' ? jsonLines : json)
-}
-
-/** Returns the format for values as the platform sent them. */
-function asSent(format: Format): Format {
-  return {
-    ...format,
-    one: (value) => format.one(originalOf(value)),
-    list: () => {
-      const encoder = format.list()
-      return { ...encoder, rows: (values) => encoder.rows(values.map(originalOf)) }
-    },
-  }
+  return format === 'jsonl' ? jsonLines : json
 }
 
 function idFormat({ identifier = 'id' }: Shape): Format {
@@ -299,7 +286,7 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
  */
 export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
-  const cells = new Set([...declared, ...sample.flatMap(originalPathsOf)])
+  const cells = new Set(declared)
   const others = new Set(sample.flatMap(pathsIn))
   return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
 }
@@ -317,7 +304,7 @@ async function* collectLateFields(
 ): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
-    known ??= new Set([...columnsInRows(rows, shape), ...rows.flatMap(originalPathsOf)])
+    known ??= new Set(columnsInRows(rows, shape))
     for (const field of columnsInRows(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }

@@ -1,9 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
-import { NotOfferedError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { platformName } from '../../config/target.ts'
-import { calls } from '../../contract/calls.ts'
-import type { Operation } from '../../contract/operation.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
@@ -12,10 +9,10 @@ import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
 import { createFindingList, reportToWorkflow } from '../output/github.ts'
-import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
+import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { writeStderr } from '../terminal/io.ts'
-import { type PlannedChange, requireOffered } from './abilities.ts'
 import { whileApplying } from './apply-lock.ts'
 import { requireFree, requireOwnLessons } from './course-conflicts.ts'
 import {
@@ -129,9 +126,9 @@ async function planAll(
   prune: boolean,
 ): Promise<CoursePlan[]> {
   const { signal } = context.io
+  await requireLearnctl(context.session, caller, 'comparing course files', signal)
   const plans: CoursePlan[] = []
   for (const records of wanted) plans.push(await planOf(context, caller, records, prune))
-  await requireOffered(context, caller, changesIn(plans))
   await requireFree({ caller, signal }, plans)
   await requireOwnLessons({ caller, signal }, plans)
   return plans
@@ -232,50 +229,14 @@ async function readAll({ io }: Context, files: readonly string[]): Promise<Cours
   return wanted
 }
 
-/** Returns the current course of a file; null for a new one. Throws a CommandError if its lessons cannot be read. */
+/** Returns the current course of a file; null for a new one. */
 async function currentOf(
-  { io, session }: Context,
+  { io: { signal } }: Context,
   caller: Caller,
-  { course: record, lessons }: CourseRecords,
+  { course: record }: CourseRecords,
 ): Promise<ShownCourse | null> {
-  const course = await findShown(caller, courses, record, io.signal)
-  try {
-    if (course) return { course, lessons: await readLessons(caller, course, io.signal) }
-    // If lessons cannot be listed, a second run could not match the ones that this run creates.
-    if (lessons.length > 0) {
-      await caller.call<Operation>(calls.lessons.list, { query: { limit: 1 }, signal: io.signal })
-    }
-    return null
-  } catch (error) {
-    if (!(error instanceof NotOfferedError)) throw error
-    if (course && lessons.length === 0) return { course, lessons: [] }
-    throw cannot(platformName(session.target()), 'does not list lessons', error)
-  }
-}
-
-function cannot(host: string, why: string, cause?: Error): CommandError {
-  return new CommandError('not_offered', 'failure', `${host} ${why}; nothing was sent`, {
-    why: cause ? [cause.message] : [],
-    hint: 'Create what is missing: learnctl courses create, learnctl lessons create',
-    cause,
-  })
-}
-
-/** Returns the changes of plans to check against the platform; lessons name their course by its id. */
-function changesIn(plans: readonly CoursePlan[]): PlannedChange[] {
-  return plans.flatMap(({ current, changes, steps, prune, absent }): PlannedChange[] => {
-    const kind = current ? 'update' : 'create'
-    const isChanged = current === null || changes.length > 0
-    return [
-      ...(isChanged ? [{ dataset: 'courses', kind, current, record: null } as const] : []),
-      ...steps.map(
-        ({ action, current }) => ({ dataset: 'lessons', kind: action, current, record: null }) as const,
-      ),
-      ...(prune ? absent : []).map(
-        (lesson) => ({ dataset: 'lessons', kind: 'delete', current: lesson, record: null }) as const,
-      ),
-    ]
-  })
+  const course = await findShown(caller, courses, record, signal)
+  return course && { course, lessons: await readLessons(caller, course, signal) }
 }
 
 async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): Promise<void> {
@@ -300,11 +261,7 @@ function consequenceOf({ session }: Context, lessons: number): string {
 }
 
 /** Carries out a plan and prints the result. Returns the number of refused lessons. */
-async function applyPlan(
-  { output, session, settings }: Context,
-  academy: Writing,
-  plan: CoursePlan,
-): Promise<number> {
+async function applyPlan({ output, settings }: Context, academy: Writing, plan: CoursePlan): Promise<number> {
   const writing = { ...academy, notes: createWriteNotes() }
   const name = `course ${thingName(plan.record)}`
   if (isEmpty(plan)) {
@@ -323,7 +280,7 @@ async function applyPlan(
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
   }
-  for (const text of writing.notes.sentences(platformName(session.target()))) {
+  for (const text of writing.notes.sentences()) {
     if (!plan.notes.includes(text)) await output.note(text)
   }
   for (const { lesson, message } of sent.refused) {

@@ -1,18 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { publishedApi, publishes } from '../../client/published-api.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { makeDirectory } from '../../config/files.ts'
-import { isAlive, lockHolder, tryLock } from '../../config/lock.ts'
+import { isAlive } from '../../config/lock.ts'
 import { parseTimeout } from '../../config/resolve-settings.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { waitLockFlag } from '../command/flag.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 
@@ -20,7 +18,6 @@ type Session = Context['session']
 
 /** Time after which the server drops a lease that is not renewed. */
 const leaseMs = 60_000
-/** Interval that also keeps the lock file fresh; other processes take it over after 30 s. */
 const renewEveryMs = 10_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
@@ -110,10 +107,7 @@ async function takeWithin(context: Context, session: Session, waitMs: number): P
   }
 }
 
-/**
- * Returns the function that takes the lock: from the platform, or as a lock file on this machine if the platform
- * publishes no lease.
- */
+/** Returns the function that takes the lock from the platform. */
 async function takerFor(context: Context, session: Session): Promise<() => Promise<Lock | Busy>> {
   const caller = await session.caller()
   const isLocal = session.target().kind === 'local'
@@ -138,9 +132,7 @@ async function takerFor(context: Context, session: Session): Promise<() => Promi
     release: () => release(caller, id, AbortSignal.timeout(releaseWithinMs)),
   }
 
-  if (!isLocal && !publishes(await publishedApi(caller, context.io.signal), calls.leases.take)) {
-    return async () => takeFile(context, session)
-  }
+  await requireLearnctl(session, caller, 'this command', context.io.signal)
   return async function take(): Promise<Lock | Busy> {
     try {
       takenAt = (await put(context.io.signal))['takenAt']
@@ -171,26 +163,6 @@ async function release(caller: Caller, leaseId: string, signal: AbortSignal): Pr
 function isOfDeadProcess(holder: string): boolean {
   const [, host, pid] = /^(.+), process (\d+)$/.exec(holder) ?? []
   return host === hostname() && !isAlive(Number(pid))
-}
-
-function takeFile({ io, directories }: Context, session: Session): Lock | Busy {
-  const folder = join(directories.state, 'applies')
-  makeDirectory(folder, 'XDG_STATE_HOME')
-  const name = createHash('sha256').update(placeOf(session)).digest('hex').slice(0, 32)
-  const path = join(folder, `${name}.lock`)
-  const lock = tryLock(path, io)
-  if (lock) return { renew: async () => lock.renew(), release: async () => lock.release() }
-  const held = lockHolder(path)
-  return {
-    holder: held ? `${held.host}, process ${held.pid}` : 'another process',
-    heldMs: held ? io.now() - held.since : 0,
-    hint: `If no other learnctl is running, delete ${path}`,
-  }
-}
-
-function placeOf(session: Session): string {
-  const target = session.target()
-  return target.kind === 'local' ? target.database : target.url
 }
 
 function inProgress(session: Session, { holder, heldMs, hint }: Busy, waitedMs: number): CommandError {

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import type { DatasetName } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import type { ApplyJournal, Opened } from './apply-journal.ts'
@@ -14,8 +13,6 @@ import { type BatchSize, batchSize, versionOf } from './write.ts'
 
 /** Options for applying a plan. */
 export interface Applying extends Writing {
-  /** Datasets of which one request takes many records. */
-  readonly batched: ReadonlySet<DatasetName>
   readonly journal: ApplyJournal
   /** Called with the number of finished actions. */
   readonly onDone: (done: number) => Promise<void>
@@ -83,7 +80,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   for (const part of parts) {
     await write(part, 'update')
     // A creation may need a name that an update frees.
-    await write(part, 'create', applying.batched.has(part) ? batchSize : undefined)
+    await write(part, 'create', (await loadPart(part)).operations.batch && batchSize)
     if (part === 'courses') applying.names.forgetCourses()
     if (part !== 'lessons') continue
     const missing = new Set([...failures.keys()].filter(isNewCourse).map(({ key }) => key))

@@ -6,7 +6,6 @@ import { valueAt } from '../output/columns.ts'
 import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { DocumentCheck } from './check-document.ts'
 import { errorAt } from './entries.ts'
 import type { Rejection } from './import-journal.ts'
 import { type Place, sentence } from './sources/file.ts'
@@ -276,28 +275,15 @@ export function shownCode(code: string): string {
 interface CheckOptions {
   /** True if a row may lack fields that a new record requires, because it may update an existing one. */
   readonly partial: boolean
-  /** False for a remote platform, which may accept values that the contract does not list. */
-  readonly local: boolean
-  /** Check by the platform's OpenAPI document; null for a local academy and if there is no document. */
-  readonly byDocument?: DocumentCheck | null
+  /** False for another platform than a learnctl server: it may accept values that the contract does not list. */
+  readonly isOurs: boolean
 }
 
 /** Returns every problem of a row by the schema of its dataset, before anything is sent. */
 export function problemsOf(
   dataset: Dataset,
   row: Row,
-  { partial, local, byDocument = null }: CheckOptions,
-): readonly RowProblem[] {
-  const found = faultsIn(dataset, row, { partial, local })
-  const isBroken = found.some(({ column }) => column === null)
-  return byDocument === null || isBroken ? found : [...found, ...byDocument(row, found, partial)]
-}
-
-/** Returns the problems that the contract finds in a row. */
-function faultsIn(
-  dataset: Dataset,
-  row: Row,
-  { partial, local }: Omit<CheckOptions, 'byDocument'>,
+  { partial, isOurs }: CheckOptions,
 ): readonly RowProblem[] {
   // With more or fewer cells than the header, a row's other problems are unreliable.
   if (row.problems.some(({ column }) => column === null)) return row.problems
@@ -316,7 +302,7 @@ function faultsIn(
     )
     if (column && bad.has(column.name)) return []
     if (code === 'required' && excused && path.length <= (column?.path.split('.').length ?? 1)) return []
-    if (code === 'invalid_choice' && !local) return []
+    if (code === 'invalid_choice' && !isOurs) return []
     const inside = column ? path.slice(column.path.split('.').length).join('.') : ''
     const guess =
       issue.code === 'invalid_value' ? suggestionText(String(issue.input), issue.values.map(String)) : ''

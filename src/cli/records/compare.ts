@@ -3,7 +3,9 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { withoutIds } from '../dataset/record.ts'
+import type { Names } from '../dataset/names.ts'
+import { withoutIds, withoutOwnId } from '../dataset/record.ts'
+import { valueAt } from '../output/columns.ts'
 
 /** Changed field, as a dotted path. */
 export interface Change {
@@ -46,6 +48,35 @@ export function changesOf(
     if (!writeOnly.includes(field)) compare(field, given, before[field], after[field])
   }
   return changes.filter((change) => name !== 'enrollments' || !isReopening(change))
+}
+
+/** Returns the columns that a record would change in the existing one. Throws a RecordError if it cannot be sent. */
+export async function columnsChanged(
+  { dataset, names }: { readonly dataset: Dataset; readonly names: Names },
+  record: JsonObject,
+  shown: JsonObject,
+): Promise<readonly string[]> {
+  await dataset.toBody(record, shown, names)
+  const current = await dataset.toRecord(shown, names)
+  const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
+  const given = { ...withoutOwnId(record, shown) }
+  for (const field of new Set([
+    ...Object.keys(dataset.references),
+    ...(named === undefined ? [] : [named]),
+  ])) {
+    if (given[field] === undefined || given[field] === null) continue
+    const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
+    const id = shown[field] ?? shown[`${field}Id`]
+    const isSame =
+      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === id
+    if (isSame) given[field] = current[field]
+  }
+  const changes = changesOf(dataset, given, current).map(({ field }) => field)
+  const isWithin = (path: string, field: string) => path === field || path.startsWith(`${field}.`)
+  return dataset.columns.flatMap(({ name, path, secret }) => {
+    const isSet = secret && valueAt(record, path) !== undefined
+    return isSet || changes.some((field) => isWithin(path, field) || isWithin(field, path)) ? [name] : []
+  })
 }
 
 /** Returns a record with the existing times in place of days that have them. */

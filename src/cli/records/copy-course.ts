@@ -127,7 +127,7 @@ async function makeCopy(
     }
     throw error
   }
-  for (const text of notes.sentences(platformName(target.target()))) await output.note(text)
+  for (const text of notes.sentences()) await output.note(text)
   for (const { lesson, message } of sent.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
@@ -106,10 +106,7 @@ async function* deletedRecords(caller: Caller, list: Call, signal: AbortSignal):
 }
 
 function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof NotOfferedError ||
-    (error instanceof ApiError && [400, 403, 404, 422].includes(error.status))
-  )
+  return error instanceof ApiError && [400, 403, 404, 422].includes(error.status)
 }
 
 async function refusal(

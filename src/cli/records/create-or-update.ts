@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import type { Abilities } from './abilities.ts'
-import { restoring } from './compare.ts'
+import { columnsChanged, restoring } from './compare.ts'
 import { restoreLesson } from './restore-lessons.ts'
 import type { Attempt, Outcome, Step } from './step.ts'
 import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
@@ -19,8 +19,6 @@ export interface Putting<From> extends Writer {
   readonly onExists: OnExists
   /** Replaces references that a remote platform may not know. */
   readonly resolve: (record: JsonObject) => Promise<JsonObject>
-  /** Called before a record is changed. */
-  readonly noteChange: () => Promise<void>
   /** True for a step that an earlier run may have written already. */
   readonly isDoubtful: (step: Step<From>) => boolean
 }
@@ -89,10 +87,14 @@ export function createPut<From>(putting: Putting<From>) {
 
   async function change(record: JsonObject, shown: JsonObject, { before, begin }: Attempt): Promise<Outcome> {
     if (onExists !== 'update') return existing()
-    await putting.noteChange()
     const version = before === null ? versionOf(shown) : before.version
+    const restored = restoring(record, shown)
+    // A learnctl server compares; another platform may not offer updates, or count each as a change.
+    if (!abilities.keys && (await columnsChanged(putting, restored, shown)).length === 0) {
+      return { kind: 'unchanged' }
+    }
     if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
-    const body = await dataset.toBody(restoring(record, shown), shown, names)
+    const body = await dataset.toBody(restored, shown, names)
     const { data } = await updateRecord(putting, dataset, shown, body)
     const same = version !== undefined && versionOf(data) === version
     return { kind: same ? 'unchanged' : 'updated' }

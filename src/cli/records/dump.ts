@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/files.ts'
 import { loadYaml } from '../output/formats/documents.ts'
@@ -50,13 +49,7 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   async function* termRecords(): AsyncGenerator<JsonObject> {
     const terms = await loadPart('terms')
     const records: JsonObject[] = []
-    try {
-      for await (const shown of shownIn(reader, terms))
-        records.push(await terms.toRecord(shown, reader.names))
-    } catch (error) {
-      // A platform without terms has none to write.
-      if (!(error instanceof NotOfferedError)) throw error
-    }
+    for await (const shown of shownIn(reader, terms)) records.push(await terms.toRecord(shown, reader.names))
     yield* inKeyOrder('terms', records)
   }
 
@@ -64,20 +57,15 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
     const [groups, memberships] = [await loadPart('groups'), await loadPart('memberships')]
     const members = new Map<unknown, string[]>()
     const records: JsonObject[] = []
-    try {
-      for await (const shown of shownIn(reader, memberships)) {
-        const { userId } = await memberships.toRecord(shown, reader.names)
-        const own = members.get(shown['groupId']) ?? []
-        members.set(shown['groupId'], own)
-        own.push(String(userId))
-      }
-      for await (const shown of shownIn(reader, groups)) {
-        const record = await groups.toRecord(shown, reader.names)
-        records.push({ ...record, members: (members.get(shown['id']) ?? []).sort() })
-      }
-    } catch (error) {
-      // A platform without groups has none to write.
-      if (!(error instanceof NotOfferedError)) throw error
+    for await (const shown of shownIn(reader, memberships)) {
+      const { userId } = await memberships.toRecord(shown, reader.names)
+      const own = members.get(shown['groupId']) ?? []
+      members.set(shown['groupId'], own)
+      own.push(String(userId))
+    }
+    for await (const shown of shownIn(reader, groups)) {
+      const record = await groups.toRecord(shown, reader.names)
+      records.push({ ...record, members: (members.get(shown['id']) ?? []).sort() })
     }
     yield* inKeyOrder('groups', records)
   }

@@ -58,7 +58,6 @@ export async function openWriting(
   return {
     ...{ caller, names, signal, pacing },
     notes: createWriteNotes(),
-    change: change ? session.change() : null,
     hasRepeated: () => isRepeated,
   }
 }

@@ -47,11 +47,11 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
     const query = always ? {} : { limit: String(pageSize), ...inAll }
     const { list } = dataset.operations
     const pages = caller.pages<Operation>(list, { query, signal })
-    for await (const { data, around, strict } of recordPages(caller, list, pages)) {
+    for await (const { data, around } of recordPages(caller, list, pages)) {
       const total = Number(around['total'] ?? Number.NaN)
       if (total > atMostPages * pageSize || left === 0) return null
       left -= 1
-      if (!strict) seen.add(data)
+      if (!caller.isOurs()) seen.add(caller, data)
       for (const item of data) {
         if (!isJsonObject(item)) continue
         if (wanted === null) found.set(valueName('id', item['id']), item)

@@ -1,14 +1,13 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { publishedApi } from '../../client/published-api.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset, ReferredName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
+import { isLearnctlServer } from '../session/learnctl-server.ts'
 import { note } from '../terminal/io.ts'
-import { type Abilities, abilitiesOf, changeNote, requireChange } from './abilities.ts'
-import { checkByDocument } from './check-document.ts'
+import { type Abilities, abilitiesOf, requireFind } from './abilities.ts'
 import { type Checked, checkFile } from './check-rows.ts'
 import type { Putting } from './create-or-update.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
@@ -45,23 +44,22 @@ export interface Import extends FileMapping {
   readonly saved: PlanTarget | null
 }
 
-/** A checked file and the OpenAPI document of the platform; null for a local academy and if there is none. */
+/** A checked file. */
 interface CheckedImport extends Checked {
   /** Reads the rows again; durations count back from `now`. */
   readonly rowsOf: (now?: number) => Promise<Rows>
-  readonly document: JsonObject | null
 }
 
-/** Checks all rows against the contract and the platform's OpenAPI document, before anything is sent. */
+/** Checks all rows against the contract, before anything is sent. */
 export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
   const { dataset, file, onExists, skipInvalid } = wanted
   const rowsOf = async (now = context.io.now()) =>
     wanted.saved ? planRows(file, dataset) : readRows(file, dataset, { ...wanted, now })
-  const local = context.session.target().kind === 'local'
+  const { session, io } = context
+  const isOurs =
+    session.target().kind === 'local' || (await isLearnctlServer(await session.caller(), io.signal))
   const partial = onExists === 'update'
-  const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
-  const byDocument = checkByDocument(document, dataset)
-  const options = { partial, local, skipInvalid, byDocument }
+  const options = { partial, isOurs, skipInvalid }
   const checked = await checkFile(file.name, dataset, await rowsOf(), options)
   const { keyless, trimmed } = checked
   if (keyless > 0) {
@@ -75,7 +73,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
     await note(context.io, `${rows} spaces around a value, which are left out: ${names}`)
   }
   await wanted.saveMapping()
-  return { ...checked, rowsOf, document }
+  return { ...checked, rowsOf }
 }
 
 /** State that sending rows needs. */
@@ -88,7 +86,6 @@ export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
 export async function openSending(
   context: Context,
   { dataset, file, onExists, batchSize, concurrency }: Import,
-  document: JsonObject | null,
 ): Promise<Sending> {
   const { io, session } = context
   const writing = await openWriting({ io, session }, concurrency, {
@@ -96,17 +93,16 @@ export async function openSending(
     source: sourceOf([file.name]),
   })
   const { caller, signal } = writing
-  const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
-  if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
+  const abilities = await abilitiesOf(context, caller, dataset)
+  if (onExists !== 'fail') requireFind(context, dataset, abilities)
   // Otherwise read the list once: each missing record would be searched for in the whole list.
-  const asks = abilities.get && abilities.keys
+  const asks = abilities.keys
   const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
   if (!asks && abilities.find) await finder.prepare([])
   return {
     ...writing,
     printIds: idPrinter(context),
     resolve: abilities.keys ? async (record) => record : referenceResolver(caller, dataset, signal),
-    noteChange: changeNote({ io, session }, dataset, abilities),
     ...{ dataset, finder, onExists },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
   }
@@ -119,10 +115,10 @@ export function windowFinder(
   { abilities, caller, dataset, finder, signal }: Sending,
   isLocal: boolean,
 ): Finder {
-  const { severalUsers, find, get, keys } = abilities
+  const { severalUsers, find, keys } = abilities
   if (severalUsers) return byReferences(caller, dataset, signal, severalUsers)
   if (!find) return { ...finder, prepare: async () => {} }
-  return get && keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
+  return keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
 }
 
 /** Yields rows in windows that are looked up together. */

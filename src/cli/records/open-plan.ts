@@ -9,6 +9,7 @@ import type { Context } from '../command/context.ts'
 import { textsIn } from '../command/flag.ts'
 import { findShown } from '../dataset/find.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
@@ -151,6 +152,7 @@ function withEntries(declared: Declared, added: readonly Entry[]): Declared {
 async function openAcademy(context: Context, { flags }: Given, change: BulkChange, plan: string | null) {
   const opened = await openWriting(context, Number(flags['concurrency'] ?? 8), change)
   const reader = { ...opened, printIds: idPrinter(context) }
+  await requireLearnctl(context.session, opened.caller, change.command, context.io.signal)
   const target = platformName(context.session.target())
   const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
   return { reader, target, journal }

@@ -7,12 +7,11 @@ import type { Context } from '../command/context.ts'
 import type { Column } from '../dataset/column.ts'
 import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
-import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
-import { changesOf, isOlder, restoring } from './compare.ts'
+import { columnsChanged, isOlder, restoring } from './compare.ts'
 import {
   checkImport,
   type Import,
@@ -63,10 +62,10 @@ export async function planImport(
   wanted: Import,
 ): Promise<AsyncGenerator<readonly PlannedRow[]>> {
   const { session } = context
-  const { invalid, rowsOf, document } = await checkImport(context, wanted)
+  const { invalid, rowsOf } = await checkImport(context, wanted)
   const { labels, placeOf, rows } = await rowsOf()
   const local = session.target().kind === 'local'
-  const sending = await openSending(context, wanted, document)
+  const sending = await openSending(context, wanted)
   const { dataset, pacing, signal } = sending
   const finder = windowFinder(sending, local)
   /** Last step of each progress record: the next step is compared with it. */
@@ -161,7 +160,6 @@ async function planRow(
     if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
     if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
     const changes = await columnsChanged(sending, restoring(record, shown), shown)
-    if (changes.length > 0) await sending.noteChange()
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
   } catch (error) {
     if (error instanceof RecordError) return failingAt(error.field, error.message)
@@ -169,35 +167,6 @@ async function planRow(
       return failing(error.message, error.faults)
     throw error
   }
-}
-
-/** Returns the columns that a record would change in the existing one. Throws a RecordError if it cannot be sent. */
-async function columnsChanged(
-  { dataset, names }: Sending,
-  record: JsonObject,
-  shown: JsonObject,
-): Promise<readonly string[]> {
-  await dataset.toBody(record, shown, names)
-  const current = await dataset.toRecord(shown, names)
-  const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
-  const given = { ...withoutOwnId(record, shown) }
-  for (const field of new Set([
-    ...Object.keys(dataset.references),
-    ...(named === undefined ? [] : [named]),
-  ])) {
-    if (given[field] === undefined || given[field] === null) continue
-    const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
-    const id = shown[field] ?? shown[`${field}Id`]
-    const isSame =
-      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === id
-    if (isSame) given[field] = current[field]
-  }
-  const changes = changesOf(dataset, given, current).map(({ field }) => field)
-  const isWithin = (path: string, field: string) => path === field || path.startsWith(`${field}.`)
-  return dataset.columns.flatMap(({ name, path, secret }) => {
-    const isSet = secret && valueAt(record, path) !== undefined
-    return isSet || changes.some((field) => isWithin(path, field) || isWithin(field, path)) ? [name] : []
-  })
 }
 
 /** Returns a test for the columns that a new record needs and does not have. */

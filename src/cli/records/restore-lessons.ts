@@ -1,4 +1,4 @@
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
@@ -27,8 +27,7 @@ export async function restoreLessons(
     }
   } catch (error) {
     // The platform may have no trash.
-    if (error instanceof NotOfferedError || (error instanceof ApiError && [403, 404].includes(error.status)))
-      return 0
+    if (error instanceof ApiError && [403, 404].includes(error.status)) return 0
     throw error
   }
   for (const deletedLessonId of deleted) {

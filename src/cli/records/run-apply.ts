@@ -9,7 +9,6 @@ import { CommandError, type Finding } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { requireOffered } from './abilities.ts'
 import { whileApplying } from './apply-lock.ts'
 import { applyPlan, type Failure } from './apply-plan.ts'
 import { shownCode } from './check-rows.ts'
@@ -87,8 +86,6 @@ async function planAndApply(
   requireFewDeletes(plan, given, form)
   const notes = form.isSilent?.(plan) ? [] : [...plan.notes, ...undeclaredNotes(plan)]
   for (const note of notes) await output.note(note)
-  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
-  const batched = await requireOffered(context, reader.caller, changes)
   const title = `${form.command} ${given.flags['plan-out'] === undefined ? '--dry-run' : '--plan-out'}`
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
@@ -104,13 +101,13 @@ async function planAndApply(
   }
   if (plan.actions.length > 0) await confirmPlan(context, plan)
   const line = await createProgressLine(io, 'changes', plan.actions.length)
-  const applying = { ...reader, batched, journal, onDone: (done: number) => line.update(done) }
+  const applying = { ...reader, journal, onDone: (done: number) => line.update(done) }
   const failures = await applyPlan(applying, plan).finally(() => {
     line.stop()
     journal.close()
   })
   // The plan has printed some of these notes already.
-  for (const text of reader.notes.sentences(target)) if (!notes.includes(text)) await output.note(text)
+  for (const text of reader.notes.sentences()) if (!notes.includes(text)) await output.note(text)
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
   const counts = { ...summaryOf(done), rejected: failures.length }

@@ -55,7 +55,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const { io, directories, session } = context
   const checked = await checkImport(context, wanted)
   const { rows, invalid } = checked
-  const sending = await openSending(context, wanted, checked.document)
+  const sending = await openSending(context, wanted)
   const isBatch = sending.abilities.batch
   const size: BatchSize = { ...batchSize, records: isBatch ? wanted.batchSize : 1 }
   const target = platformName(session.target())
@@ -76,7 +76,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     const warned = await sendRows(wanted, { sending, journal, size, rowsOf, onAnswer })
     line.stop()
 
-    for (const text of sending.notes.sentences(target)) await note(io, text)
+    for (const text of sending.notes.sentences()) await note(io, text)
     if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]

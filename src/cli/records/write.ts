@@ -10,8 +10,6 @@ import { type Dataset, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
-import type { OpenChange } from '../session/bulk-change.ts'
-import { changeBy, idIn, nameIn, nounOf } from '../session/change-journal.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Outcome, Refusal } from './step.ts'
 
@@ -19,11 +17,9 @@ import type { Outcome, Refusal } from './step.ts'
 export interface Writer {
   readonly caller: Caller
   readonly names: Names
-  /** Counts written values that the platform does not show. */
+  /** Collects warnings about what is written. */
   readonly notes: WriteNotes
   readonly signal: AbortSignal
-  /** The change that the writes belong to; null without one. */
-  readonly change?: Pick<OpenChange, 'note'> | null
   /** Prints the ids of records that were made or changed; null without `--quiet`. */
   readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
 }
@@ -45,14 +41,13 @@ export function idPrinter({
   }
 }
 
-/** Sends a write, counts written values that the platform does not show, and prints the id of what was changed. */
+/** Sends a write, collects its warnings, and prints the id of what was changed. */
 export async function write(
   { caller, notes, signal, printIds }: Omit<Writer, 'names'>,
   operation: Call,
   input: CallInput<Operation>,
 ): Promise<Result<unknown>> {
   const result = await caller.call<Operation>(operation, { ...input, signal })
-  notes.take(result.written)
   if (operation.id === 'courses.update') for (const text of warningsOf(result.data)) notes.add(text)
   const isKept = operation.method !== 'DELETE' && operation.holds.answer.includes('id')
   if (isKept && !result.unchanged) await printIds?.([result.id])
@@ -69,21 +64,13 @@ function warningsOf(data: unknown): string[] {
 /** Creates a record, or sets it if its dataset is always sent as a whole. */
 export async function createRecord(
   writer: Writer,
-  { name, operations, toBody }: Dataset,
+  { operations, toBody }: Dataset,
   record: JsonObject,
   idempotencyKey?: string,
 ): Promise<Result<unknown>> {
   const { create, params, update } = operations
   const body = await toBody(record, null, writer.names)
-  const result = await write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
-  await writer.change?.note(() => {
-    const shown = isJsonObject(result.data) ? result.data : {}
-    // Without an update operation it is set as a whole, whether it existed or not.
-    const verb = update ? 'created' : 'updated'
-    const id = update ? idIn(shown) : null
-    return { noun: nounOf(name), verb, id, name: nameIn({ ...body, ...shown }), before: null, after: {} }
-  })
-  return result
+  return write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
 }
 
 /** Updates the shown record, only at `version` if one is given. */
@@ -95,12 +82,7 @@ export async function updateRecord(
   ifMatch?: number,
 ): Promise<Result<unknown>> {
   if (!update) throw new TypeError(`${name} have no update`)
-  const result = await write(writer, update, { params: params(shown), body, ifMatch })
-  await writer.change?.note(() => ({
-    ...{ noun: nounOf(name), verb: 'updated', id: idIn(shown), name: nameIn(shown) },
-    ...changeBy(shown, body, result.data),
-  }))
-  return result
+  return write(writer, update, { params: params(shown), body, ifMatch })
 }
 
 /** Deletes the shown record; does nothing if it is gone already. */
@@ -120,12 +102,7 @@ export async function deleteRecord(
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
-    return
   }
-  await writer.change?.note(() => ({
-    ...{ noun: nounOf(name), verb: 'deleted', id: idIn(shown), name: nameIn(shown) },
-    ...{ before: shown, after: null },
-  }))
 }
 
 /** Brings a record back from the trash; does nothing if it has come back already, as with its course. */
@@ -161,7 +138,7 @@ export type OnExists = (typeof existsModes)[number]
  * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
  */
 export async function writeBatch(
-  { caller, signal, change, printIds }: Pick<Writer, 'caller' | 'signal' | 'change' | 'printIds'>,
+  { caller, signal, printIds }: Pick<Writer, 'caller' | 'signal' | 'printIds'>,
   { name, operations: { batch } }: Dataset,
   items: readonly JsonObject[],
   onExists: OnExists,
@@ -173,16 +150,6 @@ export async function writeBatch(
   const count = Array.isArray(results) ? results.length : 0
   if (Array.isArray(results) && count === items.length) {
     await printIds?.(results.flatMap((result) => (isDone(result) ? [result['id']] : [])))
-    for (const [index, result] of results.filter(isJsonObject).entries()) {
-      if (!isDone(result)) continue
-      const { status, id } = result
-      const isNew = status === 201
-      await change?.note(() => ({
-        // The former values of an update are not known.
-        ...{ noun: nounOf(name), verb: isNew ? 'created' : 'updated', id: isNew ? idIn({ id }) : null },
-        ...{ name: nameIn(items[index] ?? {}), before: null, after: {} },
-      }))
-    }
     return results.map(resultOf)
   }
   throw new CommandError(
@@ -273,8 +240,7 @@ export function createRefusals(): Refusals {
   return {
     of(error) {
       // A platform may refuse a bad credential with a success status, for each record in turn.
-      const isAnswer = error instanceof ProtocolError || (error instanceof ApiError && error.status < 300)
-      const text = isAnswer ? (error.answer?.body ?? '') : ''
+      const text = error instanceof ProtocolError ? (error.answer?.body ?? '') : ''
       alike = text !== '' && text === last ? alike + 1 : 1
       last = text
       if (text !== '' && alike >= maxAlike) throw error
@@ -283,12 +249,10 @@ export function createRefusals(): Refusals {
         return { code: 'invalid_reference', detail, faults: [{ pointer, detail }] }
       }
       if (error instanceof ProtocolError && isAboutRecord(error)) {
-        const isDoubtful = error.code !== 'nothing_done'
-        const detail = `${error.message}${isDoubtful ? '; it may have been written' : ''}`
-        return { code: error.code, detail, faults: [], isDoubtful }
+        const detail = `${error.message}; it may have been written`
+        return { code: error.code, detail, faults: [], isDoubtful: true }
       }
-      if (!(error instanceof ApiError) || (error.status >= 300 && !recordStatuses.includes(error.status)))
-        throw error
+      if (!(error instanceof ApiError) || !recordStatuses.includes(error.status)) throw error
       return { code: error.code, detail: error.detail, faults: error.faults }
     },
     reset() {

@@ -195,7 +195,6 @@ export const recordResults = {
     target: text,
     summary: z.object({ create: count, update: count, remove: count, unchanged: count }),
     counts: z.object({ before: rosterCounts, after: rosterCounts }),
-    notCompared: z.array(text),
     differenceCount: count,
     differences: z.array(z.record(z.string(), z.unknown())),
     refusedCount: count,

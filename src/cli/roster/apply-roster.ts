@@ -20,7 +20,6 @@ import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import {
   checkOf,
-  comparableParts,
   countLines,
   differenceDocument,
   differenceText,
@@ -84,19 +83,16 @@ export async function applyRoster(
   source: RosterToApply | { readonly plan: string },
   onReport: (report: RosterReport) => void,
 ): Promise<void> {
-  const { makePlan, hidden }: Planner =
-    'plan' in source
-      ? { makePlan: await readSaved(context, given, source.plan, command), hidden: () => [] }
-      : plannerOf(given, source)
+  const makePlan =
+    'plan' in source ? await readSaved(context, given, source.plan, command) : plannerOf(given, source)
   const { notes, skipped } = 'plan' in source ? { notes: [], skipped: 0 } : source.roster
   const isPartial = 'roster' in source && source.roster.source.isPartial === true
   const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY && !isPartial
-  const isSilent = ({ actions, leftOut }: Plan) =>
-    isQuiet && actions.length + hidden().length + skipped + leftOut.size === 0
+  const isSilent = ({ actions, leftOut }: Plan) => isQuiet && actions.length + skipped + leftOut.size === 0
   const form: ApplyCommand = {
     ...{ command, verb: 'remove', diff: 'learnctl roster diff', isRemoval, isSilent },
     report: async (held, applied) => {
-      const before = checkOf(applied.planned.declared, applied.planned.plan, hidden())
+      const before = checkOf(applied.planned.declared, applied.planned.plan)
       const after = await checkAgain(held, applied.planned, before)
       const report = reportOf(applied, before, after, skipped + applied.planned.plan.leftOut.size)
       onReport(report)
@@ -148,35 +144,23 @@ export async function planRoster(
   given: Given,
   { roster, options }: RosterToApply,
 ): Promise<{ readonly plan: Plan; readonly notes: readonly string[] }> {
-  const { makePlan, hidden } = plannerOf(given, { roster, options })
-  const { plan, journal } = await makePlan(context)
+  const { plan, journal } = await plannerOf(given, { roster, options })(context)
   journal.close()
-  const notes = hidden().map((part) => `The platform does not list ${part}, so they are not compared`)
-  return { plan, notes: [...roster.notes, ...plan.notes, ...notes] }
+  return { plan, notes: [...roster.notes, ...plan.notes] }
 }
 
-/** Comparison of a roster with a platform. */
-interface Planner {
-  readonly makePlan: MakePlan
-  /** Parts that the platform does not show; known once the plan is made. */
-  readonly hidden: () => readonly Part[]
-}
-
-function plannerOf(given: Given, { roster, options }: RosterToApply): Planner {
-  let hidden: readonly Part[] = []
-  const compare = planOf(given, changeOf(roster), async (reader) => {
-    const comparable = await comparableParts(reader, roster.declared)
-    hidden = comparable.hidden
+/** Returns the function that compares a roster with the platform. */
+function plannerOf(given: Given, { roster, options }: RosterToApply): MakePlan {
+  const compare = planOf(given, changeOf(roster), async () => {
     const isWhole = options.prune && !roster.isDelta('groups')
-    const declared = isWhole ? comparable.declared : withOtherMembers(comparable.declared)
+    const declared = isWhole ? roster.declared : withOtherMembers(roster.declared)
     return { declared, options: planOptions(roster, options) }
   })
-  const makePlan: MakePlan = async (context) => {
+  return async (context) => {
     const planned = await compare(context)
     const { plan } = planned
     return { ...planned, plan: { ...plan, notes: [...plan.notes, ...closedNotes(plan)] } }
   }
-  return { makePlan, hidden: () => hidden }
 }
 
 /** Maximum number of closed records to name. */
@@ -265,7 +249,7 @@ async function checkAgain(
   // Names may have been cached before they changed.
   const fresh: Writing = await openWriting(context)
   const again = await makePlan({ ...reader, names: fresh.names }, declared, options, new Map())
-  return checkOf(declared, again, before.notCompared)
+  return checkOf(declared, again)
 }
 
 function summaryOf({ actions, unchanged }: Plan): Summary {
@@ -309,21 +293,9 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
   if (exit === 'drift') throw differenceError(after)
 }
 
-function differenceError({ differences, notCompared }: RosterCheck): CommandError {
+function differenceError({ differences }: RosterCheck): CommandError {
   const named = differences.slice(0, maxNamed).map(differenceText)
   const count = differences.length
-  if (count === 0) {
-    return new CommandError(
-      'not_compared',
-      'drift',
-      'Not all of the roster can be compared with the platform',
-      {
-        why: [
-          `It does not list ${notCompared.join(' and ')}, so none were sent: a second run would create them again`,
-        ],
-      },
-    )
-  }
   return new CommandError(
     'different',
     'drift',
@@ -352,7 +324,6 @@ export function reportDocument({
     target,
     summary,
     counts: { before: countsDocument(before), after: countsDocument(after) },
-    notCompared: after.notCompared,
     differenceCount: after.differences.length,
     differences: after.differences.slice(0, maxListed).map(differenceDocument),
     refusedCount: applied.failures.length,

@@ -1,9 +1,5 @@
-import { NotOfferedError } from '../../client/errors.ts'
-import { findShown } from '../dataset/find.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
-import { type Declared, type Entry, loadPart, nouns, type Part } from '../records/entries.ts'
-import type { Writing } from '../records/execute.ts'
-import { shownIn } from '../records/finder.ts'
+import { type Declared, type Entry, nouns, type Part } from '../records/entries.ts'
 import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
 import { capitalise } from '../terminal/format-text.ts'
@@ -22,16 +18,10 @@ export interface PartCounts {
 export interface RosterCheck {
   readonly counts: ReadonlyMap<Part, PartCounts>
   readonly differences: readonly Action[]
-  /** Parts that cannot be compared, because the platform does not show their records. */
-  readonly notCompared: readonly Part[]
 }
 
 /** Returns the counts of a comparison that was just made. */
-export function checkOf(
-  declared: Declared,
-  { actions, leftOut }: Plan,
-  notCompared: readonly Part[],
-): RosterCheck {
+export function checkOf(declared: Declared, { actions, leftOut }: Plan): RosterCheck {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const counts = new Map<Part, PartCounts>()
   for (const [part, entries] of declared) {
@@ -46,16 +36,16 @@ export function checkOf(
       extra: own.length - created - changed,
     })
   }
-  return { counts, differences: actions, notCompared }
+  return { counts, differences: actions }
 }
 
 /** True if both sides were compared and are equal. */
-export function isEqual({ differences, notCompared }: RosterCheck): boolean {
-  return differences.length === 0 && notCompared.length === 0
+export function isEqual({ differences }: RosterCheck): boolean {
+  return differences.length === 0
 }
 
 /** Returns the counts in words, a line for each part: `users: 1,229 of 1,229 equal`. */
-export function countLines({ counts, notCompared }: RosterCheck): string[] {
+export function countLines({ counts }: RosterCheck): string[] {
   const number = (value: number) => value.toLocaleString('en')
   const compared = [...counts].map(([part, { roster, platform, equal, extra }]) => {
     const missing = roster - platform
@@ -67,7 +57,7 @@ export function countLines({ counts, notCompared }: RosterCheck): string[] {
     const rest = faults.length > 0 ? `: ${faults.join(', ')}` : ''
     return `${part}: ${number(equal)} of ${number(roster)} equal${rest}`
   })
-  return [...compared, ...notCompared.map((part) => `${part}: not compared, the platform does not list them`)]
+  return compared
 }
 
 /** Returns a difference in words: `Enrolment ext:BIO, ext:5, learner: missing`. */
@@ -86,50 +76,5 @@ export function differenceDocument({ dataset, kind, key, current, changes }: Act
     key: keyText(key),
     id: current?.['id'] ?? null,
     fields: changes,
-  }
-}
-
-/** Records that can be compared with a platform. */
-export interface Comparable {
-  readonly declared: Declared
-  /** Parts that the platform does not show: creating their records could create them twice. */
-  readonly hidden: readonly Part[]
-}
-
-/** Leaves out parts that the platform does not show, and records that refer to them. */
-export async function comparableParts(reader: Writing, declared: Declared): Promise<Comparable> {
-  const hidden: Part[] = []
-  const shown = new Map<Part, readonly Entry[]>()
-  for (const [part, entries] of declared) {
-    const [first] = entries
-    const { references } = await loadPart(part)
-    const lost = Object.keys(references).filter((field) => hidden.some((name) => name === references[field]))
-    // A course may be without its term; no other record may lack the record that it refers to.
-    const needs = lost.filter((field) => field !== 'term')
-    if (first && (needs.length > 0 || !(await isShown(reader, first)))) hidden.push(part)
-    else shown.set(part, lost.length > 0 ? entries.map((entry) => withoutFields(entry, lost)) : entries)
-  }
-  return { declared: shown, hidden }
-}
-
-function withoutFields(entry: Entry, fields: readonly string[]): Entry {
-  const kept = Object.entries(entry.record).filter(([field]) => !fields.includes(field))
-  return { ...entry, record: Object.fromEntries(kept) }
-}
-
-async function isShown(reader: Writing, { dataset: part, record }: Entry): Promise<boolean> {
-  const dataset = await loadPart(part)
-  try {
-    for await (const _ of shownIn(reader, dataset, { limit: '1' })) break
-    return true
-  } catch (error) {
-    if (!(error instanceof NotOfferedError)) throw error
-  }
-  try {
-    await findShown(reader.caller, dataset, record, reader.signal)
-    return true
-  } catch (error) {
-    if (error instanceof NotOfferedError) return false
-    throw error
   }
 }

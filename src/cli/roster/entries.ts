@@ -84,7 +84,7 @@ export function namedColumns(dataset: Dataset, names: Readonly<Record<string, st
 /** Adds the problems that the schema of a dataset finds in a record. */
 export function addSchemaProblems(row: RosterRow, dataset: Dataset, record: JsonObject): void {
   const checked = { line: row.line, record, problems: [], cells: [] }
-  const found = problemsOf(dataset, checked, { partial: false, local: true })
+  const found = problemsOf(dataset, checked, { partial: false, isOurs: true })
   for (const { column, code, message, value, guess = '' } of found) {
     row.addProblem(column, code, message, value, guess)
   }

@@ -4,6 +4,7 @@ import { type School as MappedSchool, schoolNamed } from '../../lms/oneroster-ma
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import { openWriting } from '../records/execute.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
@@ -67,6 +68,7 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
     })
   }
   const reader = await openWriting(context)
+  await requireLearnctl(session, reader.caller, 'roster export', io.signal)
   const school = await openSchool(reader, wanted)
   const to = await createPackage({ cwd: io.cwd, target, force, known })
   const line = await createProgressLine(io, 'rows', null)
@@ -154,13 +156,12 @@ type Caller = Awaited<ReturnType<typeof openWriting>>['caller']
 
 /** Returns notes on the records that the export lacks, with counts. */
 async function lostNotes(
-  { io, session }: Context,
+  { io }: Context,
   school: School,
   caller: Caller,
   { format, only }: RosterExport,
 ): Promise<string[]> {
   const name = formatNames[format]
-  const lacks = [...school.lacks].map((part) => `${platformName(session.target())} does not offer ${part}`)
   // An export of some courses leaves out all other people, not only these.
   const { admins, analysts } = school.isPart ? { admins: 0, analysts: 0 } : school.leftOut
   const left = [
@@ -173,7 +174,7 @@ async function lostNotes(
           `${left.join(' and ')} without a course left out: a roster has the people of courses, and gives no rights`,
         ]
       : []
-  if (only.length > 0) return [...lacks, ...people]
+  if (only.length > 0) return people
   const courses = school.isPart ? school.courses.map(({ id }) => id) : []
   // Longer lists of references are refused.
   const query = courses.length > 0 && courses.length <= 100 ? { course_id: courses.join() } : {}
@@ -186,7 +187,7 @@ async function lostNotes(
     format === 'oneroster' ? '' : countOf(await total(calls.grades.list), rosterNouns.grades),
     format === 'oneroster' ? await allGroups() : '',
   ].filter((text) => text !== '')
-  return [...lacks, ...people, ...(lost.length > 0 ? [`${name} does not hold ${lost.join(', ')}`] : [])]
+  return [...people, ...(lost.length > 0 ? [`${name} does not hold ${lost.join(', ')}`] : [])]
 
   async function allGroups(): Promise<string> {
     const groups = countOf(await total(calls.groups.list), rosterNouns.groups)

@@ -3,6 +3,7 @@ import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'
 import { openWriting } from '../records/execute.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
@@ -80,6 +81,7 @@ async function readWanted(
   { courses, parts }: PushOptions,
 ): Promise<{ readonly courses: readonly WantedCourse[]; readonly notes: readonly string[] }> {
   const reader = await openWriting(context)
+  await requireLearnctl(context.session, reader.caller, 'roster push', context.io.signal)
   const school = await openSchool(reader, { courses, terms: [] })
   const emails = new Map<string, string>()
   let suspended = 0

@@ -1,50 +1,38 @@
-import { NotOfferedError } from '../../client/errors.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Declared, type Entry, loadPart, type Part } from '../records/entries.ts'
 import { openWriting } from '../records/execute.ts'
 import { shownIn } from '../records/finder.ts'
 import { keyIn } from '../records/identity.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 
-/** Records of a platform in the form of files. */
-export interface PlatformRecords {
-  readonly declared: Declared
-  /** Parts that the platform does not list. */
-  readonly unlisted: readonly Part[]
-}
-
-/** Reads all records of these parts, without deleted users and their records. */
+/** Reads all records of these parts in the form of files, without deleted users and their records. */
 export async function readPlatform(
   { io }: Pick<Context, 'io'>,
   session: Session,
   wanted: readonly Part[],
-): Promise<PlatformRecords> {
+): Promise<Declared> {
   const reader = await openWriting({ session, io })
+  await requireLearnctl(session, reader.caller, 'roster diff', io.signal)
   const place = { file: platformName(session.target()), line: 0 }
   const declared = new Map<Part, Entry[]>()
-  const unlisted: Part[] = []
   const deleted = new Set<unknown>()
   for (const part of wanted) {
     const dataset = await loadPart(part)
     const entries: Entry[] = []
     // A platform may list a record twice.
     const seen = new Set<unknown>()
-    try {
-      for await (const shown of shownIn(reader, dataset)) {
-        const { id, status, userId, learnerId } = shown
-        if (part === 'users' && status === 'deleted') deleted.add(id)
-        const isGone = status === 'deleted' || deleted.has(userId) || deleted.has(learnerId)
-        if (isGone || seen.has(id)) continue
-        if (id !== undefined) seen.add(id)
-        const record = await dataset.toRecord(shown, reader.names)
-        entries.push({ dataset: part, key: keyIn(part, record) ?? String(id), record, place })
-      }
-      declared.set(part, entries)
-    } catch (error) {
-      if (!(error instanceof NotOfferedError)) throw error
-      unlisted.push(part)
+    for await (const shown of shownIn(reader, dataset)) {
+      const { id, status, userId, learnerId } = shown
+      if (part === 'users' && status === 'deleted') deleted.add(id)
+      const isGone = status === 'deleted' || deleted.has(userId) || deleted.has(learnerId)
+      if (isGone || seen.has(id)) continue
+      if (id !== undefined) seen.add(id)
+      const record = await dataset.toRecord(shown, reader.names)
+      entries.push({ dataset: part, key: keyIn(part, record) ?? String(id), record, place })
     }
+    declared.set(part, entries)
   }
-  return { declared, unlisted }
+  return declared
 }

@@ -1,4 +1,4 @@
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { joinReferences } from '../../codec/reference.ts'
 import { type Call, calls } from '../../contract/calls.ts'
@@ -29,9 +29,6 @@ const pageSize = 100
 /** Part of an academy to read. */
 type SchoolScope = Pick<Scope, 'courses' | 'terms'>
 
-/** Part that a platform may lack. */
-export type LackedPart = 'terms' | 'groups' | 'grades'
-
 /**
  * The people, courses and grades of an academy as rosters have them, read through the API page by page. Leaves out
  * deleted records, and the accounts of admins and analysts who are enrolled in none of the courses.
@@ -44,8 +41,6 @@ export interface School {
   readonly isPart: boolean
   /** Number of admins and analysts who are left out; complete at the end. */
   readonly leftOut: { readonly admins: number; readonly analysts: number }
-  /** Parts that the platform does not offer; complete at the end. */
-  readonly lacks: ReadonlySet<LackedPart>
   /** Yields people in the order of their e-mail addresses: all, or the people with the ids. */
   people(ids: ReadonlySet<string> | null): AsyncGenerator<readonly Person[]>
   /** Returns the enrolments of a course in the order of users and roles. */
@@ -73,7 +68,6 @@ class ReadSchool implements School {
   courses: readonly Course[] = []
   readonly isPart: boolean
   readonly leftOut = { admins: 0, analysts: 0 }
-  readonly lacks = new Set<LackedPart>()
   readonly #reader: Writer
   readonly #scope: SchoolScope
   /** Ids of users who are deleted or left out. */
@@ -136,7 +130,7 @@ class ReadSchool implements School {
   async membersOf({ id }: Group): Promise<readonly Member[]> {
     await this.#findAbsent()
     const found: Member[] = []
-    for await (const page of this.#offered('groups', calls.groups.members, {}, { groupId: id })) {
+    for await (const page of this.#pages(calls.groups.members, {}, { groupId: id })) {
       for (const shown of page) {
         const userId = String(shown['userId'])
         if (!this.#absent.has(userId)) found.push({ userId, userKey: await this.#userKeyOf(shown, userId) })
@@ -148,7 +142,7 @@ class ReadSchool implements School {
   async gradesIn(course: Course): Promise<readonly Grade[]> {
     await this.#findAbsent()
     const found: Grade[] = []
-    const pages = this.#offered('grades', calls.grades.list, { course_id: course.id })
+    const pages = this.#pages(calls.grades.list, { course_id: course.id })
     for await (const page of pages) {
       for (const shown of page) {
         const id = String(shown['learnerId'])
@@ -163,7 +157,7 @@ class ReadSchool implements School {
   /** Reads all groups at once: far fewer than enrolments, and most courses have none. */
   async #readGroups(): Promise<ReadonlyMap<string | null, readonly Group[]>> {
     const found: (Group & { readonly courseId: string | null })[] = []
-    for await (const page of this.#offered('groups', calls.groups.list, {})) {
+    for await (const page of this.#pages(calls.groups.list, {})) {
       for (const shown of page) {
         const { id, name, courseId } = shown
         found.push({
@@ -187,7 +181,7 @@ class ReadSchool implements School {
       return inKeyOrder([...found.values()])
     }
     const terms: Term[] = []
-    for await (const page of this.#offered('terms', calls.terms.list, {})) terms.push(...page.map(termOf))
+    for await (const page of this.#pages(calls.terms.list, {})) terms.push(...page.map(termOf))
     return inKeyOrder(terms)
   }
 
@@ -298,25 +292,6 @@ class ReadSchool implements School {
   async #userKeyOf({ userExternalId }: JsonObject, id: string): Promise<string> {
     if (userExternalId !== undefined) return textOf(userExternalId) || id
     return externalKeyOf((await this.#reader.names.user(id)) ?? { id })
-  }
-
-  /** Yields the pages of a list that the platform may lack; none if it does. */
-  async *#offered(
-    part: LackedPart,
-    list: Call,
-    query: Readonly<Record<string, string>>,
-    params: Readonly<Record<string, string>> = {},
-  ): AsyncGenerator<readonly JsonObject[]> {
-    if (this.lacks.has(part)) return
-    try {
-      yield* this.#pages(list, query, params)
-    } catch (error) {
-      // A server of an earlier version does not know the path.
-      const isLacking =
-        error instanceof NotOfferedError || (error instanceof ApiError && error.status === 404)
-      if (!isLacking) throw error
-      this.lacks.add(part)
-    }
   }
 
   async *#pages(

@@ -48,10 +48,9 @@ export async function openSide(
 
 async function readSide(context: Context, session: Session, name: string, scope: Scope): Promise<OpenedSide> {
   const { readPlatform } = await import('./read-platform.ts')
-  const { declared, unlisted } = await readPlatform(context, session, partsOfRosters())
-  const notes = unlisted.map((part) => `${name} does not list ${part}, so they are not compared`)
+  const declared = await readPlatform(context, session, partsOfRosters())
   const scoped = inScope(name, declared, scope)
-  return { name, declared: scoped.declared, isWhole: true, isDelta: () => false, notes }
+  return { name, declared: scoped.declared, isWhole: true, isDelta: () => false, notes: [] }
 }
 
 /** Returns the parts that rosters can have, in the order of writing. */

@@ -6,13 +6,7 @@ import { databaseSecrets, urlPasswords } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
-import {
-  type Credential,
-  type LocalTarget,
-  platformName,
-  type RemoteTarget,
-  type Target,
-} from '../../config/target.ts'
+import type { Credential, LocalTarget, RemoteTarget, Target } from '../../config/target.ts'
 import type { HttpRequest, Transport } from '../../contract/http.ts'
 import type { OpenAcademy } from '../../server/academy/local-academy.ts'
 import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
@@ -191,19 +185,8 @@ class TargetSession implements Session {
   }: Parameters<Session['caller']>[0] = {}): Promise<Caller> {
     const current = this.target()
     if (change && !this.#change) {
-      const [{ OpenChange }, { ChangeJournal }, { directoriesOf }] = await Promise.all([
-        import('./bulk-change.ts'),
-        import('./change-journal.ts'),
-        import('../../config/directories.ts'),
-      ])
-      const { io } = this.#parts
-      const journal = { ...change, target: platformName(current) }
-      this.#change = new OpenChange(
-        change,
-        () => this.caller(),
-        current.kind === 'local',
-        () => new ChangeJournal(directoriesOf(io).state, journal, io.now()),
-      )
+      const { OpenChange } = await import('./bulk-change.ts')
+      this.#change = new OpenChange(change, () => this.caller())
     }
     const ofChange = (transport: Transport) => (change && this.#change?.requestsBy(transport)) ?? transport
     if (current.kind === 'local') {

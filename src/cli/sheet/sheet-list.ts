@@ -13,15 +13,13 @@ import { openSheet } from './sheet-target.ts'
 const maxCellLength = 50_000
 
 /**
- * Replaces a tab by the pages of a list. An error of the pages, or of `verify` after the last one, leaves the tab
- * unchanged.
+ * Replaces a tab by the pages of a list. An error of the pages leaves the tab unchanged.
  */
 export async function writeList(
   context: Context,
   place: SheetPlace,
   pages: AsyncIterable<readonly unknown[]>,
   shape: Shape,
-  verify: () => void,
 ): Promise<void> {
   const { io, settings, output } = context
   const tab = await openSheet(context, place)
@@ -39,7 +37,6 @@ export async function writeList(
     encoder ??= sheetRows(cellColumns(settings, [], shape))
     await tab.write(Buffer.from(encoder.end()))
     io.signal.throwIfAborted()
-    verify()
     await tab.finish()
   } finally {
     line.stop()

@@ -92,7 +92,7 @@ export async function carryOut(
     actions.flatMap((action) => (action.kind === 'delete' && !failures.has(action) ? [action.net.id] : [])),
   )
   for (const course of opened) {
-    if (!deleted.has(course.id)) await setStatus(writing, course, 'published', 'archived')
+    if (!deleted.has(course.id)) await setStatus(writing, course, 'archived')
   }
   return [...failures.values()]
 
@@ -154,7 +154,7 @@ async function openArchived(
       () => null,
     )
     if (course?.status !== 'archived') continue
-    await setStatus(writing, course, 'archived', 'published')
+    await setStatus(writing, course, 'published')
     opened.push(course)
   }
   return opened
@@ -162,17 +162,11 @@ async function openArchived(
 
 type ClosedCourse = Pick<Course, 'id' | 'title'>
 
-/** Notes the status of a course before it changes, so that a next undo knows it if this one is interrupted. */
 async function setStatus(
-  { caller, change, signal }: Writing,
-  { id, title }: ClosedCourse,
-  from: Course['status'],
+  { caller, signal }: Writing,
+  { id }: ClosedCourse,
   status: Course['status'],
 ): Promise<void> {
-  await change?.note(() => ({
-    ...{ noun: 'course', verb: 'updated', id, name: title },
-    ...{ before: { status: from }, after: { status } },
-  }))
   await caller.call(calls.courses.update, { params: { courseId: id }, body: { status }, signal })
 }
 

@@ -1,13 +1,12 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
-import { platformName } from '../../config/target.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Change, ChangedRecord } from '../../contract/changes.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
-import { journalDays, type ReadJournal, readJournals } from '../session/change-journal.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { RecordedAction } from './net-change.ts'
@@ -16,11 +15,6 @@ import { changeCountsText } from './undo-text.ts'
 
 /** Changes to search for a prefix. */
 const maxSearched = 1000
-
-/** A change, and its journal if the platform keeps no changes. */
-export interface FoundChange extends Change {
-  readonly journal?: ReadJournal
-}
 
 const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
 const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'undoableUntil']
@@ -32,6 +26,7 @@ const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'un
 export async function listChanges(context: Context): Promise<void> {
   const { io, output, session, settings } = context
   const caller = await session.caller()
+  await requireLearnctl(session, caller, 'undo list', io.signal)
   const limit = settings.all.value ? Number.POSITIVE_INFINITY : settings.limit.value
   let shown = 0
   let isCut = false
@@ -59,58 +54,26 @@ export async function listChanges(context: Context): Promise<void> {
 }
 
 /** A change, with what it did in words, whether it can be undone, and why not. */
-function rowOf({ journal: _, ...change }: FoundChange, nowMs: number) {
+function rowOf(change: Change, nowMs: number) {
   const why = whyNot(change, nowMs)
   return { ...change, done: changeCountsText(change.counts), canUndo: why === null, why }
 }
 
-/** Yields the changes of a platform, or those that are noted on this machine if it keeps none, the newest first. */
-async function* changesOf(
-  context: Pick<Context, 'io' | 'session' | 'directories'>,
+/** Yields the changes of a platform, the newest first. */
+function changesOf(
+  { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,
   limit = maxPageSize,
-): AsyncGenerator<{ readonly data: readonly FoundChange[]; readonly more: boolean }> {
-  const { signal } = context.io
-  try {
-    yield* caller.pages(calls.changes.list, { query: { limit }, signal })
-  } catch (error) {
-    if (!isNotOffered(error)) throw error
-    yield { data: journalled(context), more: false }
-  }
-}
-
-function journalled({
-  io,
-  session,
-  directories,
-}: Pick<Context, 'io' | 'session' | 'directories'>): FoundChange[] {
-  return readJournals(directories.state, platformName(session.target()), io.now()).map((journal) => {
-    const { id, command, source, undoes = null, state, undoneBy, createdAt, actions } = journal
-    const counted = Map.groupBy(actions, ({ noun, verb }) => `${noun}.${verb}`)
-    return {
-      ...{ id, command, source, undoes, state, undoneBy, createdAt, journal },
-      ...{ userId: '', userEmail: '', endedAt: null },
-      undoableUntil: new Date(Date.parse(createdAt) + journalDays * 24 * 60 * 60 * 1000).toISOString(),
-      // Nouns and verbs are those of actions.
-      counts: [...counted].map(([action, some]) => ({
-        noun: some[0]?.noun,
-        action,
-        count: some.length,
-      })) as never,
-    }
-  })
-}
-
-function isNotOffered(error: unknown): boolean {
-  return error instanceof NotOfferedError || (error instanceof ApiError && [404, 405].includes(error.status))
+): AsyncGenerator<{ readonly data: readonly Change[]; readonly more: boolean }> {
+  return caller.pages(calls.changes.list, { query: { limit }, signal })
 }
 
 /** Finds a change by its id, by the beginning of it, or as `last`. Throws a CommandError. */
 export async function findChange(
-  context: Pick<Context, 'io' | 'session' | 'directories'>,
+  context: Pick<Context, 'io'>,
   caller: Caller,
   reference: string,
-): Promise<FoundChange> {
+): Promise<Change> {
   if (/^chg_\w{29}$/.test(reference)) {
     try {
       const { data } = await caller.call(calls.changes.get, {
@@ -119,10 +82,10 @@ export async function findChange(
       })
       return data
     } catch (error) {
-      if (!isNotOffered(error)) throw error
+      if (!(error instanceof ApiError && error.status === 404)) throw error
     }
   }
-  const found: FoundChange[] = []
+  const found: Change[] = []
   let left = maxSearched
   for await (const { data } of changesOf(context, caller)) {
     for (const change of data) {
@@ -171,11 +134,11 @@ function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): str
 
 /** Finds the undos of a change that did not complete, the oldest first. */
 export async function unfinishedUndos(
-  context: Pick<Context, 'io' | 'session' | 'directories'>,
+  context: Pick<Context, 'io'>,
   caller: Caller,
   { id, createdAt }: Change,
-): Promise<readonly FoundChange[]> {
-  const found: FoundChange[] = []
+): Promise<readonly Change[]> {
+  const found: Change[] = []
   let left = maxSearched
   for await (const { data } of changesOf(context, caller)) {
     found.push(
@@ -193,14 +156,10 @@ export async function unfinishedUndos(
 /** Reads what changes did, the oldest action first. */
 export async function* actionsOf(
   caller: Caller,
-  changes: readonly FoundChange[],
+  changes: readonly Change[],
   signal: AbortSignal,
 ): AsyncGenerator<readonly RecordedAction[]> {
-  for (const { id: changeId, journal } of changes) {
-    if (journal) {
-      yield journal.actions
-      continue
-    }
+  for (const { id: changeId } of changes) {
     const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
     for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
   }

@@ -1,4 +1,4 @@
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
@@ -120,10 +120,6 @@ export async function addTermIds(
       if (same) newIds.set('term', id, same['id'])
     }
   } catch (error) {
-    if (
-      !(error instanceof NotOfferedError) &&
-      !(error instanceof ApiError && [403, 404].includes(error.status))
-    )
-      throw error
+    if (!(error instanceof ApiError && [403, 404].includes(error.status))) throw error
   }
 }

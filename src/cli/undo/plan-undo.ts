@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { isOffered, publishedApi } from '../../client/published-api.ts'
+import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { type Call, calls } from '../../contract/calls.ts'
+import { calls } from '../../contract/calls.ts'
 import type { Writing } from '../records/execute.ts'
 import { addTermIds, readCurrent } from './current-records.ts'
 import { type FieldChange, isSame, type Lasting, type NetChange, NewIds, type Summed } from './net-change.ts'
@@ -70,13 +69,7 @@ export async function planUndo(
     // They go with their course.
     const others = own.filter(({ known, wasThere }) => wasThere || !removed.has(known['courseId']))
     done += own.length - others.length
-    const current = await readCurrent(reading, kind, others).catch(nullIfNotOffered)
-    if (current === null) {
-      kept.push(
-        ...others.map(({ noun, id, name }) => ({ noun, id, name, fields: [], reason: 'cannot be read' })),
-      )
-      continue
-    }
+    const current = await readCurrent(reading, kind, others)
     if (kind.name === 'course') await addTermIds(reading, records, newIds)
     for (const net of others) {
       const now = current.get(net.id) ?? null
@@ -90,11 +83,6 @@ export async function planUndo(
     }
   }
   return { actions, kept, lasting, done, deletesWhole, newIds, places }
-}
-
-function nullIfNotOffered(error: unknown): null {
-  if (error instanceof NotOfferedError) return null
-  throw error
 }
 
 interface Compared {
@@ -220,49 +208,4 @@ async function versionValue(
 /** Returns the modules of a course; none for any other value. */
 export function modulesIn(modules: unknown): JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
-}
-
-/** Returns a plan without the actions that the platform does not support; they are kept, with the reason. */
-export async function offeredPart({ caller, signal }: Writing, plan: UndoPlan): Promise<UndoPlan> {
-  const document = await publishedApi(caller, signal)
-  const offeredByOperation = new Map<Call, boolean>()
-  const actions: UndoAction[] = []
-  const kept = [...plan.kept]
-  for (const action of plan.actions) {
-    const operation = operationOf(action)
-    const { net, current } = action
-    if (operation && !offeredByOperation.has(operation)) {
-      const params = action.of.dataset.operations.params({ ...net.known, ...current, id: net.id })
-      const isThere = await isOffered(caller, document, operation, params, signal)
-      offeredByOperation.set(operation, isThere === true)
-    }
-    if (operation && offeredByOperation.get(operation)) actions.push(withNewModules(action))
-    else {
-      const { noun, id, name } = net
-      kept.push({ noun, id, name, fields: [...action.fields.keys()], reason: reasons[action.kind] })
-    }
-  }
-  return { ...plan, actions, kept }
-}
-
-/** Returns an action on a course whose removed modules come back with other ids: only this API takes the former ones. */
-function withNewModules(action: UndoAction): UndoAction {
-  const modules = action.fields.get('modules')
-  if (!modules) return action
-  const known = new Set(modulesIn(modules.from).map(({ id }) => id))
-  const to = modulesIn(modules.to).map(({ id, ...module }) => (known.has(id) ? { id, ...module } : module))
-  return { ...action, fields: new Map([...action.fields, ['modules', { ...modules, to }]]) }
-}
-
-const reasons = {
-  create: 'cannot be restored on this platform',
-  update: 'cannot be changed on this platform',
-  delete: 'cannot be deleted on this platform',
-} as const
-
-function operationOf({ kind, of }: UndoAction): Call | undefined {
-  const { update, restore, create, delete: remove } = of.dataset.operations
-  if (kind === 'delete') return remove
-  if (kind === 'update') return update ?? create
-  return of.isMarked ? update : (restore ?? create)
 }

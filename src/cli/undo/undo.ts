@@ -1,6 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { platformName } from '../../config/target.ts'
+import { ApiError } from '../../client/errors.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Change } from '../../contract/changes.ts'
 import { confirm } from '../command/confirm.ts'
@@ -9,16 +8,16 @@ import { whileApplying } from '../records/apply-lock.ts'
 import { openWriting, type Writing } from '../records/execute.ts'
 import { idPrinter } from '../records/write.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
-import { markUndone, type ReadJournal } from '../session/change-journal.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { carryOut, type UndoFailure } from './carry-out.ts'
-import { actionsOf, actionsOfEntry, type FoundChange, findChange, unfinishedUndos } from './changes.ts'
+import { actionsOf, actionsOfEntry, findChange, unfinishedUndos } from './changes.ts'
 import { type RecordedAction, sumUp } from './net-change.ts'
-import { offeredPart, planUndo, type UndoPlan } from './plan-undo.ts'
+import { planUndo, type UndoPlan } from './plan-undo.ts'
 import { countsText, lastingTexts, undoCounts, undoDocument, undoText } from './undo-text.ts'
 
 /** Maximum requests at once. */
@@ -34,17 +33,16 @@ interface Wanted {
   readonly name: string
   readonly actions: (caller: Caller) => AsyncIterable<readonly RecordedAction[]>
   /** Earlier undos of it that did not complete, the oldest first. */
-  readonly unfinished: readonly FoundChange[]
+  readonly unfinished: readonly Change[]
   /** Number of records of progress that it wrote, which the audit log does not have. */
   readonly progress: number
-  /** The journal on this machine, for a platform that keeps no changes. */
-  readonly journal?: ReadJournal | undefined
 }
 
 /** Undoes a change: shows the plan, asks, and carries it out. */
 export async function undoChange(context: Context, reference: string, waitLock: unknown): Promise<void> {
   const { io, session, output } = context
   const caller = await session.caller()
+  await requireLearnctl(session, caller, 'undo', io.signal)
   const change = await findChange(context, caller, reference)
   requireRecent(change, io.now())
   const { id, command, source, state, counts } = change
@@ -57,8 +55,7 @@ export async function undoChange(context: Context, reference: string, waitLock: 
     name: `${named} of ${change.createdAt.slice(0, 16).replace('T', ' ')}`,
     actions: (caller) => actionsOf(caller, [change], io.signal),
     unfinished: await unfinishedUndos(context, caller, change),
-    progress: change.journal ? 0 : progress,
-    journal: change.journal,
+    progress,
   })
 }
 
@@ -87,7 +84,7 @@ async function run(context: Context, waitLock: unknown, wanted: Wanted): Promise
 }
 
 async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> {
-  const { change, name, actions, unfinished, progress, journal } = wanted
+  const { change, name, actions, unfinished, progress } = wanted
   const { io, settings, output, session, prompts } = context
   for (const { id, state } of unfinished) {
     const how = state === 'partial' ? 'left some records' : 'was interrupted'
@@ -99,14 +96,9 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
   const summed = await sumUp(actions(caller), actionsOf(caller, unfinished, signal))
   const counted =
     progress > 0 ? [...summed.lasting, ['progress.updated', progress] as const] : [...summed.lasting]
-  const compared = await planUndo(
-    writing,
-    { ...summed, lasting: new Map(counted) },
-    journal === undefined && (await isAdmin(caller, signal)),
-  )
-  const plan = journal ? await offeredPart(writing, compared) : compared
-  const cut = journal?.isCut ? ['what it did after its first 100,000 actions'] : []
-  const lasting = [...lastingTexts(plan), ...cut, ...(await noticesOf(writing, plan))]
+  const lastingCounts = { ...summed, lasting: new Map(counted) }
+  const plan = await planUndo(writing, lastingCounts, await isAdmin(caller, signal))
+  const lasting = [...lastingTexts(plan), ...(await noticesOf(writing, plan))]
   const isTable = settings.output.value === 'table'
   if (settings.dryRun.value) {
     if (!isTable) return output.document(undoDocument(plan, lasting))
@@ -130,9 +122,8 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
   }))
   const line = await createProgressLine(io, 'records', plan.actions.length)
   const failures = await carryOut(writing, plan, (done) => line.update(done)).finally(() => line.stop())
-  for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
+  for (const text of writing.notes.sentences()) await output.note(text)
   const undoId = (await session.change()?.id()) ?? null
-  if (journal && undoId !== null && failures.length === 0) markUndone(journal, undoId)
   await report(context, plan, lasting, failures, undoId, isAsked)
 }
 
@@ -202,7 +193,7 @@ async function isAdmin(caller: Caller, signal: AbortSignal): Promise<boolean> {
     const { data } = await caller.call(calls.users.profile, { signal })
     return data.role === 'admin' && data.scopes.includes('admin')
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NotOfferedError) return false
+    if (error instanceof ApiError) return false
     throw error
   }
 }
@@ -239,7 +230,7 @@ async function countOf(
   try {
     return (await read()).data.total ?? 0
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NotOfferedError) return 0
+    if (error instanceof ApiError) return 0
     throw error
   }
 }

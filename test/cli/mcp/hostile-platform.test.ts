@@ -26,7 +26,6 @@ test('fields that the data dictionary does not know are left out, whatever they 
     summary: 'Ada Lovelace',
     title: 'Professor Lovelace',
     source: 'Ada',
-    createdAt: 'Ada Lovelace',
     version: 'Ada Lovelace',
     profile: { displayName: '\ud800 Lovelace' },
   }

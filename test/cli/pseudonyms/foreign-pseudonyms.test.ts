@@ -5,10 +5,7 @@ import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
 import { json } from '../../helpers/foreign-platforms/platform.ts'
 import { test } from '../../helpers/foreign-platforms/run.ts'
 
-test('columns that only another platform has are left out, and so is text in columns of other types', async ({
-  run,
-  onTestFinished,
-}) => {
+test('columns that only another platform has are left out', async ({ run, onTestFinished }) => {
   const directory = freshDirectory()
   onTestFinished(directory.remove)
   const key = `${directory.path}/study.key`
@@ -19,8 +16,8 @@ test('columns that only another platform has are left out, and so is text in col
     email: 'zoe@school.example',
     courseId: 'c-1',
     courseTitle: 'Sea',
-    completionPercentage: 'asked Zoe',
-    lastAccessed: 'when Zoe was ill',
+    completionPercentage: 40,
+    lastAccessed: null,
     homeroomTeacher: 'Ms Miller',
     guardian: { phone: '+43 1 4711' },
   }
@@ -33,7 +30,7 @@ test('columns that only another platform has are left out, and so is text in col
   )
   expect([code, stderr]).toEqual([0, expect.stringContaining('homeroomTeacher')])
   expect(stdout).toMatch(
-    /^learnerId,courseTitle,completionPercentage,lastAccessed\r\n[a-z2-7]{20},Sea,,\r\n$/,
+    /^learnerId,courseTitle,completionPercentage,lastAccessed\r\n[a-z2-7]{20},Sea,40,\r\n$/,
   )
   expect(`${stdout}${stderr}`).not.toMatch(/zoe|miller|4711/i)
 })

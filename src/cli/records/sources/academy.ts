@@ -289,7 +289,7 @@ async function* readTable(
   for await (const some of rows) {
     for (const row of some) {
       const place = { file: path, line: row.line }
-      const found = problemsOf(dataset, row, { partial: false, local: true })
+      const found = problemsOf(dataset, row, { partial: false, isOurs: true })
       for (const problem of found) problems.add(place, problemText(problem), shownProblem(dataset, problem))
       if (found.length === 0) yield { ...row, place }
     }

@@ -202,8 +202,8 @@ class Workbook {
   async #read(part: string, on: Handlers): Promise<void> {
     const file = this.#files.get(part)
     if (!file) return
-    const { parser: createParser } = await import('sax')
-    const parser = createParser(true, { position: false })
+    const { default: sax } = await import('sax')
+    const parser = sax.parser(true, { position: false })
     const local = (name: string) => name.slice(name.indexOf(':') + 1)
     parser.onopentag = ({ name, attributes }) => {
       const plain = Object.entries(attributes).map(([key, value]) => [local(key), String(value)] as const)

@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../../src/client/errors.ts'
 import { type RunOptions, type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
 import { randomRuns } from '../../../helpers/random.ts'
-import { startSeedServer } from '../../../helpers/seed-server.ts'
 import { anyCourse } from './any-course.ts'
 
 const marine = {
@@ -341,18 +340,6 @@ describe('courses apply', () => {
       '0 No changes',
     ])
     expect(await shown(cli)).toEqual(marine)
-  })
-
-  test('is refused before anything is sent where a platform lists no lessons', async ({ cli }) => {
-    const seed = await startSeedServer()
-    onTestFinished(() => seed.close())
-    const env = { LEARNCTL_URL: seed.url, LEARNCTL_API_KEY: seed.key }
-    const ran = await apply(cli, marine, '', { env })
-    expect(ran.code).toBe(1)
-    expect(ran.stderr).toContain('does not list lessons; nothing was sent\n')
-    expect(seed.requests.filter(({ method }) => method !== 'GET')).toEqual([])
-    const alone = { externalId: 'BIO-101', title: 'Marine Biology', modules: [{ title: 'Sea' }] }
-    expect(await apply(cli, alone, '', { env })).toMatchObject({ code: 0 })
   })
 
   test('of any document gives that document, and nothing to do the second time', async ({ local }) => {

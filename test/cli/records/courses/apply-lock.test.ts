@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,8 +6,7 @@ import { afterEach, describe, expect, onTestFinished, vi } from 'vitest'
 import type { Context } from '../../../../src/cli/command/context.ts'
 import { whileApplying } from '../../../../src/cli/records/apply-lock.ts'
 import { openapiOf } from '../../../../src/contract/openapi/openapi.ts'
-import { type Ran, type TestCli, test, testCli } from '../../../helpers/cli.ts'
-import { railsPlatform } from '../../../helpers/foreign-platforms/rails.ts'
+import { type TestCli, test, testCli } from '../../../helpers/cli.ts'
 import { putNewAcademy } from '../../../helpers/new-academy.ts'
 
 const academyFile = `learnctl: 1
@@ -126,7 +125,7 @@ describe('an apply that goes on for long', () => {
       return { data: { ...body, takenAt: left.shift() } }
     }
     const session = {
-      caller: async () => ({ call }),
+      caller: async () => ({ call, isOurs: () => true }),
       target: () => ({ kind: 'remote', url: 'https://school.example' }),
     }
     const io = { signal: new AbortController().signal }
@@ -157,34 +156,4 @@ describe('an apply that goes on for long', () => {
       message: 'Stopped: the lease of this apply to school.example was lost',
     })
   })
-})
-
-test('on a platform without leases, a lock file on this machine does the same', async () => {
-  const { url, key, transport } = railsPlatform()
-  const line = 'courses apply -f - --wait-lock 0'
-  const stdin = 'externalId: sea\ntitle: Sea\n'
-  let locked: string[] = []
-  let second: Ran | undefined
-  const cli = testCli({
-    env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key },
-    transport: async (request) => {
-      if (request.method === 'POST' && !second) {
-        locked = readdirSync(folder)
-        second = await cli.run(line, { stdin })
-      }
-      return transport(request)
-    },
-  })
-  onTestFinished(cli.remove)
-  const folder = join(cli.home, '.local', 'state', 'learnctl', 'applies')
-  const first = await cli.run(line, { stdin })
-  expect(first, first.stderr).toMatchObject({ code: 0 })
-  expect(locked).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.lock$/)])
-  expect(second).toMatchObject({
-    code: 6,
-    stderr: expect.stringMatching(
-      /^error: Another apply to rails\.example is running: .+, process \d+, for 0 s\n {2}Nothing was changed\n {2}hint: Wait longer with --wait-lock 5min\. If no other learnctl is running, delete \/.+\.lock\n$/,
-    ),
-  })
-  expect(readdirSync(folder)).toEqual([])
 })

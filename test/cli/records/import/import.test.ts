@@ -365,7 +365,7 @@ describe('an import that cannot go on', () => {
 
   test('says how to continue, and does so when it can again', { tags: ['slow'] }, async ({ academy }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
-    answers.left = 3
+    answers.left = 2
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
     const stopped = await remote.run(line, { env })
     expect(stopped.code).toBe(4)
@@ -394,7 +394,7 @@ describe('an import that cannot go on', () => {
     tags: ['slow'],
   }, async ({ academy }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
-    answers.left = 3
+    answers.left = 2
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
     const stopped = await remote.run([...line, '--restart'], { env })
     const next = "learnctl users import 'u v.csv' --concurrency 1 --batch-size 10"
@@ -408,7 +408,7 @@ describe('an import that cannot go on', () => {
   }, async ({ academy }) => {
     for (const flags of ['--batch-size 10', '--batch-size 1']) {
       const { answers, remote, env } = await refusing(academy, 403, 'Only admins may do this')
-      answers.left = 1
+      answers.left = 0
       const stopped = await remote.run(`users import "u v.csv" ${flags}`, { env })
       expect(stopped.code).toBe(5)
       expect(stopped.stderr).toMatch(/^error: Only admins may do this\n/)

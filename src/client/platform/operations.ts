@@ -1,0 +1,40 @@
+import { type Call, calls } from '../../contract/calls.ts'
+import type { HttpRequest } from '../../contract/http.ts'
+
+/** An operation that a request calls. */
+export interface FoundCall {
+  readonly operation: Call
+  /** Kind of its records: `course`, or `learner` for the rows of the learner export. */
+  readonly noun: string
+  /** Address of the platform, without the path of the operation. */
+  readonly base: string
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+}
+
+/** Groups whose answers are no records of a platform. */
+const plainGroups: ReadonlySet<string> = new Set(['service', 'oauth'])
+
+const patterns = Object.entries(calls)
+  .filter(([group]) => !plainGroups.has(group))
+  .flatMap(([group, operations]) =>
+    Object.values<Call>(operations).map((operation) => ({
+      operation,
+      noun: group === 'analytics' ? 'learner' : group.replace(/s$/, ''),
+      pattern: new RegExp(`^(.*)${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+    })),
+  )
+
+/** Returns the operation that a request calls; null for any other request. */
+export function findCall({ method, url }: HttpRequest): FoundCall | null {
+  const { origin, pathname, searchParams } = new URL(url)
+  for (const { operation, noun, pattern } of patterns) {
+    const match = operation.method === method ? pattern.exec(pathname) : null
+    if (!match) continue
+    const params = Object.entries(match.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)])
+    const base = origin + (match[1] ?? '')
+    return { operation, noun, base, params: Object.fromEntries(params), query: searchParams }
+  }
+  return null
+}

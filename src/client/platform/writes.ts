@@ -1,0 +1,122 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { parseReference } from '../../codec/reference.ts'
+import { hostOf, lineOf, PlatformError, type RawAnswer, type Target } from '../errors.ts'
+import { isIdentifier, isTime, memberOf } from './fields.ts'
+import type { FoundCall } from './operations.ts'
+
+/** Fields that no answer shows. */
+const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
+
+/** A write, and the record in its answer. */
+export interface AnsweredWrite {
+  readonly target: Target
+  readonly found: FoundCall
+  /** The body that was sent, in the fields of ours. */
+  readonly sent: unknown
+  /** The record that the answer shows, in the fields of ours; null without one. */
+  readonly shown: JsonObject | null
+  /** Objects directly inside the answer, as they came, such as the modified attributes. */
+  readonly inside: readonly JsonObject[]
+  readonly answer: RawAnswer
+}
+
+/**
+ * Throws PlatformError unless the answer to a write shows the record: its id, or a value that was sent. Throws it as well
+ * for an answer with another id, or with another value than the one that was sent.
+ */
+export function assertDone(write: AnsweredWrite): void {
+  const { target, found, sent, shown, inside, answer } = write
+  const own = ownId(found)
+  const id = shown?.[found.operation.identifier ?? 'id']
+  if (own !== null && isIdentifier(id) && String(id) !== own) {
+    throw unclear(write, `showed the record ${id}, not ${own}`)
+  }
+  const values = isJsonObject(sent) ? sent : {}
+  const compared = shown ? compare(values, shown, '') : []
+  const isShown =
+    compared.some(({ same }) => same) ||
+    inside.some((each) => compare(values, each, '').some(({ same }) => same))
+  // The id in the path of `…/replay` says nothing about what was done there.
+  const isNamed = isIdentifier(id) && (own !== null || found.operation.method === 'POST')
+  if (answer.status === 202 || !(isNamed || isShown)) {
+    throw unclear(write, `returned ${answer.status} ${said(answer.body)}`)
+  }
+  const other = compared.filter(({ same }) => !same)
+  if (other.length === 0) return
+  const fields = other.map(({ field, sent, shown }) => `${field} is ${short(shown)}, not ${short(sent)}`)
+  const message = `${hostOf(target)} did not set what was sent: ${fields.join('; ')}`
+  throw new PlatformError(target, message, 'records: { …: { …: { at: /… } } }', 'not_set', answer)
+}
+
+/** Returns the id of the record that a path ends with; null if it ends otherwise, or with a reference. */
+function ownId({ operation, params }: FoundCall): string | null {
+  const name = /\{(\w+)\}$/.exec(operation.path)?.[1]
+  const id = name === undefined ? undefined : params[name]
+  return id === undefined || parseReference(id).by !== 'id' ? null : id
+}
+
+interface Compared {
+  readonly field: string
+  readonly sent: unknown
+  readonly shown: unknown
+  readonly same: boolean
+}
+
+/** Compares the values that were sent with those that are shown, as far as both are there. */
+function compare(sent: JsonObject, shown: JsonObject, parent: string): Compared[] {
+  return Object.entries(sent).flatMap(([name, value]) => {
+    const found = memberOf(shown, name)
+    const field = parent + name
+    if (value === null || found === undefined || found === null || writeOnly.has(field)) return []
+    if (isJsonObject(value)) return isJsonObject(found) ? compare(value, found, `${field}.`) : []
+    if (Array.isArray(value)) {
+      const comparable = Array.isArray(found) && [...value, ...found].every(isPlain)
+      return comparable ? [{ field, sent: value, shown: found, same: isSameSet(value, found) }] : []
+    }
+    // A reference is shown as the id that it stands for.
+    if (typeof value === 'string' && /Id$/.test(name) && parseReference(value).by !== 'id') return []
+    return [{ field, sent: value, shown: found, same: isSame(field, value, found) }]
+  })
+}
+
+function isSame(field: string, sent: unknown, shown: unknown): boolean {
+  if (isTime(field)) return Date.parse(String(sent)) === Date.parse(String(shown))
+  if (typeof sent === 'number') return sent === Number(shown)
+  return plainText(sent) === plainText(shown)
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object'
+}
+
+function isSameSet(sent: readonly unknown[], shown: readonly unknown[]): boolean {
+  const words = (list: readonly unknown[]) => JSON.stringify(list.map((each) => plainText(each)).sort())
+  return words(sent) === words(shown)
+}
+
+function plainText(value: unknown): string {
+  return String(value).trim().toLowerCase()
+}
+
+function unclear({ target, answer }: AnsweredWrite, why: string): PlatformError {
+  const message = `${hostOf(target)} did not confirm ${lineOf(target)}: it ${why}`
+  return new PlatformError(
+    target,
+    message,
+    'writes: { shows: nothing }   # if the status alone shows it',
+    'not_shown',
+    answer,
+  )
+}
+
+/** Returns the first line of a body, for a message. */
+export function said(body: string): string {
+  const [line = ''] = body.trim().split('\n', 1)
+  if (line === '') return 'without a body'
+  return `with: ${line.length > 300 ? `${line.slice(0, 299)}…` : line}`
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}
