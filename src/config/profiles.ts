@@ -40,10 +40,20 @@ export interface StoredTokens extends Stored {
 /** A stored credential, bound to the one origin that it may be sent to. */
 export type StoredCredential = StoredKey | StoredTokens
 
+/** The platform file of a profile, as it was when it was added. */
+export interface StoredPlatform {
+  readonly name: string
+  /** SHA-256 of its text, in hexadecimal digits. */
+  readonly digest: string
+  /** Its value, which was validated. */
+  readonly file: unknown
+}
+
 /** A platform at a URL. */
 export interface RemoteProfile {
   readonly url: string
   readonly credential?: StoredCredential
+  readonly platform?: StoredPlatform
 }
 
 /** A local academy: a SQLite file, served in this process. */
@@ -89,7 +99,8 @@ export function withCredential(
 ): Profiles {
   const profile = profileOf({ profiles }, name)
   if (!profile || isLocal(profile)) return { active, profiles }
-  const changed: RemoteProfile = { url: profile.url, ...(credential && { credential }) }
+  const { credential: _, ...others } = profile
+  const changed: RemoteProfile = { ...others, ...(credential && { credential }) }
   return { active, profiles: { ...profiles, [name]: changed } }
 }
 

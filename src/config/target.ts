@@ -9,6 +9,7 @@ import {
   type Profiles,
   profileOf,
   type RemoteProfile,
+  type StoredPlatform,
   type StoredTokens,
 } from './profiles.ts'
 import { type Origin, type Settings, type Source, sources } from './resolve-settings.ts'
@@ -45,6 +46,8 @@ export interface RemoteTarget extends Chosen {
   /** An http or https URL, as it was given. */
   readonly url: string
   readonly credential: Credential | null
+  /** The platform file of the profile; null without one. */
+  readonly platform: StoredPlatform | null
   /** Set if the stored credential of a profile was not used because it is for another origin. */
   readonly withheld: { readonly profile: string; readonly origin: string } | null
 }
@@ -227,6 +230,7 @@ function remoteTarget(
     ...chosen,
     url,
     credential: first ? { ...first, shadows: others.map(({ origin }) => origin) } : null,
+    platform: used?.stored.platform ?? null,
     withheld: used && bound && !fits ? { profile: used.name, origin: bound.origin } : null,
   }
 }

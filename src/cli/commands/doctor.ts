@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { remainingMs } from '../../auth/tokens.ts'
+import type { PlatformFile } from '../../client/platform/platform-file.ts'
 import { escapeHidden, shellWord } from '../../codec/display-text.ts'
 import type { Target } from '../../config/target.ts'
 import { type Command, notAList } from '../command/command.ts'
@@ -101,12 +102,24 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
     status: 'ok',
     detail: `${place} (from ${target.origin.name})`,
   })
+  try {
+    const file = await session.platform()
+    if (file) findings.push({ check: 'Platform file', status: 'ok', detail: platformDetail(file) })
+  } catch (error) {
+    return [...findings, failedFinding('Platform file', error, null)]
+  }
   return [
     ...findings,
     ...(target.kind === 'local'
       ? await checkLocalAcademy(context, fixes)
       : await checkPlatform(context, target)),
   ]
+}
+
+/** Names a platform file and the operations that it does not offer. */
+function platformDetail({ name, operations = {} }: PlatformFile): string {
+  const missing = Object.entries(operations).flatMap(([id, each]) => (each === 'not offered' ? [id] : []))
+  return missing.length === 0 ? name : `${name}; not offered: ${missing.join(', ')}`
 }
 
 /** Shows where the single-file executable has unpacked itself. */

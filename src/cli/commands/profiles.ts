@@ -7,19 +7,29 @@ import {
   type Profile,
   type Profiles,
   profileOf,
+  type StoredPlatform,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/resolve-settings.ts'
 import { assertAddress, assertDatabasePath } from '../../config/target.ts'
 import { type Command, type Given, noColumns, noTarget, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
 import { maskCredential } from '../output/mask.ts'
 import { hasChosenForm, shapeOfValue } from '../output/output.ts'
 import { clearCompletionCache } from '../session/completion-cache.ts'
 import { validProfileName } from '../sign-in/sign-in-place.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-const columns = ['name', 'active', 'location', 'credential']
+const tableColumns = ['name', 'active', 'location', 'credential']
+const columns = [...tableColumns, 'platform']
+/** Flag for the file that describes another platform. */
+const platformFlag: Flag = {
+  name: 'platform',
+  kind: 'text',
+  placeholder: 'file',
+  summary: 'Platform file that describes the platform (docs/platforms.md); the profile keeps a copy',
+}
 const nameArgument = { name: 'name', summary: 'Name of the profile' }
 
 /** `learnctl profiles …` */
@@ -52,12 +62,24 @@ export const commands: readonly Command[] = [
       'Use --url for a platform, --database for a local academy. The first profile becomes the active one.',
     refuses: { ...noColumns, profile: noTarget.profile },
     arguments: [nameArgument],
-    flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active profile' }],
+    flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active profile' }, platformFlag],
     examples: [
       'profiles add work --url https://academy.example.org',
       'profiles add trial --database trial.db',
     ],
     run: add,
+  },
+  {
+    name: 'describe',
+    summary: 'Replace the platform file of a profile',
+    writes: ['machine'],
+    prints: ['Profile'],
+    description:
+      'The credential of the profile stays. Without a file, the profile is read by the usual rules again.',
+    refuses: { ...noTarget, ...noColumns },
+    arguments: [nameArgument, { name: 'file', summary: 'Platform file (default none)', optional: true }],
+    examples: ['profiles describe local'],
+    run: describe,
   },
   {
     name: 'use',
@@ -87,7 +109,7 @@ export const commands: readonly Command[] = [
 async function list({ profiles, output }: Context): Promise<void> {
   const stored = profiles.read()
   const rows = Object.keys(stored.profiles).map((name) => rowOf(stored, name))
-  const shape = { table: columns, paths: columns, identifier: 'name' }
+  const shape = { table: tableColumns, paths: columns, identifier: 'name' }
   output.check(shape)
   await output.list([rows], shape)
 }
@@ -109,7 +131,7 @@ async function show({ profiles, settings, output }: Context, given: Given): Prom
 async function add(context: Context, given: Given): Promise<void> {
   const { settings, output } = context
   const name = validProfileName(given.arguments['name'] ?? '')
-  const profile = await profileFrom(context)
+  const profile = await profileFrom(context, given.flags[platformFlag.name])
   const makeActive = given.flags['use'] === true
   const changed = await changeProfiles(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
@@ -132,7 +154,8 @@ async function add(context: Context, given: Given): Promise<void> {
 }
 
 /** Creates a profile from `--url` or `--database`, whichever has precedence. */
-async function profileFrom({ settings, io }: Context): Promise<Profile> {
+async function profileFrom(context: Context, platform: unknown): Promise<Profile> {
+  const { settings, io } = context
   const { url, database } = settings
   const ranks = [url, database].map(({ origin }) => sources.indexOf(origin.source))
   if (ranks[0] === ranks[1]) {
@@ -140,12 +163,38 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
   }
   if (database.value !== null && ranks.indexOf(Math.min(...ranks)) === 1) {
     assertDatabasePath(database.value, database.origin)
+    if (platform !== undefined) throw new UsageError('--platform and --database cannot be used together')
     return { database: resolve(io.cwd, database.value) }
   }
   const text = url.value ?? ''
   assertAddress(text, url.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
-  return { url: normaliseBaseUrl(text) }
+  const described = typeof platform === 'string' ? { platform: await readPlatform(context, platform) } : {}
+  return { url: normaliseBaseUrl(text), ...described }
+}
+
+/** Replaces the platform file of a profile. */
+async function describe(context: Context, given: Given): Promise<void> {
+  const name = given.arguments['name'] ?? ''
+  const path = given.arguments['file']
+  const platform = path === undefined ? null : await readPlatform(context, path)
+  await changeProfiles(context, `Would change profile ${name}`, (stored) => {
+    const profile = find(stored, name)
+    if (isLocal(profile)) {
+      if (platform === null) return stored
+      throw new UsageError(`Profile ${name} is a local academy, which needs no platform file`)
+    }
+    const { platform: _, ...others } = profile
+    const changed = { ...others, ...(platform && { platform }) }
+    return { ...stored, profiles: { ...stored.profiles, [name]: changed } }
+  })
+  if (context.settings.dryRun.value) return
+  const text = platform ? `is described by ${platform.name}` : 'has no platform file'
+  await reportProfile(context, name, `Profile ${name} ${text}`)
+}
+
+async function readPlatform({ io }: Context, path: string): Promise<StoredPlatform> {
+  return (await import('../session/platform-file.ts')).readPlatformFile(io.cwd, path)
 }
 
 async function use(context: Context, given: Given): Promise<void> {
@@ -226,7 +275,13 @@ function rowOf({ active, profiles }: Profiles, name: string) {
     active: name === active,
     location: profile && isLocal(profile) ? profile.database : (remote?.url ?? null),
     credential: remote?.credential ? maskCredential(bearerOf(remote.credential).value) : null,
+    platform: remote?.platform ? platformText(remote.platform) : null,
   }
+}
+
+/** Returns the name of a platform file and the beginning of its digest. */
+function platformText({ name, digest }: StoredPlatform): string {
+  return `${name} (${digest.slice(0, 12)})`
 }
 
 function find({ profiles }: Profiles, name: string): Profile {

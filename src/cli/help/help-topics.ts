@@ -23,6 +23,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'API key to use',
   LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use instead of an API key',
+  LEARNCTL_PLATFORM: 'Platform file that describes another platform, instead of that of the profile',
   LEARNCTL_CLIENT_SECRET: 'Client secret of the application given by --client-id',
   LEARNCTL_WEBHOOK_SECRET: 'Webhook secret that webhooks send signs with',
   LEARNCTL_CONFIG_DIR: 'Directory for profiles',

@@ -37,6 +37,7 @@ export const setupResults = {
     active: z.boolean(),
     location: text,
     credential: text.nullable().describe('Kind of its credential, masked'),
+    platform: text.nullable().describe('Name of its platform file, and the first 12 digits of its SHA-256'),
   }),
   StartedServer: result('A server that was started; secrets of a new academy are shown only once', {
     url: text,

@@ -1,6 +1,7 @@
 import type { Fetch } from '../../auth/oauth-exchange.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../../client/caller.ts'
+import type { PlatformFile } from '../../client/platform/platform-file.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { databaseSecrets, urlPasswords } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
@@ -16,6 +17,9 @@ import { type Io, note } from '../terminal/io.ts'
 import type { BulkChange, OpenChange } from './bulk-change.ts'
 import { databaseErrorOf, databaseMissing, missingDatabaseError } from './database-error.ts'
 import type { CallerParts } from './open-caller.ts'
+
+/** Variable that names a platform file, for a target without a profile. */
+const platformVariable = 'LEARNCTL_PLATFORM'
 
 /** Options for opening a local academy. */
 interface LocalOptions {
@@ -82,6 +86,8 @@ export interface Session {
     readonly onWait?: CallerOptions['onWait']
     readonly change?: BulkChange | undefined
   }): Promise<Caller>
+  /** Returns the platform file of the target: from LEARNCTL_PLATFORM, else from the profile; null without one. */
+  platform(): Promise<PlatformFile | null>
   /** Returns the change of many records that callers of this session make; null without one. */
   change(): OpenChange | null
   /**
@@ -131,6 +137,7 @@ export function createSession(
     target: () => session.target(),
     caller: (options) => session.caller(options),
     change: () => session.change(),
+    platform: () => session.platform(),
     bearer: () => session.bearer(),
     secrets: () => session.secrets(),
     use: (target) => session.use(target),
@@ -164,6 +171,8 @@ class TargetSession implements Session {
   /** Writes that were sent and have no response yet. */
   readonly #unanswered = new Set<HttpRequest>()
   #change: OpenChange | null = null
+  /** The platform file that the environment names. */
+  #platform: Promise<PlatformFile> | null = null
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -203,6 +212,7 @@ class TargetSession implements Session {
     return this.#openCaller({
       baseUrl: current.url,
       transport: ofChange(this.#watch(this.network)),
+      platform: await this.platform(),
       ...(credential && this.#authorizing(credential)),
       ...(onWait && { onWait }),
     })
@@ -210,6 +220,18 @@ class TargetSession implements Session {
 
   change(): OpenChange | null {
     return this.#change
+  }
+
+  async platform(): Promise<PlatformFile | null> {
+    const current = this.target()
+    const { cwd, env } = this.#parts.io
+    if (current.kind === 'local') return null
+    // Validated when it was added.
+    if (!env[platformVariable]) return (current.platform?.file as PlatformFile | undefined) ?? null
+    this.#platform ??= import('./platform-file.ts')
+      .then(({ readPlatformFile }) => readPlatformFile(cwd, env[platformVariable] ?? ''))
+      .then(({ file }) => file)
+    return this.#platform
   }
 
   async bearer(): Promise<string> {

@@ -6,6 +6,7 @@ import {
   profileName,
   profileOf,
   type StoredCredential,
+  type StoredPlatform,
 } from '../../config/profiles.ts'
 import { assertAddress, overridingVariable } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
@@ -62,7 +63,7 @@ function nameFor(url: string, { profiles }: Profiles): string {
 
 /** Uses a credential in this run before it is stored, to find out its account. */
 export function useCredential(
-  { session, settings }: Context,
+  { session, settings, profiles }: Context,
   { profile, url }: SignInPlace,
   credential: { readonly kind: 'api_key' | 'access_token'; readonly value: string } | null,
 ): void {
@@ -74,11 +75,18 @@ export function useCredential(
       origin: { source: 'flag', name: 'auth login' },
       shadows: [],
     },
+    platform: platformAt(profiles.read(), profile, url),
     withheld: null,
     profile,
     origin: settings.url.value === null ? settings.profile.origin : settings.url.origin,
     shadows: [],
   })
+}
+
+/** Returns the platform file of a profile, if that is for the URL; else null. */
+function platformAt(stored: Profiles, name: string, url: string): StoredPlatform | null {
+  const profile = profileOf(stored, name)
+  return profile && !isLocal(profile) && profile.url === url ? (profile.platform ?? null) : null
 }
 
 /** Throws a ConfigError if a credential cannot be stored, so that this is known before the sign-in. */
@@ -96,7 +104,9 @@ export async function storeCredential(
   const store = () =>
     profiles.change((stored) => {
       before = credentialOf(stored, profile)
-      return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
+      const platform = platformAt(stored, profile, url)
+      const changed = { url, credential, ...(platform && { platform }) }
+      return { active: profile, profiles: { ...stored.profiles, [profile]: changed } }
     })
   // The lock waits until another process has refreshed or ended the session.
   await profiles.withCredentialLock(profile, store, io.signal)

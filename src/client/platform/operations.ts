@@ -18,13 +18,19 @@ const plainGroups: ReadonlySet<string> = new Set(['service', 'oauth'])
 
 const patterns = Object.entries(calls)
   .filter(([group]) => !plainGroups.has(group))
-  .flatMap(([group, operations]) =>
+  .flatMap(([, operations]) =>
     Object.values<Call>(operations).map((operation) => ({
       operation,
-      noun: group === 'analytics' ? 'learner' : group.replace(/s$/, ''),
+      noun: kindOf(operation.id),
       pattern: new RegExp(`^(.*)${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
     })),
   )
+
+/** Returns the kind of an operation's records: `course`, or `learner` for those of analytics. */
+export function kindOf(id: string): string {
+  const [group = ''] = id.split('.')
+  return group === 'analytics' ? 'learner' : group.replace(/(?<!s)s$/, '')
+}
 
 /** Returns the operation that a request calls; null for any other request. */
 export function findCall({ method, url }: HttpRequest): FoundCall | null {

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { type TestCli, test as withCli } from '../../helpers/cli.ts'
+import { json, test } from '../../helpers/odd-platform.ts'
+
+const file = `learnctlPlatform: 1
+name: Example LMS
+auth: { header: X-Api-Key }
+records:
+  course: { id: /course_key, title: /display_name, status: { at: /state, values: { live: published, hidden: draft } } }
+operations:
+  courses.list: { path: /api/courses }
+  courses.update: { path: '/api/courses/{courseId}', method: PATCH }
+  lessons.create: not offered
+`
+const theirs = '[{"course_key":7,"display_name":"Sea","state":"live"}]'
+const ours = '7\tSea\tpublished\n'
+const line = 'courses list --columns id,title,status'
+
+function put(cli: Pick<TestCli, 'cwd'>, text: string): void {
+  writeFileSync(join(cli.cwd, 'lms.yaml'), text)
+}
+
+describe('a platform file', () => {
+  test('is kept with the profile, with what it says', async ({ cli, platform }) => {
+    put(cli, file)
+    expect(await cli.run(`profiles add lms --url ${platform.url} --platform lms.yaml`)).toMatchObject({
+      code: 0,
+    })
+    put(cli, 'learnctlPlatform: 1\nname: Another\n')
+    platform.answer(json(200, theirs))
+    const env = { LEARNCTL_API_KEY: 'the-key' }
+    expect(await cli.run(line, { env })).toEqual({ code: 0, stdout: ours, stderr: '' })
+    expect(platform.requests).toEqual(['GET /api/courses'])
+    expect(platform.headers[0]).toMatchObject({ 'x-api-key': 'the-key' })
+    expect(platform.headers[0]).not.toHaveProperty('authorization')
+    const { stdout } = await cli.run('profiles get -o json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      platform: expect.stringMatching(/^Example LMS \([0-9a-f]{12}\)$/),
+    })
+  })
+
+  test('is replaced and removed, and the credential stays', async ({ cli, platform }) => {
+    put(cli, file)
+    await cli.run(`profiles add lms --url ${platform.url}`)
+    platform.answer(json(200, '{"id":1,"email":"a@b.example"}'))
+    await cli.run('auth login --profile lms --with-key', { stdin: 'the-key' })
+    platform.answer(json(200, theirs))
+    expect(await cli.run(line)).toMatchObject({ code: 1, stdout: '' })
+    expect(await cli.run('profiles describe lms lms.yaml')).toMatchObject({
+      code: 0,
+      stderr: 'Profile lms is described by Example LMS\n',
+    })
+    expect(await cli.run(line)).toMatchObject({ code: 0, stdout: ours })
+    const doctor = await cli.run('doctor')
+    expect(doctor.stdout).toContain('Example LMS; not offered: lessons.create')
+    await cli.run('auth login --profile lms --with-key', { stdin: 'the-key' })
+    expect(await cli.run(line)).toMatchObject({ code: 0, stdout: ours })
+    await cli.run('profiles describe lms')
+    expect(await cli.run(line)).toMatchObject({ code: 1, stdout: '' })
+    expect(readFileSync(join(cli.home, '.config/learnctl/profiles.json'), 'utf8')).not.toContain('platform')
+  })
+
+  test('may come from the environment, as in CI', async ({ cli, platform }) => {
+    put(cli, file)
+    platform.answer(json(200, theirs))
+    const env = { LEARNCTL_PLATFORM: 'lms.yaml', LEARNCTL_URL: platform.url, LEARNCTL_API_KEY: 'the-key' }
+    expect(await cli.run(line, { env })).toMatchObject({ code: 0, stdout: ours })
+    expect(await cli.run('lessons create --course 7 --title x', { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('lessons.create (its platform file says that it is not offered)\n'),
+    })
+    put(cli, 'learnctlPlatform: 2\n')
+    expect(await cli.run(line, { env })).toMatchObject({ code: 2, stdout: '' })
+    expect(platform.requests).toEqual(['GET /api/courses'])
+  })
+})
+
+withCli('every problem of a platform file is told with its line', async ({ cli }) => {
+  const problems = async (text: string) => {
+    put(cli, text)
+    const ran = await cli.run('profiles add lms --url https://lms.example --platform lms.yaml')
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    return ran.stderr.split('\n').slice(1, -2)
+  }
+  const head = 'learnctlPlatform: 1\nname: Example\n'
+  expect(
+    await problems(
+      'learnctlPlatform: 1\nnam: x\ntimeZone: Berlin\nlists: { items: value, next: { page: 1 } }\n',
+    ),
+  ).toEqual([
+    '  lms.yaml:1: name is required',
+    '  lms.yaml:2: nam is not a known member',
+    '  lms.yaml:3: timeZone is not an IANA time zone, such as Europe/Berlin',
+    '  lms.yaml:4: lists.items must be a JSON Pointer such as /person/mail, not "value"',
+    '  lms.yaml:4: lists.next has an unknown form',
+  ])
+  expect(
+    await problems(
+      `${head}operations:\n  courses.lst: { path: /c }\n  courses.update: { path: '/c/{id}' }\nrecords:\n  course: { titel: /b }\n  pupil: { id: /a }\n`,
+    ),
+  ).toEqual([
+    '  lms.yaml:4: operations.courses.lst is not an operation; list them: learnctl api --list',
+    '  lms.yaml:5: operations.courses.update.path must contain {courseId}',
+    '  lms.yaml:5: operations.courses.update.path cannot contain {id}',
+    '  lms.yaml:7: records.course.titel is not a field of a course',
+    '  lms.yaml:8: records.pupil is no kind of record, such as course, user or learner',
+  ])
+  expect(await problems(`${head}operations: { courses.list: { path: 'https://evil.test/' } }\n`)).toEqual([
+    '  lms.yaml:3: operations.courses.list.path must be a path that begins with /, not "https://evil.test/"',
+  ])
+  put(cli, 'a: [')
+  expect((await cli.run('profiles add lms --url https://lms.example --platform lms.yaml')).stderr).toMatch(
+    /^error: lms\.yaml:\d+: not YAML: /,
+  )
+  expect((await cli.run('profiles add x --url https://lms.example --platform no.yaml')).stderr).toMatch(
+    /^error: Cannot read no\.yaml: /,
+  )
+  expect((await cli.run('profiles add x --database a.db --platform lms.yaml')).code).toBe(2)
+})
