@@ -6,6 +6,7 @@ import { flagRow, isListed, usageOf } from '../src/cli/help/help-text.ts'
 import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
+import { platformJsonSchema } from '../src/client/platform/platform-schema.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
 import { personalSections } from '../src/contract/constants.ts'
 import { contract } from '../src/contract/index.ts'
@@ -234,6 +235,13 @@ function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
+/** The JSON Schema of platform files, and its text. */
+export const platformSchema = {
+  file: 'docs/platform.schema.json',
+  text: `${JSON.stringify(platformJsonSchema(), null, 2)}\n`,
+}
+
 if (import.meta.main) {
+  writeFileSync(join(root, platformSchema.file), platformSchema.text)
   for (const file of manual) writeFileSync(join(root, file), await withReference(file))
 }

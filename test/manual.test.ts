@@ -4,10 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { programHelp } from '../src/cli/help/help-text.ts'
 import { learnerFields } from '../src/contract/learner-row.ts'
-import { manual, skill, textOf, withReference } from './docs.ts'
+import { manual, platformSchema, skill, textOf, withReference } from './docs.ts'
 import { root } from './helpers/process.ts'
 
 // Tests of README.md and docs; manual.process.test.ts runs their commands.
+
+test('the JSON Schema of platform files is the one of the program: npm run docs', () => {
+  expect(textOf(platformSchema.file)).toBe(platformSchema.text)
+})
 
 test.for(manual)('the reference in %s is the one that the commands make: npm run docs', async (file) => {
   expect(textOf(file)).toBe(await withReference(file))

@@ -230,9 +230,14 @@ function remoteTarget(
     ...chosen,
     url,
     credential: first ? { ...first, shadows: others.map(({ origin }) => origin) } : null,
-    platform: used?.stored.platform ?? null,
+    platform: isSameOrigin(used?.stored.url, url) ? (used?.stored.platform ?? null) : null,
     withheld: used && bound && !fits ? { profile: used.name, origin: bound.origin } : null,
   }
+}
+
+/** True for a profile of the same origin: a platform file is not for another platform. */
+function isSameOrigin(stored: string | undefined, url: string): boolean {
+  return stored !== undefined && new URL(stored).origin === new URL(url).origin
 }
 
 const credentialVariables = [

@@ -344,6 +344,7 @@ const others = [
   'analytics summary',
   'courses get',
   'doctor',
+  ...['profiles describe', 'profiles check'],
   'mcp',
   'users set-password',
 ]

@@ -28,6 +28,7 @@ const platformFlag: Flag = {
   name: 'platform',
   kind: 'text',
   placeholder: 'file',
+  file: 'read',
   summary: 'Platform file that describes the platform (docs/platforms.md); the profile keeps a copy',
 }
 const nameArgument = { name: 'name', summary: 'Name of the profile' }
@@ -77,9 +78,31 @@ export const commands: readonly Command[] = [
     description:
       'The credential of the profile stays. Without a file, the profile is read by the usual rules again.',
     refuses: { ...noTarget, ...noColumns },
-    arguments: [nameArgument, { name: 'file', summary: 'Platform file (default none)', optional: true }],
+    arguments: [
+      nameArgument,
+      { name: 'file', summary: 'Platform file (default none)', optional: true, file: 'read' },
+    ],
     examples: ['profiles describe local'],
     run: describe,
+  },
+  {
+    name: 'check',
+    summary: 'Compare a platform with its platform file',
+    writes: [],
+    prints: ['PlatformField[]'],
+    description:
+      'Asks the reading operations and shows where each field was found: fits is yes, guess (under another name, which a platform\nfile has to say) or missing. The values themselves are never shown. -o yaml prints a platform file to begin with. The exit\ncode is 1 if something does not fit.',
+    refuses: { ...notAList, dryRun: 'Without --write-test, the check only reads' },
+    flags: [
+      {
+        name: 'write-test',
+        writes: ['academy'],
+        kind: 'switch',
+        summary: 'Also create, change and delete a course (default false)',
+      },
+    ],
+    examples: ['profiles check --profile work', 'profiles check --profile work -o yaml'],
+    run: async (context, given) => (await import('./profile-check.ts')).checkPlatform(context, given),
   },
   {
     name: 'use',

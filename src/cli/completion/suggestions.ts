@@ -177,7 +177,8 @@ async function argumentValues(
   if (noun === 'api') return words(await requestWords(given, place, current, find))
   if (noun === 'completion')
     return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plainSuggestion))
-  if (noun === 'profiles' && command?.name !== 'add') return words(await find('profiles', place, current))
+  if (noun === 'profiles' && name === 'name' && command?.name !== 'add')
+    return words(await find('profiles', place, current))
   if (noun === 'server' && name === 'name' && command?.name !== 'snapshot save') {
     return words(await find('snapshots', place, current))
   }

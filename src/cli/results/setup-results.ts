@@ -39,6 +39,13 @@ export const setupResults = {
     credential: text.nullable().describe('Kind of its credential, masked'),
     platform: text.nullable().describe('Name of its platform file, and the first 12 digits of its SHA-256'),
   }),
+  PlatformField: result('A field of an operation of another platform', {
+    operation: text,
+    field: text,
+    found: text.nullable().describe('JSON Pointer to where it was found'),
+    value: text.nullable().describe('Kind of its value'),
+    fits: z.enum(['yes', 'guess', 'missing']),
+  }),
   StartedServer: result('A server that was started; secrets of a new academy are shown only once', {
     url: text,
     database: text,

@@ -1,5 +1,5 @@
 import { csvRecord, separatorOf } from '../../codec/csv.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { hostOf, PlatformError, ProtocolError, type Target } from '../errors.ts'
 import { bytesOf } from '../reply.ts'
@@ -8,13 +8,20 @@ import { FilterCheck } from './filters.ts'
 import { incomplete } from './lists.ts'
 import type { FoundCall } from './operations.ts'
 
+/** How the CSV of a platform is read. */
+interface CsvOptions {
+  readonly isChecked: boolean
+  readonly encoding: string | undefined
+  readonly timeZone: string | undefined
+}
+
 /** Reads the CSV of a platform and yields it with the columns, times and separator of ours. */
 export async function* readCsv(
   target: Target,
   found: FoundCall,
   fields: Fields,
   { body, headers }: HttpResponse,
-  { isChecked, encoding }: { readonly isChecked: boolean; readonly encoding: string | undefined },
+  { isChecked, encoding, timeZone }: CsvOptions,
 ): AsyncGenerator<string> {
   const { CsvError, parse } = await import('csv-parse')
   const texts = decoded(
@@ -26,22 +33,24 @@ export async function* readCsv(
   const delimiter = separatorOf(head.split('\n', 1)[0] ?? '')
   const parser = parse({ delimiter, relax_column_count: false, skip_empty_lines: true })
   const fed = feed(head, texts, parser)
-  const check = isChecked ? new FilterCheck(found) : null
+  const check = isChecked ? new FilterCheck(found, timeZone) : null
   let columns: readonly string[] | null = null
+  let names: readonly string[] = []
   let rows = 0
   try {
     for await (const cells of parser as AsyncIterable<string[]>) {
       if (columns === null) {
-        columns = columnsOf(target, found, cells)
+        names = cells.map((cell) => cell.trim())
+        columns = columnsOf(target, fields, names)
         yield csvRecord(columns, true)
         continue
       }
       rows += 1
-      const named = columns.map((name, index) => [name, cells[index] ?? ''] as const)
-      const row = fields.read(target, rowOf(named))
+      const theirs = Object.fromEntries(names.map((name, index) => [name, cells[index] || null]))
+      const row = fields.read(target, theirs)
       check?.see([row])
       yield csvRecord(
-        named.map(([name, cell]) => cellOf(valueAt(row, name), cell)),
+        columns.map((column, index) => cellOf(row[column], cells[index] ?? '')),
         true,
       )
     }
@@ -63,9 +72,8 @@ export async function* readCsv(
 }
 
 /** Returns the names of ours for a header. Throws PlatformError if it does not show the learner. */
-function columnsOf(target: Target, { operation: { holds } }: FoundCall, header: readonly string[]): string[] {
-  const byLetters = new Map(holds.answer.map((path) => [letters(path), path]))
-  const names = header.map((name) => byLetters.get(letters(name.trim())) ?? name.trim())
+function columnsOf(target: Target, fields: Fields, header: readonly string[]): string[] {
+  const names = header.map((name) => fields.nameOf(name) ?? name)
   if (names.includes('learnerId')) return names
   const ids = names.filter((name) => letters(name) === 'id')
   if (ids.length === 1) return names.map((name) => (name === ids[0] ? 'learnerId' : name))
@@ -74,14 +82,6 @@ function columnsOf(target: Target, { operation: { holds } }: FoundCall, header: 
     `${hostOf(target)} sent CSV without learnerId; its columns are ${header.join(', ')}`,
     'records: { learner: { learnerId: /… } }',
   )
-}
-
-function rowOf(cells: readonly (readonly [name: string, cell: string])[]): JsonObject {
-  return Object.fromEntries(cells.map(([name, cell]) => [name, cell === '' ? null : cell]))
-}
-
-function valueAt(row: JsonObject, name: string): unknown {
-  return Object.hasOwn(row, name) ? row[name] : undefined
 }
 
 function cellOf(value: unknown, cell: string): string | number | null {

@@ -9,6 +9,8 @@ import type { Place, PlatformFile } from './platform-file.ts'
 export interface Fields {
   /** Returns a record of theirs with our names and values; members that are no field of ours stay as they are. */
   read(target: Target, theirs: JsonObject): JsonObject
+  /** Returns our name for a member of their records; undefined for a member that is none of ours. */
+  nameOf(theirs: string): string | undefined
   /** Returns a body of ours as they write it. Throws RequestError for a value without a word of theirs. */
   write(ours: JsonObject): JsonObject
 }
@@ -105,6 +107,10 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
         }
       }
       return ours
+    },
+    nameOf(name) {
+      const placed = described.find(({ steps }) => steps.length === 1 && steps[0] === name)
+      return placed?.field ?? ownName('', name)
     },
     write(ours) {
       const theirs: JsonObject = structuredClone(ours)

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { matchesReference, parseReference, splitReferences } from '../../codec/reference.ts'
-import { spanOf } from '../../codec/time-text.ts'
+import { isDay, spanOf } from '../../codec/time-text.ts'
+import { findTimeZone } from '../../codec/time-zone.ts'
 import type { Filter } from '../../contract/lists.ts'
 import { hostOf, PlatformError, type Target } from '../errors.ts'
 import type { FoundCall } from './operations.ts'
@@ -17,13 +18,16 @@ export class FilterCheck {
   readonly #found: FoundCall
   #rows = 0
 
-  constructor(found: FoundCall) {
+  /** @param timeZone IANA zone of the days in filters (default UTC) */
+  constructor(found: FoundCall, timeZone = 'UTC') {
     const { operation, query } = found
     this.#found = found
     const byParameter = Object.entries(operation.filters ?? {})
     this.#judges = byParameter.flatMap(([parameter, filter]) => {
       const text = query.get(parameter)
-      return text === null || text === '' ? [] : [[parameter, judgeOf(filter, text, query)] as const]
+      return text === null || text === ''
+        ? []
+        : [[parameter, judgeOf(filter, text, query, timeZone)] as const]
     })
   }
 
@@ -58,7 +62,7 @@ function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-function judgeOf(filter: Filter, text: string, query: URLSearchParams): Judge {
+function judgeOf(filter: Filter, text: string, query: URLSearchParams, timeZone: string): Judge {
   switch (filter.by) {
     case 'choice': {
       const { choices, names = {} } = filter
@@ -82,13 +86,15 @@ function judgeOf(filter: Filter, text: string, query: URLSearchParams): Judge {
     case 'start':
     case 'end': {
       const { start, end } = filter.by === 'start' ? spanOf(text, undefined) : spanOf(undefined, text)
+      const zone = isDay(text) ? findTimeZone(timeZone) : null
+      const [from, to] = [start, end].map((ms) => (ms === null || !zone ? ms : zone.instantOf(ms)))
       const withoutTime = query.get(filter.unlessSet ?? '') === 'true'
       return (row) => {
         const value = at(row, filter.field)
         if (value === undefined) return { hidden: filter.field }
         if (value === null) return withoutTime
         const ms = Date.parse(String(value))
-        return ms >= (start ?? ms) && ms < (end ?? Number.POSITIVE_INFINITY)
+        return ms >= (from ?? ms) && ms < (to ?? Number.POSITIVE_INFINITY)
       }
     }
     case 'reference':

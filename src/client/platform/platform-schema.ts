@@ -79,7 +79,7 @@ const operation = z.union([
 ])
 
 /** The form of a platform file. */
-export const PlatformSchema = z
+const PlatformSchema = z
   .strictObject({
     learnctlPlatform: z.literal(1),
     name: text.max(200),
@@ -126,6 +126,12 @@ export const PlatformSchema = z
 
 function parametersIn(path = ''): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+}
+
+/** The JSON Schema (draft 2020-12) of a platform file, for editors. */
+export function platformJsonSchema(): object {
+  const { $schema, ...rest } = z.toJSONSchema(PlatformSchema, { io: 'input', unrepresentable: 'any' })
+  return { $schema, title: 'learnctl platform file', ...rest }
 }
 
 /** Returns a value that the schema accepts as a platform file. */

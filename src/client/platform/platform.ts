@@ -178,7 +178,7 @@ class PlatformCall {
     const rows = page.rows.map((row) => this.#row(row))
     if (this.#isChecked()) {
       this.#requireOrder()
-      const check = new FilterCheck(found)
+      const check = new FilterCheck(found, this.#file?.timeZone)
       check.see(rows)
       check.assert(target)
     }
@@ -280,6 +280,7 @@ class PlatformCall {
       yield* readCsv(call.#asked, call.#found, call.#fields, reply, {
         isChecked: call.#isChecked(),
         encoding: call.#operation.encoding,
+        timeZone: call.#file?.timeZone,
       })
     }
     return {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { parse } from 'yaml'
 import { type TestCli, test as withCli } from '../../helpers/cli.ts'
-import { json, test } from '../../helpers/odd-platform.ts'
+import { type Answer, json, test } from '../../helpers/odd-platform.ts'
 
 const file = `learnctlPlatform: 1
 name: Example LMS
@@ -118,4 +119,72 @@ withCli('every problem of a platform file is told with its line', async ({ cli }
     /^error: Cannot read no\.yaml: /,
   )
   expect((await cli.run('profiles add x --database a.db --platform lms.yaml')).code).toBe(2)
+})
+
+describe('profiles check', () => {
+  const answers: Readonly<Record<string, unknown>> = {
+    '/v1/courses': { value: [{ course_key: 7, display_name: 'Sea' }], nextLink: 'https://x.example/2' },
+    '/v1/users': [{ id: 1, mail: 'zoe@b.example' }],
+    '/v1/user/profile': { user: { id: 1, email: 'zoe@b.example' } },
+    '/v1/analytics/learners': [{ learner_id: 1, course_id: 7, ratio: 0.5, ts: 1_706_918_400 }],
+  }
+  const answering =
+    (served: typeof answers): Answer =>
+    (response, request) => {
+      const found = served[new URL(request.url ?? '', 'http://x').pathname]
+      json(found === undefined ? 404 : 200, JSON.stringify(found ?? { error: 'none' }))(response, request)
+    }
+
+  test('shows where each field stands, and prints a file to begin with', async ({ platform }) => {
+    platform.answer(answering(answers))
+    const { code, stdout, stderr } = await platform.run('profiles check')
+    expect(code).toBe(1)
+    expect(stdout).toContain('courses.list\tid\t/course_key\tnumber\tguess\n')
+    expect(stdout).toContain('users.list\temail\t/mail\ttext\tguess\n')
+    expect(stdout).toContain('users.profile\temail\t/email\ttext\tyes\n')
+    expect(stdout).toContain('analytics.learners\tcompletionPercentage\t/ratio\tratio\tguess\n')
+    expect(stdout + stderr).not.toContain('zoe')
+    expect(stderr).toContain('note: lessons.list: none\n')
+    const { stdout: yaml } = await platform.run('profiles check -o yaml')
+    expect(parse(yaml)).toEqual({
+      learnctlPlatform: 1,
+      name: 'My platform',
+      lists: { next: { url: '/nextLink' } },
+      operations: { 'courses.list': { items: '/value' } },
+      records: {
+        course: { id: '/course_key', title: '/display_name' },
+        user: { email: '/mail' },
+        learner: {
+          completionPercentage: { at: '/ratio', of: 1 },
+          lastAccessed: { at: '/ts', time: 'unix-seconds' },
+        },
+      },
+    })
+    expect(platform.requests.every((request) => request.startsWith('GET '))).toBe(true)
+  })
+
+  test('ends with 0 where all of it fits', async ({ platform }) => {
+    platform.answer(
+      answering({
+        '/v1/courses': { courses: [{ _id: 7, title: 'Sea' }] },
+        '/v1/user/profile': { id: 1, email: 'a@b' },
+      }),
+    )
+    expect(await platform.run('profiles check')).toMatchObject({ code: 0 })
+  })
+
+  test('writes only where it is asked to, and says what it leaves behind', async ({ platform }) => {
+    platform.answer((response, request) => {
+      if (request.method === 'GET') answering(answers)(response, request)
+      else json(request.method === 'DELETE' ? 404 : 200, '{"id":9}')(response, request)
+    })
+    const { stdout, stderr } = await platform.run('profiles check --write-test')
+    expect(stdout).toContain('courses.create\tid\t\t\tyes\n')
+    expect(stdout).toContain('courses.delete\tid\t\t\tmissing\n')
+    expect(stderr).toContain('note: Course 9 was not deleted; delete it on the platform\n')
+  })
+
+  withCli('needs a platform', async ({ local }) => {
+    expect(await local.run('profiles check')).toMatchObject({ code: 2, stdout: '' })
+  })
 })

@@ -96,7 +96,7 @@ test('every argument is completed, but those that cannot be known', async () => 
   }
   expect(others).toEqual([
     'analytics fields table',
-    ...['get', 'use', 'delete'].map((verb) => `profiles ${verb} name`),
+    ...['get', 'describe', 'use', 'delete'].map((verb) => `profiles ${verb} name`),
     ...['restore', 'delete'].map((verb) => `server snapshot ${verb} name`),
   ])
 })
