@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { HttpResponse } from '../../src/contract/http.ts'
-import { describedPlatform, json, styleNames } from '../helpers/foreign-platforms/described.ts'
-import { test } from '../helpers/foreign-platforms/described-run.ts'
+import { describedPlatform, json, styleNames } from '../helpers/foreign-platforms/platforms.ts'
+import { test } from '../helpers/foreign-platforms/run.ts'
 
 const untrue = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' }
 

@@ -1,8 +1,7 @@
 import { expect } from 'vitest'
 import { createPseudonymKey } from '../../../src/cli/pseudonyms/pseudonym-key.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
-import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
-import { json } from '../../helpers/foreign-platforms/platform.ts'
+import { describedPlatform, json } from '../../helpers/foreign-platforms/platforms.ts'
 import { test } from '../../helpers/foreign-platforms/run.ts'
 
 test('columns that only another platform has are left out', async ({ run, onTestFinished }) => {
@@ -10,7 +9,7 @@ test('columns that only another platform has are left out', async ({ run, onTest
   onTestFinished(directory.remove)
   const key = `${directory.path}/study.key`
   await createPseudonymKey(directory.path, key)
-  const platform = expressPlatform()
+  const platform = describedPlatform('natural')
   const row = {
     learnerId: 15,
     email: 'zoe@school.example',
@@ -21,9 +20,8 @@ test('columns that only another platform has are left out', async ({ run, onTest
     homeroomTeacher: 'Ms Miller',
     guardian: { phone: '+43 1 4711' },
   }
-  platform.intercept(({ path }) =>
-    path === '/v1/analytics/learners' ? json(200, { data: [row], nextCursor: null }) : undefined,
-  )
+  platform.options.answer = ({ path }) =>
+    path === '/v1/analytics/learners' ? json(200, { data: [row], nextCursor: null }) : undefined
   const { code, stdout, stderr } = await run(
     platform,
     `analytics export -o csv --pseudonymise --pseudonym-key ${key} --columns learnerId,courseTitle,completionPercentage,lastAccessed`,
