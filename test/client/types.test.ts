@@ -10,7 +10,8 @@ import type { HttpResponse } from '../../src/contract/http.ts'
 import type { LearnerRow } from '../../src/contract/learner-row.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 
-const reply: HttpResponse = { status: 200, headers: {}, body: null }
+const headers = { 'preference-applied': 'handling=strict', 'x-request-id': 'req_0' }
+const reply: HttpResponse = { status: 200, headers, body: '{}' }
 const options = { baseUrl: 'https://academy.example', transport: async () => reply }
 
 test('a call takes path parameters, query and body exactly where its operation has them', () => {
