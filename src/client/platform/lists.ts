@@ -39,9 +39,10 @@ export function readPage(reply: PageReply, lists: Lists | null): ForeignPage {
     const message = `${hostOf(target)} returned a next page on another host (${cursor}), which is not followed`
     throw new ProtocolError(target, 'foreign_link', message)
   }
-  if (cursor !== null || next !== null) return { rows, next: cursor, total }
+  if (cursor !== null) return { rows, next: cursor, total }
   const isFirst = found.query.get('cursor') === null
   if (total !== null && isFirst && total > rows.length) throw incomplete(target, rows.length, total)
+  if (next !== null) return { rows, next: null, total }
   const isFull = rows.length > 0 && rows.length === Number(sent.get('limit'))
   return { rows, next: isFull ? unknownNext : null, total }
 }

@@ -139,6 +139,18 @@ test.for([
   expect(seen[0]?.query.has('limit')).toBe(false)
 })
 
+test.for([
+  'none',
+  { url: '/nexxt' },
+  { page: 'p', last: '/pagez' },
+  { cursor: '/after', parameter: 'a' },
+] as const)('a total above the rows is an error where the file finds no next page: %j', async (next) => {
+  const { caller } = answeredCaller({ lists: { items: '/rows', next, total: '/count' } }, () =>
+    json(200, { rows: [{ id: 1 }], count: 9, next: '?page=2', pages: 9 }),
+  )
+  await expect(caller.pages(courses.list).next()).rejects.toMatchObject({ code: 'incomplete' })
+})
+
 describe('a refusal inside of a 200', () => {
   const refused = {
     when: { at: '/ok', is: false },
