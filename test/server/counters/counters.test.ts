@@ -173,23 +173,23 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
   const grade = sql`cast(case when grade > 100 then -floor(-grade * 100) else floor(grade * 100) end as integer)`
   const rows = await database.all<Row>(sql`
       with enrolled as (${enrolled})
-      select prefix || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
+      select prefix || status as kind, course_id, 0 as place, count(*) as learners, sum(floor(percentage * 1000000 + 0.5)) as amount
         from enrolled group by 1, 2
-      union all select prefix || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select prefix || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), sum(floor(percentage * 1000000 + 0.5))
         from enrolled group by 1, 2, 3
-      union all select prefix || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select prefix || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), sum(floor(percentage * 1000000 + 0.5))
         from enrolled group by 1, 2, 3
-      union all select prefix || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded', course_id, 0, count(*), sum(floor(grade * 1000000 + 0.5))
         from enrolled where grade is not null group by 1, 2
-      union all select prefix || status || ' graded', '', 0, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded', '', 0, count(*), sum(floor(grade * 1000000 + 0.5))
         from enrolled where grade is not null group by 1, 2
       union all select prefix || status || ' passed', course_id, 0, count(*), 0
         from enrolled where grade >= passing group by 1, 2
-      union all select prefix || status || ' graded at', course_id, ${grade}, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded at', course_id, ${grade}, count(*), sum(floor(grade * 1000000 + 0.5))
         from enrolled where grade is not null group by 1, 2, 3
       union all select prefix || status || ' passed', '', 0, count(*), 0
         from enrolled where grade >= passing group by 1, 2
-      union all select prefix || status || ' graded at', '', ${grade}, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded at', '', ${grade}, count(*), sum(floor(grade * 1000000 + 0.5))
         from enrolled where grade is not null group by 1, 2, 3
       union all select prefix || 'learners', '', 0, count(distinct user_id), 0 from enrolled group by 1
       union all select 'open', course_id, 0, count(*), 0 from enrolled where ${open} group by 2
