@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { remainingMs } from '../../auth/tokens.ts'
-import type { PlatformFile } from '../../client/platform/platform-file.ts'
 import { escapeHidden, shellWord } from '../../codec/display-text.ts'
 import type { Target } from '../../config/target.ts'
 import { type Command, notAList } from '../command/command.ts'
@@ -11,6 +10,7 @@ import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { databaseMissing } from '../session/database-error.ts'
+import type { KeptPlatform } from '../session/platform-file.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -117,9 +117,10 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
 }
 
 /** Names a platform file and the operations that it does not offer. */
-function platformDetail({ name, operations = {} }: PlatformFile): string {
+function platformDetail({ name, digest, file: { operations = {} } }: KeptPlatform): string {
   const missing = Object.entries(operations).flatMap(([id, each]) => (each === 'not offered' ? [id] : []))
-  return missing.length === 0 ? name : `${name}; not offered: ${missing.join(', ')}`
+  const shown = `${name} (${digest.slice(0, 12)})`
+  return missing.length === 0 ? shown : `${shown}; not offered: ${missing.join(', ')}`
 }
 
 /** Shows where the single-file executable has unpacked itself. */

@@ -1,7 +1,6 @@
 import type { Fetch } from '../../auth/oauth-exchange.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../../client/caller.ts'
-import type { PlatformFile } from '../../client/platform/platform-file.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { databaseSecrets, urlPasswords } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
@@ -17,6 +16,7 @@ import { type Io, note } from '../terminal/io.ts'
 import type { BulkChange, OpenChange } from './bulk-change.ts'
 import { databaseErrorOf, databaseMissing, missingDatabaseError } from './database-error.ts'
 import type { CallerParts } from './open-caller.ts'
+import type { KeptPlatform } from './platform-file.ts'
 
 /** Variable that names a platform file, for a target without a profile. */
 const platformVariable = 'LEARNCTL_PLATFORM'
@@ -87,7 +87,7 @@ export interface Session {
     readonly change?: BulkChange | undefined
   }): Promise<Caller>
   /** Returns the platform file of the target: from LEARNCTL_PLATFORM, else from the profile; null without one. */
-  platform(): Promise<PlatformFile | null>
+  platform(): Promise<KeptPlatform | null>
   /** Returns the change of many records that callers of this session make; null without one. */
   change(): OpenChange | null
   /**
@@ -172,7 +172,7 @@ class TargetSession implements Session {
   readonly #unanswered = new Set<HttpRequest>()
   #change: OpenChange | null = null
   /** The platform file that the environment names. */
-  #platform: Promise<PlatformFile> | null = null
+  #platform: Promise<KeptPlatform> | null = null
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -212,7 +212,7 @@ class TargetSession implements Session {
     return this.#openCaller({
       baseUrl: current.url,
       transport: ofChange(this.#watch(this.network)),
-      platform: await this.platform(),
+      platform: (await this.platform())?.file ?? null,
       ...(credential && this.#authorizing(credential)),
       ...(onWait && { onWait }),
     })
@@ -222,15 +222,15 @@ class TargetSession implements Session {
     return this.#change
   }
 
-  async platform(): Promise<PlatformFile | null> {
+  async platform(): Promise<KeptPlatform | null> {
     const current = this.target()
     const { cwd, env } = this.#parts.io
     if (current.kind === 'local') return null
     // Validated when it was added.
-    if (!env[platformVariable]) return (current.platform?.file as PlatformFile | undefined) ?? null
-    this.#platform ??= import('./platform-file.ts')
-      .then(({ readPlatformFile }) => readPlatformFile(cwd, env[platformVariable] ?? ''))
-      .then(({ file }) => file)
+    if (!env[platformVariable]) return current.platform as KeptPlatform | null
+    this.#platform ??= import('./platform-file.ts').then(({ readPlatformFile }) =>
+      readPlatformFile(cwd, env[platformVariable] ?? ''),
+    )
     return this.#platform
   }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { findTimeZone } from '../../codec/time-zone.ts'
 import { type Call, calls } from '../../contract/calls.ts'
+import { suggestionText } from '../../contract/validation-issues.ts'
 import { kindOf } from './operations.ts'
 import type { PlatformFile } from './platform-file.ts'
 
@@ -28,7 +29,14 @@ const zone = z
   .string()
   .refine((name) => findTimeZone(name) !== null, 'is not an IANA time zone, such as Europe/Berlin')
 const text = z.string().min(1)
-const token = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
+/** A header that the connection does not use itself. */
+const header = z
+  .string()
+  .regex(
+    /^(?!(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$)[\w!#$%&'*+.^`|~-]+$/i,
+    'must be the name of a header for credentials, such as X-Api-Key',
+  )
+const scheme = z.string().regex(/^[\w!#$%&'*+.^`|~-]*$/, 'must be one word, such as Bearer')
 const count = z.int().min(1)
 
 const place = z.union([
@@ -85,7 +93,7 @@ const PlatformSchema = z
     name: text.max(200),
     timeZone: zone.optional(),
     idempotencyKey: z.boolean().optional(),
-    auth: z.strictObject({ header: token, scheme: z.string().optional() }).optional(),
+    auth: z.strictObject({ header, scheme: scheme.optional() }).optional(),
     rate: z.strictObject({ requests: count, seconds: z.number().positive().max(3600) }).optional(),
     lists: z.strictObject(lists).optional(),
     refused: z
@@ -108,7 +116,8 @@ const PlatformSchema = z
       context.addIssue({ code: 'custom', path: [...path], message })
     for (const [id, described] of Object.entries(file.operations ?? {})) {
       const found = operations.get(id)
-      if (!found) problem(['operations', id], 'is not an operation; list them: learnctl api --list')
+      if (!found)
+        problem(['operations', id], `is not an operation${suggestionText(id, [...operations.keys()])}`)
       const path = typeof described === 'object' ? described.path : undefined
       const missing = parametersIn(found?.path).find((name) => path && !path.includes(`{${name}}`))
       const unknown = parametersIn(path).find((name) => found && !found.path.includes(`{${name}}`))
@@ -117,9 +126,11 @@ const PlatformSchema = z
     }
     for (const [kind, fields] of Object.entries(file.records ?? {})) {
       const known = fieldsByKind.get(kind)
-      if (!known) problem(['records', kind], 'is no kind of record, such as course, user or learner')
+      if (!known)
+        problem(['records', kind], `is not a kind of record${suggestionText(kind, [...fieldsByKind.keys()])}`)
       for (const field of Object.keys(fields)) {
-        if (known && !known.has(field)) problem(['records', kind, field], `is not a field of a ${kind}`)
+        if (known && !known.has(field))
+          problem(['records', kind, field], `is not a field of ${kind}${suggestionText(field, [...known])}`)
       }
     }
   })
@@ -132,6 +143,19 @@ function parametersIn(path = ''): string[] {
 export function platformJsonSchema(): object {
   const { $schema, ...rest } = z.toJSONSchema(PlatformSchema, { io: 'input', unrepresentable: 'any' })
   return { $schema, title: 'learnctl platform file', ...rest }
+}
+
+/** Returns the names of the members of the objects at a path in a platform file. */
+export function membersAt(path: readonly PropertyKey[]): string[] {
+  const inside = (schema: unknown, at: readonly PropertyKey[]): string[] => {
+    const [step, ...rest] = at
+    if (schema instanceof z.ZodOptional) return inside(schema.unwrap(), at)
+    if (schema instanceof z.ZodUnion) return schema.options.flatMap((each) => inside(each, at))
+    if (schema instanceof z.ZodRecord) return step === undefined ? [] : inside(schema.valueType, rest)
+    if (!(schema instanceof z.ZodObject)) return []
+    return step === undefined ? Object.keys(schema.shape) : inside(schema.shape[String(step)], rest)
+  }
+  return inside(PlatformSchema, path)
 }
 
 /** Returns a value that the schema accepts as a platform file. */

@@ -55,7 +55,7 @@ describe('a platform file', () => {
     })
     expect(await cli.run(line)).toMatchObject({ code: 0, stdout: ours })
     const doctor = await cli.run('doctor')
-    expect(doctor.stdout).toContain('Example LMS; not offered: lessons.create')
+    expect(doctor.stdout).toMatch(/Example LMS \([0-9a-f]{12}\); not offered: lessons\.create/)
     await cli.run('auth login --profile lms --with-key', { stdin: 'the-key' })
     expect(await cli.run(line)).toMatchObject({ code: 0, stdout: ours })
     await cli.run('profiles describe lms')
@@ -92,7 +92,7 @@ withCli('every problem of a platform file is told with its line', async ({ cli }
     ),
   ).toEqual([
     '  lms.yaml:1: name is required',
-    '  lms.yaml:2: nam is not a known member',
+    '  lms.yaml:2: nam is not a known member; did you mean name?',
     '  lms.yaml:3: timeZone is not an IANA time zone, such as Europe/Berlin',
     '  lms.yaml:4: lists.items must be a JSON Pointer such as /person/mail, not "value"',
     '  lms.yaml:4: lists.next has an unknown form',
@@ -102,15 +102,30 @@ withCli('every problem of a platform file is told with its line', async ({ cli }
       `${head}operations:\n  courses.lst: { path: /c }\n  courses.update: { path: '/c/{id}' }\nrecords:\n  course: { titel: /b }\n  pupil: { id: /a }\n`,
     ),
   ).toEqual([
-    '  lms.yaml:4: operations.courses.lst is not an operation; list them: learnctl api --list',
+    '  lms.yaml:4: operations.courses.lst is not an operation; did you mean courses.list?',
     '  lms.yaml:5: operations.courses.update.path must contain {courseId}',
     '  lms.yaml:5: operations.courses.update.path cannot contain {id}',
-    '  lms.yaml:7: records.course.titel is not a field of a course',
-    '  lms.yaml:8: records.pupil is no kind of record, such as course, user or learner',
+    '  lms.yaml:7: records.course.titel is not a field of course; did you mean title?',
+    '  lms.yaml:8: records.pupil is not a kind of record',
   ])
   expect(await problems(`${head}operations: { courses.list: { path: 'https://evil.test/' } }\n`)).toEqual([
     '  lms.yaml:3: operations.courses.list.path must be a path that begins with /, not "https://evil.test/"',
   ])
+  expect(
+    await problems(
+      `${head}auth: { header: Host, scheme: a b }\nrecords: { course: { title: { at: /t, valeus: { a: b } } } }\noperations: { courses.list: { pth: /c } }\n`,
+    ),
+  ).toEqual([
+    '  lms.yaml:3: auth.header must be the name of a header for credentials, such as X-Api-Key, not "Host"',
+    '  lms.yaml:3: auth.scheme must be one word, such as Bearer, not "a b"',
+    '  lms.yaml:4: records.course.title.valeus is not a known member; did you mean values?',
+    '  lms.yaml:5: operations.courses.list.pth is not a known member; did you mean path?',
+  ])
+  expect(await problems('')).toEqual(['  lms.yaml:1: must be an object'])
+  put(cli, `a: &a [1]\nb: [${'*a, '.repeat(200)}]`)
+  expect((await cli.run('profiles add lms --url https://lms.example --platform lms.yaml')).stderr).toBe(
+    'error: Cannot read lms.yaml: its aliases expand too far\n',
+  )
   put(cli, 'a: [')
   expect((await cli.run('profiles add lms --url https://lms.example --platform lms.yaml')).stderr).toMatch(
     /^error: lms\.yaml:\d+: not YAML: /,
@@ -128,11 +143,24 @@ describe('profiles check', () => {
     '/v1/user/profile': { user: { id: 1, email: 'zoe@b.example' } },
     '/v1/analytics/learners': [{ learner_id: 1, course_id: 7, ratio: 0.5, ts: 1_706_918_400 }],
   }
+  const fitting: typeof answers = {
+    '/v1/courses': { courses: [{ _id: 7, title: 'Sea' }] },
+    '/v1/users': [{ id: 1, email: 'zoe@b.example', role: 'admin' }],
+    '/v1/user/profile': { id: 1, email: 'zoe@b.example' },
+    '/v1/analytics/learners': [
+      { learner_id: 1, course_id: 7, completion_percentage: 50, last_accessed: '2026-01-31T09:30:00Z' },
+    ],
+  }
+  const csv = 'learner_id,course_id,completion_percentage,last_accessed\n1,7,50,2026-01-31T09:30:00Z\n'
   const answering =
     (served: typeof answers): Answer =>
     (response, request) => {
-      const found = served[new URL(request.url ?? '', 'http://x').pathname]
-      json(found === undefined ? 404 : 200, JSON.stringify(found ?? { error: 'none' }))(response, request)
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+      const found = served[pathname]
+      if (searchParams.get('format') === 'csv' && found !== undefined)
+        response.writeHead(200, { 'content-type': 'text/csv' }).end(csv)
+      else
+        json(found === undefined ? 404 : 200, JSON.stringify(found ?? { error: 'none' }))(response, request)
     }
 
   test('shows where each field stands, and prints a file to begin with', async ({ platform }) => {
@@ -144,7 +172,7 @@ describe('profiles check', () => {
     expect(stdout).toContain('users.profile\temail\t/email\ttext\tyes\n')
     expect(stdout).toContain('analytics.learners\tcompletionPercentage\t/ratio\tratio\tguess\n')
     expect(stdout + stderr).not.toContain('zoe')
-    expect(stderr).toContain('note: lessons.list: none\n')
+    expect(stderr).toContain('note: lessons.list: GET /v1/lessons returned 404\n')
     const { stdout: yaml } = await platform.run('profiles check -o yaml')
     expect(parse(yaml)).toEqual({
       learnctlPlatform: 1,
@@ -164,13 +192,65 @@ describe('profiles check', () => {
   })
 
   test('ends with 0 where all of it fits', async ({ platform }) => {
+    platform.answer(answering(fitting))
+    expect(await platform.run('profiles check')).toMatchObject({ code: 0 })
+  })
+
+  test('reads the responses as commands do', async ({ cli, platform }) => {
+    platform.answer(answering(fitting))
+    put(
+      cli,
+      `${'learnctlPlatform: 1\nname: X\n'}records: { user: { role: { at: /role, values: { staff: admin } } } }\n`,
+    )
+    await cli.run(`profiles add lms --url ${platform.url} --platform lms.yaml`)
+    const { code, stdout, stderr } = await cli.run('profiles check', { env: { LEARNCTL_API_KEY: 'the-key' } })
+    expect(code).toBe(1)
+    expect(stdout).toContain('users.list\tJSON\t\t\tmissing\n')
+    expect(stderr).toContain('note: users.list as JSON does not fit: records: { user: { role: ')
+  })
+
+  test.for([
+    ['a page to sign in', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>')],
+    ['a refusal', json(403, '{"error":"zoe@b.example lacks a right"}')],
+  ] as [string, Answer][])('takes %s for nothing that fits', async ([, answer], { platform }) => {
+    platform.answer(answer)
+    const { code, stdout, stderr } = await platform.run('profiles check')
+    expect(code).toBe(1)
+    expect(stdout).toContain('courses.list\tid\t\t\tmissing\n')
+    expect(stderr).not.toContain('zoe')
+  })
+
+  test('guesses lists of addresses and ratios under the usual name', async ({ platform }) => {
+    const [row] = fitting['/v1/analytics/learners'] as object[]
     platform.answer(
       answering({
-        '/v1/courses': { courses: [{ _id: 7, title: 'Sea' }] },
-        '/v1/user/profile': { id: 1, email: 'a@b' },
+        ...fitting,
+        '/v1/users': { Resources: [{ id: 'a', emails: [{ value: 'zoe@b.example' }] }] },
+        '/v1/analytics/learners': [0, 0.4].map((ratio) => ({ ...row, completion_percentage: ratio })),
       }),
     )
-    expect(await platform.run('profiles check')).toMatchObject({ code: 0 })
+    const { stdout } = await platform.run('profiles check -o yaml')
+    expect(parse(stdout)).toMatchObject({
+      operations: { 'users.list': { items: '/Resources' } },
+      records: {
+        user: { email: '/emails/0/value' },
+        learner: { completionPercentage: { at: '/completion_percentage', of: 1 } },
+      },
+    })
+  })
+
+  test('deletes its course after a failure', async ({ platform }) => {
+    platform.answer((response, request) => {
+      if (request.method === 'GET') answering(fitting)(response, request)
+      else if (request.method === 'PUT') request.socket.destroy()
+      else json(200, '{"id":9}')(response, request)
+    })
+    const { code, stdout, stderr } = await platform.run('profiles check --write-test --retries 0')
+    expect(code).toBe(1)
+    expect(stdout).toContain('courses.update\tresponse\t\t\tmissing\n')
+    expect(stdout).toContain('courses.delete\tresponse\t\t\tyes\n')
+    expect(stderr).toContain('note: courses.list: course 9 is not listed as learnctl write test 2\n')
+    expect(platform.requests.at(-1)).toBe('DELETE /v1/courses/9')
   })
 
   test('writes only where it is asked to, and says what it leaves behind', async ({ platform }) => {
@@ -179,9 +259,20 @@ describe('profiles check', () => {
       else json(request.method === 'DELETE' ? 404 : 200, '{"id":9}')(response, request)
     })
     const { stdout, stderr } = await platform.run('profiles check --write-test')
-    expect(stdout).toContain('courses.create\tid\t\t\tyes\n')
-    expect(stdout).toContain('courses.delete\tid\t\t\tmissing\n')
+    expect(stdout).toContain('courses.create\tresponse\t\t\tyes\n')
+    expect(stdout).toContain('courses.delete\tresponse\t\t\tmissing\n')
     expect(stderr).toContain('note: Course 9 was not deleted; delete it on the platform\n')
+  })
+
+  withCli('says that a learnctl server needs no file', async ({ remote, academy }) => {
+    const { key } = await academy.person('admin')
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    expect(await remote.run('profiles check', { env })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'school.example is a learnctl server, which needs no platform file\n',
+    })
+    expect(await remote.run('profiles check -o json', { env })).toMatchObject({ code: 0, stdout: '[]\n' })
   })
 
   withCli('needs a platform', async ({ local }) => {
