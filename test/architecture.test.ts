@@ -271,7 +271,9 @@ test('the driver for PostgreSQL is behind its own door: an academy in a file nev
 test('code for other platforms is loaded when one of them responds', () => {
   const outside = own.filter(
     ({ from, to, kind }) =>
-      kind === 'static' && to.startsWith('client/foreign/') && !from.startsWith('client/foreign/'),
+      kind === 'static' &&
+      /^client\/platform\/(?!index\.)/.test(to) &&
+      !/^(?:client\/platform\/|cli\/commands\/profile-)/.test(from),
   )
   expect(outside.map(shown)).toEqual([])
 })

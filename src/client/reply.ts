@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../codec/json-text.ts'
 import { parseReference } from '../codec/reference.ts'
 import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
@@ -64,7 +65,7 @@ export async function readPage(target: Target, reply: HttpResponse): Promise<Raw
   return { items: body['data'], around: body, headers: reply.headers }
 }
 
-/** Yields every page of a list, beginning with that of the given request. Throws a ProtocolError if a cursor repeats. */
+/** Yields every page of a list, beginning with that of the given request. Throws a ProtocolError if a page repeats. */
 export async function* readPages(
   request: OutgoingRequest,
   read: (request: OutgoingRequest) => Promise<RawPage>,
@@ -77,7 +78,10 @@ export async function* readPages(
     if (next === null) return
     if (seen.has(next)) throw repeatedError(request)
     seen.add(next)
+    const { items } = page
     page = await read({ ...request, url: withParameter(request.url, 'cursor', next) })
+    // A platform may ignore the number of the page.
+    if (items.length > 0 && isDeepStrictEqual(items, page.items)) throw repeatedError(request)
   }
 }
 

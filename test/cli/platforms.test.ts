@@ -3,6 +3,10 @@ import type { HttpResponse } from '../../src/contract/http.ts'
 import { describedPlatform, json, styleNames } from '../helpers/foreign-platforms/platforms.ts'
 import { test } from '../helpers/foreign-platforms/run.ts'
 
+const academy = 'learnctl: 1\ncourses:\n  - { externalId: A, title: Sea }\n'
+/** Users of Moodle. */
+const roster = 'username,firstname,lastname,email,course1\nada,Ada,Lovelace,ada@school.example,SEA\n'
+
 const untrue = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' }
 
 describe.each(styleNames)('a platform of the style %s', (name) => {
@@ -90,13 +94,14 @@ describe.each(styleNames)('a platform of the style %s', (name) => {
     expect(code).toBe(4)
   })
 
-  test.for(['undo', 'apply input', 'roster apply input', 'dump'])(
+  test.for(['undo 3f8c6a', 'undo list', 'apply input --yes', 'roster apply input --yes', 'dump'])(
     'gets no more than GET from %s',
     async (line, { run }) => {
       const platform = describedPlatform(name)
-      const stdin = 'courses:\n  - { externalId: A, title: Sea }\n'
+      const stdin = line.startsWith('roster') ? roster : academy
       const { code, stderr } = await run(platform, line, { stdin })
-      expect(code, stderr).not.toBe(0)
+      expect(code, stderr).toBe(1)
+      expect(stderr).toContain('is not a learnctl server')
       expect(platform.writes()).toEqual([])
     },
   )

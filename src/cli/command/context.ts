@@ -75,10 +75,11 @@ export function createContext(
   }
   const openOther = (place: Parameters<typeof placeAlone>[0]) => {
     const own = { ...settings, ...placeAlone(place) }
-    // Credentials in variables belong to the platform that the variables or flags name.
+    // Credentials and the platform file in variables belong to the platform that the variables or flags name.
     const env = {}
+    const withoutPlatform = { ...io, env: { ...io.env, LEARNCTL_PLATFORM: undefined } }
     const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
-    const other = createSession(io, own, profiles, chosen, transports)
+    const other = createSession(withoutPlatform, own, profiles, chosen, transports)
     others.push(other)
     return other
   }

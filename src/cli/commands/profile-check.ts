@@ -97,8 +97,7 @@ async function readAsCommands(
     try {
       await call()
     } catch (error) {
-      if (!(error instanceof ApiError || error instanceof ProtocolError || error instanceof NotOfferedError))
-        throw error
+      if (!isReply(error)) throw error
       await output.note(`${operation.id} as ${field} does not fit: ${reasonOf(error)}`)
       refused.push({ operation: operation.id, field, found: null, value: null, fits: 'missing' })
     }
@@ -112,6 +111,11 @@ async function readAsCommands(
     })
   }
   return refused
+}
+
+/** True for an error that tells what the platform answered. */
+function isReply(error: unknown): error is ApiError | ProtocolError | NotOfferedError {
+  return error instanceof ApiError || error instanceof ProtocolError || error instanceof NotOfferedError
 }
 
 /** Returns the reason of an error without words of the platform, which may name people. */
@@ -238,8 +242,8 @@ async function writeTest({ io: { signal }, output }: Context, caller: Caller): P
       return result
     } catch (error) {
       if (signal.aborted) throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      await output.note(`${id}: ${reason}`)
+      if (!(error instanceof Error)) throw error
+      await output.note(`${id}: ${isReply(error) ? reasonOf(error) : error.message}`)
       findings.push({ ...seen, fits: 'missing' })
       return null
     }

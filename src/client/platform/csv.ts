@@ -74,6 +74,11 @@ export async function* readCsv(
 /** Returns the names of ours for a header. Throws PlatformError if it does not show the learner. */
 function columnsOf(target: Target, fields: Fields, header: readonly string[]): string[] {
   const names = header.map((name) => fields.nameOf(name) ?? name)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) {
+    const message = `${hostOf(target)} sent CSV with two columns of ${repeated}: ${header.join(', ')}`
+    throw new PlatformError(target, message, `records: { learner: { ${repeated}: /… } }`)
+  }
   if (names.includes('learnerId')) return names
   const ids = names.filter((name) => letters(name) === 'id')
   if (ids.length === 1) return names.map((name) => (name === ids[0] ? 'learnerId' : name))

@@ -57,8 +57,8 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
     if (value === undefined || value === null) return value
     const { at, values, of, time, zone } = place
     if (values) {
-      const known = values[String(value)]
-      if (known !== undefined) return known
+      const word = String(value)
+      if (Object.hasOwn(values, word)) return values[word]
       throw differs(target, field, `one of ${Object.keys(values).join(', ')}`, value, {
         place: `{ at: ${at}, values: { ${String(value)}: … } }`,
       })
@@ -72,8 +72,12 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
     }
     if (/percent/i.test(field)) {
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-      if (typeof number === 'number' && Number.isFinite(number)) return scaled(number, 100 / (of ?? 100))
-      throw differs(target, field, 'a number', value, { place: `{ at: ${at}, of: 1 }` })
+      const percent = typeof number === 'number' ? scaled(number, 100 / (of ?? 100)) : Number.NaN
+      // Grades may be above 100.
+      const maximum = field === 'completionPercentage' ? 100 : Number.MAX_VALUE
+      if (percent >= 0 && percent <= maximum) return percent
+      const expected = `a number from 0 to ${of ?? 100}`
+      throw differs(target, field, expected, value, { place: `{ at: ${at}, of: … }` })
     }
     return /(^|\.|\w)id$/i.test(field) && isIdentifier(value) ? String(value) : value
   }
@@ -208,7 +212,9 @@ export function memberOf(value: unknown, name: string): unknown {
 function setAt(object: JsonObject, [head = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) object[head] = value
   else {
-    const inner = isJsonObject(object[head]) ? object[head] : {}
+    const present = object[head]
+    const empty = /^\d+$/.test(rest[0] ?? '') ? [] : {}
+    const inner = (typeof present === 'object' && present !== null ? present : empty) as JsonObject
     object[head] = inner
     setAt(inner, rest, value)
   }

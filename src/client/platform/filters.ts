@@ -66,7 +66,10 @@ function judgeOf(filter: Filter, text: string, query: URLSearchParams, timeZone:
   switch (filter.by) {
     case 'choice': {
       const { choices, names = {} } = filter
-      const meant = (word: string) => names[word.trim().toLowerCase()] ?? word.trim().toLowerCase()
+      const meant = (text: string) => {
+        const word = text.trim().toLowerCase()
+        return (Object.hasOwn(names, word) ? names[word] : undefined) ?? word
+      }
       const wanted = text.split(',').map(meant)
       return onField(filter.field, (value) => {
         const words = [value].flat().map((each) => meant(String(each)))

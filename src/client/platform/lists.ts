@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { hostOf, lineOf, PlatformError, ProtocolError, type Target } from '../errors.ts'
 import { isIdentifier, letters, memberAt, memberOf, stepsOf } from './fields.ts'
@@ -102,6 +102,10 @@ function usualNext({ target, body, headers }: PageReply): string | null {
   for (const each of urls) {
     const url = isJsonObject(each) ? each['href'] : each
     if (typeof url === 'string' && /^(https?:\/\/|\/|\?)/i.test(url)) return absolute(url, target)
+    if (isIdentifier(url)) {
+      const message = `${hostOf(target)} sent the next page ${jsonText(url)}, which is no URL (${lineOf(target)})`
+      throw new PlatformError(target, message, 'lists: { next: … }')
+    }
   }
   return null
 }
@@ -122,7 +126,11 @@ function describedNext(
   if ('page' in next) {
     const first = next.first ?? 1
     const number = Number(sent.get(next.page) ?? first)
-    const last = next.last === undefined ? null : Number(memberAt(body, stepsOf(next.last)))
+    const last = next.last === undefined ? null : Number(memberAt(body, stepsOf(next.last)) ?? Number.NaN)
+    if (Number.isNaN(last)) {
+      const message = `${hostOf(target)} sent no number of the last page at ${next.last} (${lineOf(target)})`
+      throw new PlatformError(target, message, `lists: { next: { page: ${next.page}, last: /… } }`)
+    }
     const isLast = last === null ? rows === 0 : !(number < last)
     return isLast ? null : String(number + 1)
   }

@@ -116,10 +116,13 @@ class PlatformCall {
       await discardBody(reply)
       return notAcceptable
     }
-    if (this.#found.query.get('format') === 'csv') return this.#csv(reply)
+    const isCsv = this.#found.query.get('format') === 'csv'
+    const type = mediaTypeOf(reply)
+    if (isCsv && !type.endsWith('json')) return type === 'text/html' ? reply : this.#csv(reply)
     const { value: body, form } = await readBody(this.#asked, reply)
     const refusal = this.#refusalIn(reply, body)
     if (refusal) return refusal
+    if (isCsv) return { ...reply, body: jsonText(body) }
     if (operation.report) return { ...reply, body: jsonText(body) }
     // A deletion has no record to show: 204 or an empty body is its usual answer.
     if (operation.response === null && form === 'empty' && reply.status !== 202)
@@ -256,14 +259,13 @@ class PlatformCall {
     const { status, headers } = reply
     const shows = this.#operation.shows ?? this.#file?.writes?.shows ?? 'record'
     if (shows === 'record' || status === 202) {
-      const inside = isJsonObject(body) ? Object.values(body).filter(isJsonObject) : []
       const answer = { status, headers, body: body === null ? '' : jsonText(body) }
       assertDone({
         target: this.#asked,
         found: this.#found,
         sent: this.#body(),
         shown: record,
-        inside,
+        body,
         answer,
       })
     }
@@ -273,8 +275,6 @@ class PlatformCall {
   }
 
   #csv(reply: HttpResponse): HttpResponse {
-    const type = mediaTypeOf(reply)
-    if (type === 'text/html' || type.endsWith('json')) return reply
     const stream = async function* (call: PlatformCall) {
       const { readCsv } = await import('./csv.ts')
       yield* readCsv(call.#asked, call.#found, call.#fields, reply, {

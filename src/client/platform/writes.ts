@@ -15,17 +15,19 @@ export interface AnsweredWrite {
   readonly sent: unknown
   /** The record that the answer shows, in the fields of ours; null without one. */
   readonly shown: JsonObject | null
-  /** Objects directly inside the answer, as they came, such as the modified attributes. */
-  readonly inside: readonly JsonObject[]
+  /** The answer as it came; an object directly inside it may show the modified attributes. */
+  readonly body: unknown
   readonly answer: RawAnswer
 }
 
 /**
- * Throws PlatformError unless the answer to a write shows the record: its id, or a value that was sent. Throws it as well
- * for an answer with another id, or with another value than the one that was sent.
+ * Throws PlatformError unless the answer to a write shows the record: a value that was sent, or its id and nothing else. An
+ * id beside other values may be that of an error or a job. Throws it as well for an answer that names an error, for one
+ * with another id, and for one with another value than the one that was sent.
  */
 export function assertDone(write: AnsweredWrite): void {
-  const { target, found, sent, shown, inside, answer } = write
+  const { target, found, sent, shown, body, answer } = write
+  const inside = isJsonObject(body) ? Object.values(body).filter(isJsonObject) : []
   const own = ownId(found)
   const id = shown?.[found.operation.identifier ?? 'id']
   if (own !== null && isIdentifier(id) && String(id) !== own) {
@@ -36,9 +38,10 @@ export function assertDone(write: AnsweredWrite): void {
   const isShown =
     compared.some(({ same }) => same) ||
     inside.some((each) => compare(values, each, '').some(({ same }) => same))
+  const isRecord = !hasValues(values) || compared.length > 0 || Object.keys(shown ?? {}).length === 1
   // The id in the path of `…/replay` says nothing about what was done there.
-  const isNamed = isIdentifier(id) && (own !== null || found.operation.method === 'POST')
-  if (answer.status === 202 || !(isNamed || isShown)) {
+  const isNamed = isIdentifier(id) && isRecord && (own !== null || found.operation.method === 'POST')
+  if (answer.status === 202 || namesError(body) || !(isNamed || isShown)) {
     throw unclear(write, `returned ${answer.status} ${said(answer.body)}`)
   }
   const other = compared.filter(({ same }) => !same)
@@ -53,6 +56,25 @@ function ownId({ operation, params }: FoundCall): string | null {
   const name = /\{(\w+)\}$/.exec(operation.path)?.[1]
   const id = name === undefined ? undefined : params[name]
   return id === undefined || parseReference(id).by !== 'id' ? null : id
+}
+
+/** True for a body with a non-empty `error` or `errors`, or whose `success` or `ok` is false. */
+function namesError(body: unknown): boolean {
+  const errors = ['error', 'errors'].map((name) => memberOf(body, name))
+  const isFalse = ['success', 'ok'].some((name) => memberOf(body, name) === false)
+  return isFalse || errors.some((each) => (typeof each === 'object' ? hasMembers(each) : Boolean(each)))
+}
+
+function hasMembers(value: object | null): boolean {
+  return value !== null && Object.keys(value).length > 0
+}
+
+/** True if a value was sent that an answer can show. */
+function hasValues(sent: JsonObject): boolean {
+  return Object.entries(sent).some(
+    ([name, value]) =>
+      value !== null && !writeOnly.has(name) && !(Array.isArray(value) && !value.every(isPlain)),
+  )
 }
 
 interface Compared {

@@ -40,18 +40,23 @@ describe('a field of a platform file', () => {
     const { caller, seen } = answeredCaller({ records }, () => json(200, theirs))
     await caller.call(courses.update, { ...one, body: { status: 'published', tags: ['a'] } })
     expect(JSON.parse(String(seen[0]?.body))).toEqual({ state: 'live', tags: ['a'] })
+    await caller.call(courses.update, { ...one, body: { title: 'Sea' } })
+    expect(JSON.parse(String(seen[1]?.body))).toEqual({ names: ['Sea'] })
   })
 
-  test('is an error in a word that the file does not have, either way', async () => {
-    const { caller, seen } = answeredCaller({ records }, () => json(200, { ...theirs, state: 'gone' }))
-    await expect(caller.call(courses.get, one)).rejects.toMatchObject({
-      message: 'one.example sent course status "gone", expected one of live, hidden',
-      line: 'records: { course: { status: { at: /state, values: { gone: … } } } }',
-    })
-    const archived = { ...one, body: { status: 'archived' as const } }
-    await expect(caller.call(courses.update, archived)).rejects.toMatchObject({ name: 'RequestError' })
-    expect(seen).toHaveLength(1)
-  })
+  test.for(['gone', 'constructor'])(
+    'is an error in a word that the file does not have: %s',
+    async (state) => {
+      const { caller, seen } = answeredCaller({ records }, () => json(200, { ...theirs, state }))
+      await expect(caller.call(courses.get, one)).rejects.toMatchObject({
+        message: `one.example sent course status "${state}", expected one of live, hidden`,
+        line: `records: { course: { status: { at: /state, values: { ${state}: … } } } }`,
+      })
+      const archived = { ...one, body: { status: 'archived' as const } }
+      await expect(caller.call(courses.update, archived)).rejects.toMatchObject({ name: 'RequestError' })
+      expect(seen).toHaveLength(1)
+    },
+  )
 
   test('may be a ratio', async () => {
     const ratio = { at: '/ratio', of: 1 }
@@ -128,7 +133,7 @@ test.for([
 ] as const)('the next page may be named by %j', async ([next, around, query]) => {
   const file = { lists: { items: '/rows', next, size: { parameter: 'n', maximum: 50 } } }
   const { caller, seen } = answeredCaller(file, (_, nth) =>
-    json(200, nth === 1 ? { ...around, rows: [{ id: 1 }] } : { rows: nth === 2 ? [{ id: 2 }] : [] }),
+    json(200, { ...around, rows: nth > 2 ? [] : [{ id: nth }] }),
   )
   const pages = caller.pages(courses.list, { query: { limit: 100 } })
   await pages.next()
@@ -139,16 +144,22 @@ test.for([
   expect(seen[0]?.query.has('limit')).toBe(false)
 })
 
-test.for([
-  'none',
-  { url: '/nexxt' },
-  { page: 'p', last: '/pagez' },
-  { cursor: '/after', parameter: 'a' },
-] as const)('a total above the rows is an error where the file finds no next page: %j', async (next) => {
-  const { caller } = answeredCaller({ lists: { items: '/rows', next, total: '/count' } }, () =>
-    json(200, { rows: [{ id: 1 }], count: 9, next: '?page=2', pages: 9 }),
+test.for(['none', { url: '/nexxt' }, { cursor: '/after', parameter: 'a' }] as const)(
+  'a total above the rows is an error where the file finds no next page: %j',
+  async (next) => {
+    const { caller } = answeredCaller({ lists: { items: '/rows', next, total: '/count' } }, () =>
+      json(200, { rows: [{ id: 1 }], count: 9, next: '?page=2', pages: 9 }),
+    )
+    await expect(caller.pages(courses.list).next()).rejects.toMatchObject({ code: 'incomplete' })
+  },
+)
+
+test('a number of the last page that is not there is an error', async () => {
+  const next = { page: 'p', last: '/pagez' }
+  const { caller } = answeredCaller({ lists: { items: '/rows', next } }, () =>
+    json(200, { rows: [{ id: 1 }] }),
   )
-  await expect(caller.pages(courses.list).next()).rejects.toMatchObject({ code: 'incomplete' })
+  await expect(caller.pages(courses.list).next()).rejects.toThrow('sent no number of the last page at /pagez')
 })
 
 describe('a refusal inside of a 200', () => {
@@ -171,6 +182,12 @@ describe('a refusal inside of a 200', () => {
       status,
       message: 'Course is locked',
     })
+  })
+
+  test('is seen in place of CSV as well', async () => {
+    const { caller } = answeredCaller({ refused }, () => json(200, { ok: false, err: { text: 'Closed' } }))
+    const asked = caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
+    await expect(asked).rejects.toMatchObject({ name: 'ApiError', message: 'Closed' })
   })
 
   test('may be any other value than the one of success', async () => {

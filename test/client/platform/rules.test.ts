@@ -118,6 +118,13 @@ describe('a time is in UTC', () => {
   })
 })
 
+test.for([-1, 140, 'most', true])('completion is a number from 0 to 100, not %j', async (completion) => {
+  const row = { learnerId: '1', courseId: '2', completionPercentage: completion }
+  await expect(rowsOf(analytics.learners, {}, [row])).rejects.toThrow(
+    `sent learner completionPercentage ${JSON.stringify(completion)}, expected a number from 0 to 100`,
+  )
+})
+
 describe('the next page is', () => {
   const two = [{ id: '2' }]
   const linked = (link: string) => Response.json([sea], { headers: { link } })
@@ -139,6 +146,20 @@ describe('the next page is', () => {
     const { caller, requests } = platform({ data: [sea], next: 'https://evil.test/v1/courses' })
     await expect(caller.pages(courses.list).next()).rejects.toMatchObject({ code: 'foreign_link' })
     expect(requests).toHaveLength(1)
+  })
+
+  test.for(['abc', 2])('not known by %j', async (next) => {
+    await expect(rowsOf(courses.list, {}, { data: [sea], next })).rejects.toMatchObject({
+      code: 'not_described',
+      message: `academy.example sent the next page ${JSON.stringify(next)}, which is no URL (GET /v1/courses)`,
+    })
+  })
+
+  test('another page: the same one again is an error', async () => {
+    const first = { data: [sea], next: '?p=2' }
+    await expect(rowsOf(courses.list, {}, first, { data: [sea], next: '?p=3' })).rejects.toMatchObject({
+      code: 'cursor_repeated',
+    })
   })
 
   test.for<[what: string, answer: Response]>([
@@ -232,6 +253,7 @@ describe('CSV', () => {
     const text = 'learnerId,lastAccessed\n7,2024-02-02\n'
     await expect(read(csv(text), { start_date: '2024-02-03' })).rejects.toThrow('outside of start_date')
     await expect(read(csv('a,b\n1,2\n'))).rejects.toThrow('sent CSV without learnerId; its columns are a, b')
+    await expect(read(csv('learnerId,learner_id\n1,2\n'))).rejects.toThrow('two columns of learnerId')
     await expect(read(csv(''))).rejects.toThrow('sent CSV without a header')
     await expect(read(csv('learnerId,b\n1,2,3\n'))).rejects.toThrow('sent CSV that cannot be read')
     const part = csv('learnerId\n1\n')

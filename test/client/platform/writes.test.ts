@@ -49,6 +49,17 @@ const silent: readonly unknown[] = [
   { data: null },
   { data: { queued: true } },
   { jobId: 'job-5' },
+  { id: 'req_1', type: 'invalid_request_error', message: 'taken' },
+  { id: 'job-1', state: 'queued' },
+  { jsonrpc: '2.0', id: '7', error: { message: 'taken' } },
+  { id: '7', error: 'locked' },
+  { success: false, course: { id: '7' }, id: '7' },
+  {
+    success: false,
+    message: 'taken',
+    data: { title: 'Sea', email: 'a@b.example', completionPercentage: 40 },
+  },
+  { errors: ['taken'], old: { title: 'Sea', email: 'a@b.example', completionPercentage: 40 } },
 ]
 
 /** Sends a write to a platform that answers so. */
@@ -65,7 +76,7 @@ describe.for(Object.entries(writes))(
         name: 'ProtocolError',
         code: 'not_shown',
         message: expect.stringMatching(
-          /^academy\.example did not confirm [A-Z]+ \/v1\/\S+: it returned 200 /,
+          /^academy\.example did not confirm [A-Z]+ \/v1\/\S+: it (?:returned 200|showed the record) /,
         ),
       })
     })
@@ -92,6 +103,21 @@ test.for([
   ['the record under its name', courses.create, { message: 'Created', course: { id: 7 } }],
 ] as const)('a write has been done if the answer shows %s', async ([, operation, body]) => {
   expect((await sent({ operation, body: { title: 'Sea' } }, Response.json(body))).status).toBe(200)
+})
+
+test.for([
+  [{ id: 7, title: 'Sea', description: null }, { description: null }],
+  [{ id: 7, email: 'a@b.example' }, { password: 'correct horse' }],
+])('a write of what no answer shows is done if it shows the record: %j', async ([shown, body]) => {
+  const update = { operation: courses.update, params: { courseId: '7' }, body: body as object }
+  expect(await sent(update, Response.json(shown))).toMatchObject({ id: '7' })
+})
+
+test('an id beside other values, none of which was sent, may be that of something else', async () => {
+  const changed = writes['a changed course'] as Write
+  await expect(sent(changed, Response.json({ id: '7', title: null }))).rejects.toMatchObject({
+    code: 'not_shown',
+  })
 })
 
 test('an update is shown by its modified attributes as well', async () => {
