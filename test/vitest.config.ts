@@ -33,7 +33,7 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
     test: {
       name,
       dir: 'test',
-      setupFiles: ['test/jsx-modules.ts', 'test/random-tests.ts'],
+      setupFiles: ['test/setup.ts'],
       pool: 'threads',
       isolate: false,
       // Node loads the sources itself, which takes a third of the time of transforming them.

@@ -1,8 +1,0 @@
-import fc from 'fast-check'
-import { randomRuns } from './helpers/random.ts'
-
-// Runs before each test file, see vitest.config.ts. A failure prints the seed and the path of its counterexample.
-fc.configureGlobal({
-  seed: Number(process.env['LEARNCTL_TEST_SEED']),
-  numRuns: randomRuns(25, 100),
-})
