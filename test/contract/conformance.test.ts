@@ -1,19 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { copyFileSync } from 'node:fs'
-import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { keyPathOf } from '../../src/server/access/key-file.ts'
-import {
-  type Answer,
-  freshDirectory,
-  onPostgres,
-  openTestAcademy,
-  type Person,
-  type TestAcademy,
-} from '../helpers/academy.ts'
+import { type Answer, openTestAcademy, type Person, type TestAcademy } from '../helpers/academy.ts'
+import { makeAcademyCopies } from '../helpers/academy-copies.ts'
 import { examples, fillIn, furnish, type Things } from './examples.ts'
 
 const guarded = operations.filter(({ scope }) => scope !== null)
@@ -28,23 +18,14 @@ const anybody = school.bearer(undefined)
 const owner = await school.person('admin')
 const existing = await furnish(school, owner)
 
-const { path: directory, remove } = freshDirectory()
-afterAll(remove)
-const original = join(directory, 'original.db')
-if (!onPostgres) await school.database.run(sql`vacuum into ${original}`)
+const copies = await makeAcademyCopies((admin, academy) => furnish(academy, admin))
+afterAll(copies.remove)
 
-/** Opens a furnished academy for an example that changes it, as a copy of a file if possible. */
+/** Opens a furnished academy for an example that changes it. */
 async function openFurnished(): Promise<{ academy: TestAcademy; sender: Sender; things: Things }> {
-  const path = `${original}.${randomUUID()}`
-  if (!onPostgres) {
-    copyFileSync(original, path)
-    copyFileSync(keyPathOf(school.path), keyPathOf(path))
-  }
-  const academy = await openTestAcademy(onPostgres ? {} : { beside: { path, clock: school.clock } })
+  const { academy, admin, records } = await copies.open()
   onTestFinished(academy.close)
-  if (!onPostgres) return { academy, sender: academy.bearer(`Bearer ${owner.key}`), things: existing }
-  const admin = await academy.person('admin')
-  return { academy, sender: admin, things: await furnish(academy, admin) }
+  return { academy, sender: admin, things: records }
 }
 
 /** Sends the example of an operation, or its path with another query or body. */

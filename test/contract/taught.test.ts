@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Method, Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
+import { testWithCopies } from '../helpers/academy-copies.ts'
 import { examples, fillIn, furnish, type Things } from './examples.ts'
 
 /**
@@ -125,7 +126,10 @@ function outcomeOf({ status, body }: Answer): string {
   return results?.every((one) => one.status >= 400) ? 'each' : String(status)
 }
 
-const test = base.extend('things', ({ academy, admin }) => furnish(academy, admin))
+const test = testWithCopies((admin, academy) => furnish(academy, admin)).extend(
+  'things',
+  ({ records }) => records,
+)
 
 test('the table has every operation that instructors may call, and no other', () => {
   expect([...table.keys()].sort()).toEqual(open.map(({ id }) => id).sort())

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'
 import { rebuildCounters } from '../../src/server/counters/count.ts'
@@ -56,20 +56,62 @@ export interface OwnDatabase {
   readonly remove: () => Promise<void>
 }
 
+/** Connection of this worker that makes and drops databases: to open one takes a third of that. */
+interface Administrator {
+  readonly client: pg.Client
+  readonly socket: Socket
+}
+
+let administrator: Promise<Administrator> | undefined
+
+async function openAdministrator(): Promise<Administrator> {
+  // Some tests restart the server.
+  const forget = () => {
+    administrator = undefined
+  }
+  const socket = new Socket()
+  const client = new pg.Client({ connectionString: postgresUrl, stream: () => socket })
+  client.on('error', forget).on('end', forget)
+  await client.connect().catch((error) => {
+    forget()
+    throw error
+  })
+  return { client, socket }
+}
+
+async function administer(statement: string): Promise<void> {
+  administrator ??= openAdministrator()
+  const { client, socket } = await administrator
+  socket.ref()
+  try {
+    await client.query(statement)
+  } finally {
+    // It does not keep a program running that is done.
+    socket.unref()
+  }
+}
+
 /** Makes an empty database, or a copy of a template. */
 export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   // Copying files takes half as long.
-  await asSuperuser([`create database ${name} template ${from} strategy file_copy`])
+  await administer(`create database ${name} template ${from} strategy file_copy`)
   return {
     name,
     url: urlWith(postgresUrl, { pathname: name }),
-    remove: () => asSuperuser([`drop database ${name} with (force)`]),
+    remove: () => administer(`drop database ${name} with (force)`),
   }
 }
 
+let template: Promise<string> | undefined
+
 /** Makes a database with the schema: a copy of a template that is made once on each server. */
 export async function makeAcademyDatabase(): Promise<OwnDatabase> {
+  template ??= makeTemplate()
+  return makeDatabase(await template)
+}
+
+async function makeTemplate(): Promise<string> {
   const made = tables.flatMap((table) => tableStatements(dialect, table)).map(({ sql }) => sql)
   const text = [...made, String(createAcademy)].join()
   const template = `template_${createHash('sha256').update(text).digest('hex').slice(0, 20)}`
@@ -91,7 +133,7 @@ export async function makeAcademyDatabase(): Promise<OwnDatabase> {
   } finally {
     await client.end()
   }
-  return makeDatabase(template)
+  return template
 }
 
 /** An open academy in its own database, and more servers on the same database. */

@@ -13,7 +13,8 @@ import { ProgressInput } from '../../src/contract/progress.ts'
 import { TermInput } from '../../src/contract/terms.ts'
 import { UserInput } from '../../src/contract/users.ts'
 import { fillIn, furnish } from '../contract/examples.ts'
-import { type Answer, type Person, type TestAcademy, test } from '../helpers/academy.ts'
+import type { Answer, Person } from '../helpers/academy.ts'
+import { testWithCopies } from '../helpers/academy-copies.ts'
 
 interface Sample {
   readonly name: string
@@ -243,15 +244,19 @@ const all: readonly Sample[] = [
   },
 ]
 
-/** Puts a sample into an academy that has the records it names. */
-async function placed(academy: TestAcademy, admin: Person, { path, whole, least, hidden = '' }: Sample) {
+/** Academies that have the records that samples name. */
+const test = testWithCopies(async (admin, academy) => {
   const course = await admin.post('/v1/courses', { title: 'Rhetoric', modules: [{ title: 'Invention' }] })
-  const things = {
+  return {
     ...(await furnish(academy, admin)),
     otherCourseId: course.body.id,
     moduleId: course.body.modules[0].id,
     adminId: admin.id,
   }
+})
+
+/** Puts the ids of records into a sample. */
+function placed({ path, whole, least, hidden = '' }: Sample, things: Readonly<Record<string, string>>) {
   const put = (value: unknown) => JSON.parse(fillIn(JSON.stringify(value ?? null), things))
   const { [hidden]: _, ...shown } = put(whole)
   return { path: fillIn(path, things), whole: put(whole), least: put(least), shown }
@@ -274,8 +279,8 @@ test.for(all)(
   },
 )
 
-test.for(all)('every field of a $name is stored when it is created', async (sample, { academy, admin }) => {
-  const { path, whole, shown } = await placed(academy, admin, sample)
+test.for(all)('every field of a $name is stored when it is created', async (sample, { admin, records }) => {
+  const { path, whole, shown } = placed(sample, records)
   const answer = sample.setByPut ? await admin.put(path, whole) : await admin.post(path, whole)
   expect(answer.body).toMatchObject(shown)
   expect(await listed(admin, path, answer)).toMatchObject(shown)
@@ -283,8 +288,8 @@ test.for(all)('every field of a $name is stored when it is created', async (samp
 
 test.for(all.filter(({ least }) => least))(
   'every field of a $name that can be changed is stored when it is changed',
-  async (sample, { academy, admin }) => {
-    const { path, whole, least, shown } = await placed(academy, admin, sample)
+  async (sample, { admin, records }) => {
+    const { path, whole, least, shown } = placed(sample, records)
     const made = await admin.post(path, least)
     expect((await admin.put(`${path}/${made.body.id}`, whole)).status).toBe(200)
     expect(await listed(admin, path, made)).toMatchObject(shown)

@@ -10,12 +10,21 @@ import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { putQuickstart } from '../../helpers/quickstart.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
-/** `made` is a home after quickstart, with its output. */
-const test = base.extend('made', async ({ task: _ }, { onCleanup }) => {
-  const cli = testCli({ now: () => Date.parse('2026-03-01T13:00:00Z') })
-  onCleanup(cli.remove)
-  return { cli, ...(await putQuickstart(cli)) }
-})
+const oneHourLater = { now: () => Date.parse('2026-03-01T13:00:00Z') }
+
+/** `made` is a home after quickstart, with its output; `small` is the same with few learners, which is quick to make. */
+const test = base
+  .extend('made', async ({ task: _ }, { onCleanup }) => {
+    const cli = testCli(oneHourLater)
+    onCleanup(cli.remove)
+    return { cli, ...(await putQuickstart(cli)) }
+  })
+  .extend('small', async ({ task: _ }, { onCleanup }) => {
+    const cli = testCli(oneHourLater)
+    onCleanup(cli.remove)
+    await putQuickstart(cli, 'few')
+    return cli
+  })
 
 /** Returns all records of an academy. */
 async function contents(cli: TestCli) {
@@ -84,7 +93,7 @@ describe('the first time', () => {
     expect(await rowsOf(cli, `${lessons} --database other.db`)).toEqual(await rowsOf(cli, lessons))
   })
 
-  test('prints a password for the first admin, which opens the dashboard', async ({
+  test('prints a password for the first admin, which opens the dashboard', { tags: ['slow'] }, async ({
     made: { cli, stdout },
   }) => {
     const [, email = '', password = ''] =
@@ -98,7 +107,7 @@ describe('the first time', () => {
   })
 
   test('leaves another active profile active, and names its own in every command', async ({
-    made: { cli },
+    small: cli,
   }) => {
     rmSync(cli.config, { recursive: true })
     await cli.run('profiles add school --url https://school.example --use')
@@ -110,7 +119,7 @@ describe('the first time', () => {
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
   })
 
-  test('that cannot make its academy leaves no profile that leads there', async ({ made: { cli } }) => {
+  test('that cannot make its academy leaves no profile that leads there', async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
     writeFileSync(join(cli.cwd, 'file'), '')
     const env = { XDG_DATA_HOME: join(cli.cwd, 'file') }
@@ -193,7 +202,7 @@ describe('the second time', () => {
     expect(await rowsOf(cli, 'courses list --status draft')).toEqual([])
   })
 
-  test('keeps what its user has done with the course meanwhile', async ({ made: { cli } }) => {
+  test('keeps what its user has done with the course meanwhile', async ({ small: cli }) => {
     await cli.run('courses update ext:first-course --title Mine')
     await cli.run('quickstart')
     expect(await resultOf(cli, 'courses get ext:first-course')).toMatchObject({ title: 'Mine', version: 3 })
