@@ -190,8 +190,8 @@ describe('undo of terms, groups and mappings', () => {
   }
 
   /** Makes a school, applies another, undoes it and redoes it. */
-  async function undoAndRedo(cli: TestCli, other: object): Promise<void> {
-    declare(cli, 'taught.json', taught)
+  async function undoAndRedo(cli: TestCli, other: object, made: object = taught): Promise<void> {
+    declare(cli, 'taught.json', made)
     await ok(cli, 'apply taught.json --label ci --yes')
     const before = await stateOf(cli)
     const first = await idOf(cli, 'apply')
@@ -208,6 +208,19 @@ describe('undo of terms, groups and mappings', () => {
     await ok(cli, `undo ${id} --yes`)
     expect(await stateOf(cli)).toBe(before)
   }
+
+  test('a deleted term returns to its courses, also to a deleted one', async ({ local }) => {
+    const alps = { externalId: 'A', title: 'Alps' }
+    const bays = { externalId: 'B', title: 'Bays' }
+    const made = {
+      terms: [{ externalId: 'S', name: 'Spring' }],
+      courses: [
+        { ...alps, term: 'S' },
+        { ...bays, term: 'S' },
+      ],
+    }
+    await undoAndRedo(local, { terms: [], courses: [{ ...alps, term: null }] }, made)
+  })
 
   test('deleted terms return to their courses, also to deleted ones', { tags: ['slow'] }, async ({
     local,

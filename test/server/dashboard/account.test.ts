@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { minute, second, type TestAcademy } from '../../helpers/academy.ts'
+import { day, minute, second, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser } from '../../helpers/browser.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 import { roles, sendForm, startOtherSession, test, thingsOf } from './signed-in.ts'
@@ -173,6 +173,22 @@ test('a user cannot end the session of another user, or find out that there is o
   expect(await academy.database.all(sql`select id from browser_sessions where id = ${theirs}`)).toHaveLength(
     1,
   )
+})
+
+test('a sign-in ends the oldest of fifty sessions', async ({ academy, analyst, clock, signIn }) => {
+  const first = await signIn(analyst)
+  const expiresAt = new Date(clock.now().getTime() + day).toISOString()
+  for (let count = 0; count < 49; count += 1) {
+    clock.advance(second)
+    await academy.database.run(sql`
+      insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
+      values (${`hash ${count}`}, ${`ses_${count}`}, ${analyst.id}, '', '', ${clock.now().toISOString()}, ${expiresAt})`)
+  }
+  expect((await first.open('/dashboard')).text).toContain('Sign out')
+  clock.advance(second)
+  const last = await signIn(analyst)
+  expect((await first.open('/dashboard')).text).not.toContain('Sign out')
+  expect((await last.open('/dashboard')).text).toContain('Sign out')
 })
 
 test('the oldest of fifty-one sessions of a user is ended', { tags: ['slow'] }, async ({
