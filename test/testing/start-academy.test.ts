@@ -94,7 +94,7 @@ describe('an academy on a port', () => {
     expect(academy.url).toBe(url)
   })
 
-  test('is alone: several have nothing in common', async () => {
+  test('is alone: several have nothing in common', { tags: ['slow'] }, async () => {
     await using one = await startAcademy()
     await using other = await startAcademy()
     await one.client.courses.create({ title: 'Tides' })

@@ -290,7 +290,7 @@ test('a data set with a missing file is not continued, and a file is no data set
   })
 })
 
-test('an instructor makes no data set', async ({ remote, instructor }) => {
+test('an instructor makes no data set', { tags: ['slow'] }, async ({ remote, instructor }) => {
   await remote.run('auth login --with-key --url https://school.example', { stdin: instructor.key })
   expect((await remote.run('analytics dataset set')).code).toBe(5)
   expect((await remote.run('analytics dataset set')).stdout).toBe('')

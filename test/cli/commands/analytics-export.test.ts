@@ -59,7 +59,7 @@ describe('the formats', () => {
     )
   })
 
-  test('--raw and --bom reach the server, too', async ({ school, admin }) => {
+  test('--raw and --bom reach the server, too', { tags: ['slow'] }, async ({ school, admin }) => {
     const raw = await school.run('analytics export --raw')
     expect(raw.stdout).toBe((await admin.get(`${path}?format=csv&raw=true`)).text)
     expect(recordsOf(raw.stdout)[7]?.['firstName']).toBe(hostile)

@@ -60,7 +60,7 @@ Sea                                    3          1        –    50.0% ██�
     )
   })
 
-  test('draws grades, where there are any', async ({ local }) => {
+  test('draws grades, where there are any', { tags: ['slow'] }, async ({ local }) => {
     for (const [name, score] of Object.entries({ ada: 95, bob: 50, eve: '104 --extra-credit' })) {
       await local.run(`grades set email:${name}@school.example --course ext:C-0 --score ${score}`)
     }
@@ -95,7 +95,7 @@ Graded enrolments by grade
     expect(stdout).toContain('Average completion 99.9%')
   })
 
-  test('of 200 columns titles are shown in full', async ({ local }) => {
+  test('of 200 columns titles are shown in full', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('analytics summary', { ...plain, tty: 200 })
     expect(stdout).toContain('half of the line of a narrow terminal  ')
   })

@@ -363,7 +363,7 @@ describe('delete', () => {
     expect((await local.run('courses get ext:sea')).code).toBe(3)
   })
 
-  test('for good takes its title typed out', async ({ local }) => {
+  test('for good takes its title typed out', { tags: ['slow'] }, async ({ local }) => {
     await local.run(sea)
     await local.run('lessons create --course ext:sea --title Tides')
     const line = 'courses delete ext:sea --force --erase'

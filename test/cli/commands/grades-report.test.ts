@@ -139,7 +139,7 @@ describe('a gradebook', () => {
     expect(stderr).toMatch(/note: \d+ columns hidden; use --columns, -o csv or a wider terminal\n/)
   })
 
-  test('is refused in a form that the layout does not have', async ({ local }) => {
+  test('is refused in a form that the layout does not have', { tags: ['slow'] }, async ({ local }) => {
     expect(await local.run('grades report ext:SEA --for canvas -o json')).toMatchObject({
       code: 2,
       stdout: '',
@@ -148,7 +148,7 @@ describe('a gradebook', () => {
     expect(await local.run('grades report ext:NONE')).toMatchObject({ code: 3, stdout: '' })
   })
 
-  test('of Canvas has names, points and their maxima', async ({ local }) => {
+  test('of Canvas has names, points and their maxima', { tags: ['slow'] }, async ({ local }) => {
     const rows: string[][] = parse((await local.run('grades report ext:SEA --for canvas --raw')).stdout)
     expect(rows.slice(0, 3)).toEqual([
       [
@@ -254,9 +254,9 @@ test.for(slowRows(['', '--for canvas']))(
   },
 )
 
-test('a gradebook has no column for an item that only removed learners have grades for', async ({
-  local,
-}) => {
+test('a gradebook has no column for an item that only removed learners have grades for', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await fill(local)
   await local.run('enrollments delete --user ext:007 --course ext:SEA --yes')
   const { stdout } = await local.run('grades report ext:SEA -o csv')
@@ -327,7 +327,9 @@ function nameOf(itemId: string): string {
   return itemId === 'quiz' ? label : `${label} (${itemId})`
 }
 
-test('a gradebook of another system is read with its empty and excused cells', async ({ local }) => {
+test('a gradebook of another system is read with its empty and excused cells', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await enroll(local, '')
   const canvas = [
     'Student,ID,SIS User ID,SIS Login ID,Section,Essay (4711),Exam (4712),Essays Current Score,Final Score',

@@ -163,7 +163,7 @@ describe('of an academy of this machine', () => {
     )
   })
 
-  test('a course of it is looked up in this process', async ({ cli }) => {
+  test('a course of it is looked up in this process', { tags: ['slow'] }, async ({ cli }) => {
     await cli.run('profiles add local --database a.db --use')
     const url = await serve(cli)
     const id = (await cli.run('courses create --title Logic --external-id LOG -q')).stdout.trim()

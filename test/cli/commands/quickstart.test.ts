@@ -106,7 +106,9 @@ describe('the first time', () => {
     expect(await opens(cli, password)).toBe(true)
   })
 
-  test('leaves another active profile active, and names its own in every command', async ({ small: cli }) => {
+  test('leaves another active profile active, and names its own in every command', {
+    tags: ['slow'],
+  }, async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
     await cli.run('profiles add school --url https://school.example --use')
     const { code, stdout } = await cli.run('quickstart')

@@ -68,7 +68,9 @@ describe('report', () => {
     )
   })
 
-  test('has the activity of the period that was given, and that of the one before', async ({ school }) => {
+  test('has the activity of the period that was given, and that of the one before', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     const { data } = await resultOf(
       school,
       'api analytics.activity --query by=week --query start_date=2014-10-06 --query end_date=2014-12-28',

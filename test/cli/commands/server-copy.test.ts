@@ -71,9 +71,9 @@ test('refuses an academy that a server is running for, by its process', async ({
   expect(await cli.run(line)).toMatchObject({ code: 0 })
 })
 
-test('a copy that was interrupted is continued by the same command; until then it cannot be used', async ({
-  cli,
-}) => {
+test('a copy that was interrupted is continued by the same command; until then it cannot be used', {
+  tags: ['slow'],
+}, async ({ cli }) => {
   await academyIn(cli)
   const signal = AbortSignal.abort(new InterruptedError('SIGINT'))
   expect(await cli.run(line, { signal })).toMatchObject({ code: 130 })

@@ -31,7 +31,9 @@ describe('files', () => {
     })
   })
 
-  test('are regular files: a pipe would keep the next run waiting', async ({ school: { serve, shared } }) => {
+  test('are regular files: a pipe would keep the next run waiting', { tags: ['slow'] }, async ({
+    school: { serve, shared },
+  }) => {
     execFileSync('mkfifo', [shared('pipe.csv')])
     const mcp = serve('--folder', 'shared', '--allow-writes')
     expect((await mcp.run(users('pipe.csv'))).text).toContain('pipe.csv: it is not a regular file')

@@ -79,7 +79,7 @@ test('characters that are not shown are escaped, and JSON keeps its value', asyn
   expect(JSON.parse(line ?? '')).toMatchObject({ title })
 })
 
-test('a result, and a plan, has at most 25,000 characters', async ({ mcp, platform }) => {
+test('a result, and a plan, has at most 25,000 characters', { tags: ['slow'] }, async ({ mcp, platform }) => {
   for (const title of ['x'.repeat(300_000), '\u202e'.repeat(100_000)]) {
     platform.answer(json(200, JSON.stringify({ id: 'c', title })))
     for (const argv of [

@@ -34,7 +34,7 @@ describe('-q prints the ids of what was made or changed, and nothing else:', () 
     expect(changed).toEqual({ ...quiet, stdout: `${second}\n` })
   })
 
-  test('of an apply and its undo, which removes them', async ({ local }) => {
+  test('of an apply and its undo, which removes them', { tags: ['slow'] }, async ({ local }) => {
     const path = join(local.cwd, 'a.yaml')
     writeFileSync(
       path,

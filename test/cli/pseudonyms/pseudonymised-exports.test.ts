@@ -413,7 +413,7 @@ describe('a data set', () => {
     },
   )
 
-  test('says that exact times may identify people', async ({ school }) => {
+  test('says that exact times may identify people', { tags: ['slow'] }, async ({ school }) => {
     const { stderr } = await run(school, 'analytics dataset set')
     expect(stderr).toContain('note: Times are exact, and may identify people; --coarsen-times')
     expect(stderr).toMatch(/note: progress: 30 groups .*smallest has 1/)

@@ -83,7 +83,9 @@ describe('a roster', () => {
     expect(await people(local)).toEqual(['ada active', 'bob active', 'cleo active'])
   })
 
-  test('finds people by their address who had no external id, and does not label them', async ({ local }) => {
+  test('finds people by their address who had no external id, and does not label them', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await ran(local, 'users create --email ADA@school.example --first-name Ada')
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')

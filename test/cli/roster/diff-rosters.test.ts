@@ -83,7 +83,7 @@ describe('two rosters', () => {
     await ran(cli, 'roster diff moodle canvas')
   })
 
-  test('match people by their address if they have other ids', async ({ cli }) => {
+  test('match people by their address if they have other ids', { tags: ['slow'] }, async ({ cli }) => {
     const renamed: School = {
       ...smallSchool,
       users: smallSchool.users.map((user) =>

@@ -87,7 +87,9 @@ describe('a Classroom', () => {
     ])
   })
 
-  test('says what the account does not see, and takes nothing away for it', async ({ local }) => {
+  test('says what the account does not see, and takes nothing away for it', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const fake = await school(local)
     await ran(local, 'roster apply integration:classroom --yes')
     const dan = fake.addUser('dan@school.example', { isHidden: true })
@@ -99,7 +101,7 @@ describe('a Classroom', () => {
     expect(stderr).toContain('Google Classroom: a person who is invited has not accepted yet')
   })
 
-  test('is asked for another token once, if it refuses one', async ({ local }) => {
+  test('is asked for another token once, if it refuses one', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     await ran(local, 'roster validate integration:classroom')
     fake.revokeTokens()

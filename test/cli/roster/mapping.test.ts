@@ -38,7 +38,9 @@ describe('a roster with roles of its own', () => {
     expect(stdout).toContain('; say what it means: --map-value "role:schueler=learner|instructor|none"\n')
   })
 
-  test('is read by --map-value, which --save-mapping keeps for --mapping', async ({ local }) => {
+  test('is read by --map-value, which --save-mapping keeps for --mapping', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     put(local, { 'users.csv': moodle })
     await local.run('courses create --title Biologie --external-id BIO')
     const words = ['roster', 'validate', 'users.csv', ...meanings, '--save-mapping', 'schule.yaml']
@@ -204,7 +206,7 @@ describe('a roster of a German spreadsheet', () => {
 describe('a roster on standard input', () => {
   const stdin = 'username,firstname,lastname,email\nada,Ada,Lovelace,ada@b.example\n'
 
-  test('is a single CSV file', async ({ local }) => {
+  test('is a single CSV file', { tags: ['slow'] }, async ({ local }) => {
     expect((await local.run('roster validate -', { stdin })).stderr).toContain(
       'Standard input is valid: Moodle with 1 user\n',
     )

@@ -83,7 +83,7 @@ const lists: readonly (readonly [file: string, path: string, cellsOf: (shown: Sh
   ],
 ]
 
-test('a package and the REST interface of an academy say the same', async ({
+test('a package and the REST interface of an academy say the same', { tags: ['slow'] }, async ({
   remote,
   academy,
   admin,

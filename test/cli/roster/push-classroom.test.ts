@@ -229,7 +229,7 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(pushed)
   })
 
-  test('does not wait for hours', async ({ local }) => {
+  test('does not wait for hours', { tags: ['slow'] }, async ({ local }) => {
     const fake = await school(local)
     fake.retryAfter = 99_999
     fake.fail('POST', /\/courses$/, 429)

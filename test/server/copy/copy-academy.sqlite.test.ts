@@ -141,10 +141,9 @@ test('a copy holds every row of the academy as it is, and can be searched', { ta
   expect(await to.database.check()).toEqual([])
 })
 
-test('API keys and browser sessions stay valid, and so do answers to repeated requests', async ({
-  academy,
-  admin,
-}) => {
+test('API keys and browser sessions stay valid, and so do answers to repeated requests', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const headers = { 'idempotency-key': 'once' }
   const made = await admin.post('/v1/courses', { title: 'Sea' }, headers)
   await givePassword(academy, admin.id)

@@ -242,7 +242,7 @@ test('entries far apart, of others or about one subject are listed by themselves
   expect(await found(`&subject=${id}`)).toHaveLength(4)
 })
 
-test('pages of runs are as long as others, and follow each other without a gap', async ({
+test('pages of runs are as long as others, and follow each other without a gap', { tags: ['slow'] }, async ({
   academy,
   admin,
   browser,

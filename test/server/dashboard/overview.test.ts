@@ -294,7 +294,7 @@ test('a course without learners has an empty bar', async ({ admin, signIn }) => 
   expect(html).not.toContain('NaN')
 })
 
-test('many courses come page by page, each of them once', async ({ admin, signIn }) => {
+test('many courses come page by page, each of them once', { tags: ['slow'] }, async ({ admin, signIn }) => {
   const titles = Array.from({ length: 60 }, (_, index) => `Course ${String(index).padStart(2, '0')}`)
   for (const title of titles) await admin.post('/v1/courses', { title })
   const browser = await signIn(admin)

@@ -125,7 +125,7 @@ test('a needle has three characters at least, or is none', () => {
   expect(searchNeedle(' \t')).toBeUndefined()
 })
 
-test('each of many is found, whether or not the index has been brought up to it', async ({
+test('each of many is found, whether or not the index has been brought up to it', { tags: ['slow'] }, async ({
   academy,
   admin,
 }) => {

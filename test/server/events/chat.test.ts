@@ -63,10 +63,9 @@ test('names of learners appear only if the endpoint says so', async ({ academy, 
   )
 })
 
-test('events that wait together become one message, and Slack gets one message a second', async ({
-  academy,
-  admin,
-}) => {
+test('events that wait together become one message, and Slack gets one message a second', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const slack = await startSlack(academy.clock.now)
   const { id } = await makeEndpoint(admin, slack.url, { kind: 'slack', events: ['course.created'] })
   for (let count = 1; count <= 45; count += 1) await admin.post('/v1/courses', { title: `Course ${count}` })

@@ -242,10 +242,9 @@ test('a test says what is missing: the password, the version, the path', async (
   expect(await resultOf(whole.id)).toBe('HTTP 200')
 })
 
-test('access tokens are granted to the client, kept, and replaced once they are revoked', async ({
-  academy,
-  admin,
-}) => {
+test('access tokens are granted to the client, kept, and replaced once they are revoked', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs({ oauth: true })
   const id = await connect(admin, lrs, { tokenUrl: lrs.tokenUrl })
   const { ids, reach } = await fill(admin)

@@ -84,7 +84,9 @@ test('HEAD of an export holds nothing', { tags: ['slow'] }, async () => {
   }
 })
 
-test('a fault in a report is answered and logged as anywhere, and a query is judged before', async () => {
+test('a fault in a report is answered and logged as anywhere, and a query is judged before', {
+  tags: ['slow'],
+}, async () => {
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
   expect((await served.fetch('/v1/analytics/learners?course_id=none')).status).toBe(404)
   expect((await served.fetch('/v1/analytics/learners?colour=red')).status).toBe(400)

@@ -115,7 +115,7 @@ test('failures from one network do not delay another', async ({ academy, learner
   }
 })
 
-test('failures at other accounts keep no user at the same address out', async ({
+test('failures at other accounts keep no user at the same address out', { tags: ['slow'] }, async ({
   academy,
   flow,
   learner,
@@ -159,7 +159,7 @@ test('wrong passwords at two servers on one database count together', async ({ a
   }
 })
 
-test('correct passwords are not counted', async ({ academy, flow, learner }) => {
+test('correct passwords are not counted', { tags: ['slow'] }, async ({ academy, flow, learner }) => {
   await givePassword(academy, learner.id)
   for (let count = 0; count < 25; count += 1) {
     flow.browser.forget()

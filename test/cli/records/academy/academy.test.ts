@@ -81,7 +81,7 @@ describe('an academy file', () => {
     expect(history.map(({ completionPercentage }) => completionPercentage)).toEqual([100, 20])
   })
 
-  test('shows of a long text the lines that differ', async ({ local }) => {
+  test('shows of a long text the lines that differ', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
     const text = `${'All about the sea. '.repeat(40)}It has tides.`
@@ -133,7 +133,9 @@ courses
     expect(await listed(local, 'courses list')).toHaveLength(1)
   })
 
-  test('may be several, a folder, standard input, and name tables beside it', async ({ local }) => {
+  test('may be several, a folder, standard input, and name tables beside it', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(local, 'school/a.yaml', 'learnctl: 1\nusers: {file: tables/users.csv}\n')
     file(local, 'school/tables/users.csv', 'externalId,email,firstName\n1,ada@b.example,Ada\n')
     file(
@@ -288,7 +290,7 @@ describe('a plan file', () => {
     expect(pruned.stderr).toContain('note: The plan prune.json has been applied already')
   })
 
-  test('is refused when the academy has moved on', async ({ local }) => {
+  test('is refused when the academy has moved on', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
     await done(local, 'courses update ext:BIO-101 --title Other')
@@ -362,7 +364,9 @@ describe('renames', () => {
   const users = (...rows: readonly string[]) =>
     `learnctl: 1\nusers:\n${rows.map((row) => `  - {${row}}\n`).join('')}`
 
-  test('of an external id are no new users, and addresses move on in a chain', async ({ local }) => {
+  test('of an external id are no new users, and addresses move on in a chain', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(
       local,
       'academy.yaml',

@@ -39,9 +39,9 @@ describe('lessons without external ids', () => {
     expect(stdout).toContain('0 to create, 1 to change, 0 to delete; 4 as declared\n')
   })
 
-  test('stay the same ones where their module is renamed, others are added between them, and places change', async ({
-    local,
-  }) => {
+  test('stay the same ones where their module is renamed, others are added between them, and places change', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     writeCourse(local, first)
     await local.run('apply --yes')
     const idsOf = async () =>
@@ -65,7 +65,9 @@ describe('lessons without external ids', () => {
     expect(await local.run('diff')).toMatchObject({ code: 0 })
   })
 
-  test('are the same ones for a saved plan, which has only those that change', async ({ local }) => {
+  test('are the same ones for a saved plan, which has only those that change', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     writeCourse(local, first)
     await local.run('apply --yes')
     writeCourse(local, {
@@ -81,7 +83,9 @@ describe('lessons without external ids', () => {
     )
   })
 
-  test('that are there twice are reported by diff and apply, and are no changes', async ({ local }) => {
+  test('that are there twice are reported by diff and apply, and are no changes', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     writeCourse(local, first)
     await local.run('apply --yes')
     const { modules } = await resultOf(local, 'courses get ext:sea')
@@ -118,9 +122,9 @@ describe('lessons without external ids', () => {
     expect(await lessonsOf(local)).toContain('5\tExtra\t\n')
   })
 
-  test('that are not declared stay behind the one that they follow, and are no difference', async ({
-    local,
-  }) => {
+  test('that are not declared stay behind the one that they follow, and are no difference', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const lessons = ['one', 'two', 'three'].map((title) => ({ title, externalId: title }))
     writeCourse(local, { Shore: lessons })
     await local.run('apply --yes')

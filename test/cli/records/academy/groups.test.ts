@@ -60,7 +60,9 @@ test('declared members are the only ones; a group without that list keeps its ow
   expect(await membersOf(local, 'open')).toEqual(['bob@b.example'])
 })
 
-test('a saved plan removes members, and has nothing to do when it is applied again', async ({ local }) => {
+test('a saved plan removes members, and has nothing to do when it is applied again', {
+  tags: ['slow'],
+}, async ({ local }) => {
   academy(local, school)
   await done(local, 'apply --yes')
   academy(local, school.replace('S-1, BOB@b.example', 'BOB@b.example'))
@@ -87,7 +89,9 @@ test('a member named twice by other names is a problem, one repeated is not', as
   await done(local, 'validate')
 })
 
-test('labelled groups that are not declared are pruned, and come back when they are', async ({ local }) => {
+test('labelled groups that are not declared are pruned, and come back when they are', {
+  tags: ['slow'],
+}, async ({ local }) => {
   academy(local, school)
   await done(local, 'apply --yes --label school')
   academy(local, school.replace(/ {2}- \{externalId: 5b.*\n/, ''))

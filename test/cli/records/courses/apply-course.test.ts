@@ -361,7 +361,9 @@ describe('courses apply', () => {
     )
   })
 
-  test('makes any document any other one, whatever was deleted between', async ({ local }) => {
+  test('makes any document any other one, whatever was deleted between', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     let number = 0
     // A lesson that is matched by title keeps its external id.
     const nameless = (text: string): unknown =>

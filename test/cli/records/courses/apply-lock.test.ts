@@ -8,6 +8,7 @@ import { whileApplying } from '../../../../src/cli/records/apply-lock.ts'
 import { openapiOf } from '../../../../src/contract/openapi/openapi.ts'
 import { type TestCli, test, testCli } from '../../../helpers/cli.ts'
 import { putNewAcademy } from '../../../helpers/new-academy.ts'
+import { slowRows } from '../../../helpers/slow-rows.ts'
 
 const academyFile = `learnctl: 1
 courses:
@@ -49,7 +50,7 @@ const lease = (holder: string) => [
 const titles = 'lessons list --course ext:sea --columns title'
 
 describe('applies at the same time', () => {
-  test.for(['apply academy.yaml --yes', 'courses apply -f sea.yaml'])(
+  test.for(slowRows(['apply academy.yaml --yes', 'courses apply -f sea.yaml']))(
     'make each lesson once: %s',
     async (line) => {
       const cli = await patient()
@@ -60,7 +61,7 @@ describe('applies at the same time', () => {
     },
   )
 
-  test.for(['apply academy.yaml --yes', 'courses apply -f sea.yaml', 'courses copy ext:other'])(
+  test.for(slowRows(['apply academy.yaml --yes', 'courses apply -f sea.yaml', 'courses copy ext:other']))(
     'are refused with who applies, and for how long: %s',
     async (line) => {
       const cli = await patient()

@@ -103,9 +103,9 @@ describe('courses copy', () => {
     )
   })
 
-  test('refuses a rule that leaves ids as they are or makes taken ones, before anything is sent', async ({
-    local,
-  }) => {
+  test('refuses a rule that leaves ids as they are or makes taken ones, before anything is sent', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await applied(local)
     const copy = 'courses copy BIO-101 --external-id BIO-102 --lesson-ids'
     for (const [rule, message] of [

@@ -50,7 +50,9 @@ describe('an import whose last request the platform has forgotten', () => {
     expect(await count('/v1/courses')).toBe(12)
   })
 
-  test('says of a row without a key that it may be there, and creates none twice', async ({ academy }) => {
+  test('says of a row without a key that it may be there, and creates none twice', {
+    tags: ['slow'],
+  }, async ({ academy }) => {
     const { run, count } = await interrupted(academy, 'courses import f.csv --batch-size 1', keyless, 5)
     academy.clock.advance(25 * dayMs)
     const resumed = await run('--resume')

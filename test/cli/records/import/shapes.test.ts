@@ -381,7 +381,9 @@ describe('a file from a spreadsheet', () => {
     )
   })
 
-  test('comes back as a file of rejected rows that needs none of its flags', async ({ local }) => {
+  test('comes back as a file of rejected rows that needs none of its flags', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run('courses create --title Sea --external-id SEA --status published')
     await local.run('users create --email ada@b.example --external-id 1')
     const flags = [

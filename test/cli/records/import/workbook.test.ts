@@ -56,9 +56,9 @@ const row = (...cells: string[]) =>
 
 const users = 'users list --sort email --columns email,externalId,profile.firstName,profile.lastName -o json'
 
-test('a workbook is read cell by cell, with the texts and numbers that a spreadsheet shows', async ({
-  local,
-}) => {
+test('a workbook is read cell by cell, with the texts and numbers that a spreadsheet shows', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await writeWorkbook(local, 'u.xlsx', {
     texts: '<si><t>ann@x.example</t></si><si><r><t>An</t></r><r><t>na</t></r><rPh><t>アンナ</t></rPh></si>',
     sheets: {
