@@ -25,6 +25,7 @@ server/users server/analytics
 server/calendars server/credentials server/digests.ts server/leases.ts server/progress server/settings.ts
 server/grades server/oauth
 server/integrations server/oneroster
+server/undo
 server/dashboard server/upkeep.ts
 server/routes.ts
 server/long-reads

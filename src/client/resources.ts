@@ -45,6 +45,14 @@ export type { Activity, ActivityPeriod, AtRiskRow, ItemGrades } from '../contrac
 export type { Settings } from '../contract/settings.ts'
 export type { Statement, XapiSettings } from '../contract/statements.ts'
 export type { Term } from '../contract/terms.ts'
+export type {
+  KeptRecord,
+  UndoFailure,
+  Undone,
+  UndoneField,
+  UndoneRecord,
+  UndoPlan,
+} from '../contract/undo.ts'
 export type { CurrentUser, PersonalRecord, Role, User } from '../contract/users.ts'
 
 type Health = Answer<Contract['service']['health']>
@@ -82,6 +90,7 @@ type ReplayInput = Body<'deliveries', 'replayAll'>
 type ForeignWrites = Body<'integrations', 'write'>
 type ChangeInput = Body<'changes', 'create'>
 type ChangeEnd = Body<'changes', 'end'>
+type UndoInput = Body<'undo', 'carryOut'>
 type LeaseInput = Body<'leases', 'take'>
 
 /** An item of a batch, as a client sends it. */
@@ -121,6 +130,7 @@ export type {
   SettingsPatch,
   TermInput,
   TermPatch,
+  UndoInput,
   UserInput,
   UserPatch,
 }

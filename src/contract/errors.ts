@@ -36,6 +36,8 @@ export const statusOf = {
   limit_reached: 409,
   apply_in_progress: 409,
   changes_gone: 409,
+  too_old: 409,
+  plan_outdated: 409,
   other_system_refused: 409,
   precondition_failed: 412,
   content_too_large: 413,

@@ -20,6 +20,7 @@ import { progress } from './progress.ts'
 import { service } from './service.ts'
 import { settings } from './settings.ts'
 import { terms } from './terms.ts'
+import { undo } from './undo.ts'
 import { users } from './users.ts'
 
 /** The whole API, by resource and verb. */
@@ -43,6 +44,7 @@ export const contract = {
   integrations,
   audit,
   changes,
+  undo,
   settings,
   leases,
   service,

@@ -61,7 +61,7 @@ const offered: Record<string, [line: string, printed: string]> = {
 const learnctlOnly: Record<string, [line: string, command: string]> = {
   'undo list': ['undo list', 'undo list'],
   'undo change': ['undo last', 'undo'],
-  'audit revert': ['audit revert aud_1 --yes', 'this command'],
+  'audit revert': ['audit revert aud_1 --yes', 'audit revert'],
   'roster export': ['roster export --format canvas school', 'roster export'],
   dump: ['dump', 'dump'],
 }

@@ -173,6 +173,9 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await admin.post('/v1/lessons', lesson))
   keep(await ofOtherLease(admin))
   keep(await ofOtherAcademy(admin))
+  const { body: change } = await admin.post('/v1/changes', { command: 'courses import' })
+  await admin.put('/v1/courses/ext:untracked', { tags: ['new'] }, { 'change-id': change.id })
+  keep(await admin.post(`/v1/undo/${change.id}`, { digest: 'earlier' }))
   keep(await ofOtherSystem(admin))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
@@ -184,6 +187,8 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   })
   academy.clock.advance(2 * day)
   keep(await academy.bearer(`Bearer ${body.key}`).get('/v1/courses'))
+  academy.clock.advance(30 * day)
+  keep(await admin.get(`/v1/undo/${change.id}`))
 
   return Object.fromEntries(
     (Object.keys(statusOf) as ErrorCode[]).map((code) => [code, found.get(code) ?? untried(code)]),
@@ -287,7 +292,7 @@ function withStableIds(made: unknown): string {
     // The place in a feed has a random number.
     if (name === 'until') return Buffer.from(JSON.stringify(['changes', 20, 1])).toString('base64url')
     if (/Salt$/.test(name)) return 'abcdef0123456789abcdef01'
-    if (/^hash$|Digest$/.test(name)) return createHash('sha256').update(name).digest('hex')
+    if (/^hash$|[dD]igest$/.test(name)) return createHash('sha256').update(name).digest('hex')
     return value
       .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/g, stableUuid)

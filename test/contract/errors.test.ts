@@ -9,7 +9,7 @@ const golden = `
 404 not_found
 405 method_not_allowed
 408 request_timeout
-409 duplicate stale_progress stale_grade invalid_transition course_archived course_deleted progress_disabled has_progress has_lessons has_courses enrollment_inactive user_inactive last_admin endpoint_disabled limit_reached apply_in_progress changes_gone other_system_refused
+409 duplicate stale_progress stale_grade invalid_transition course_archived course_deleted progress_disabled has_progress has_lessons has_courses enrollment_inactive user_inactive last_admin endpoint_disabled limit_reached apply_in_progress changes_gone too_old plan_outdated other_system_refused
 412 precondition_failed
 413 content_too_large
 414 uri_too_long

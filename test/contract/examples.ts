@@ -375,6 +375,8 @@ export const examples: Readonly<Record<string, Example>> = {
   'changes.get': { request: 'GET /v1/changes/{changeId}' },
   'changes.records': { request: 'GET /v1/changes/{changeId}/records?limit=2' },
   'changes.end': { request: 'POST /v1/changes/{changeId}/end', body: { state: 'completed' } },
+  'undo.plan': { request: 'GET /v1/undo/{changeId}' },
+  'undo.carryOut': { request: 'POST /v1/undo/{changeId}', body: { digest: '{undoDigest}' } },
   'settings.get': { request: 'GET /v1/settings' },
   'settings.update': { request: 'PUT /v1/settings', body: { instructorAccess: 'all' } },
 
@@ -505,6 +507,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     keyId: key.body.id,
     lmsKind,
     changeId,
+    undoDigest: (await admin.get(`/v1/undo/${changeId}`)).body.digest,
     leaseId,
     mappingId: mapping.body.id,
     clientId,

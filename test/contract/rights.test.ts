@@ -145,6 +145,8 @@ POST   /v1/changes                                        s+s++  s+s++  rrrrr  s
 GET    /v1/changes/{changeId}                             +ss++  +ss++  rssrr  rssrr
 POST   /v1/changes/{changeId}/end                         s+s++  s+s++  rrrrr  srsrr
 GET    /v1/changes/{changeId}/records                     +ss++  +ss++  rssrr  rssrr
+GET    /v1/undo/{changeId}                                +ss++  +ss++  rssrr  rssrr
+POST   /v1/undo/{changeId}                                s+s++  s+s++  rrrrr  srsrr
 GET    /v1/settings                                       ss+s+  rrrrr  rrrrr  rrrrr
 PUT    /v1/settings                                       ss+s+  rrrrr  rrrrr  rrrrr
 PUT    /v1/apply-lease                                    s+s++  s+s++  rrrrr  srsrr

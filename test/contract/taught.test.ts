@@ -84,6 +84,8 @@ changes.create          201   201    201
 changes.get             404   404    404
 changes.end             404   404    404
 changes.records         404   404    404
+undo.plan               404   404    404
+undo.carryOut           404   404    404
 grants.list             403   403    403
 grants.revoke           404   404    404
 leases.take             409   409    409

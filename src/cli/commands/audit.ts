@@ -1,5 +1,5 @@
 import { type Command, noColumns, notAList } from '../command/command.ts'
-import { bindQueryFlags, waitLockFlag, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, withTimeZone } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
@@ -51,12 +51,11 @@ export const commands: readonly Command[] = [
       'Works as `learnctl undo` does, for one request (`requestId`) or one entry: shows the plan and asks before anything is changed.',
     interruption: 'continues',
     arguments: [{ name: 'entry', summary: 'Id of the entry, or of the request' }],
-    flags: [waitLockFlag],
     refuses: noColumns,
     examples: ['audit revert "$(learnctl audit list --noun course --limit 1 -q)" --dry-run'],
     run: async (context, given) => {
       const { revertEntry } = await import('../undo/undo.ts')
-      await revertEntry(context, given.arguments['entry'] ?? '', given.flags[waitLockFlag.name])
+      await revertEntry(context, given.arguments['entry'] ?? '')
     },
   },
   {

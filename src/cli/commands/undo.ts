@@ -1,5 +1,4 @@
 import { type Command, noColumns } from '../command/command.ts'
-import { waitLockFlag } from '../command/flag.ts'
 
 /** `learnctl undo …` */
 export const commands: readonly Command[] = [
@@ -16,12 +15,11 @@ export const commands: readonly Command[] = [
       'The word change can be left out. Shows the plan and asks before anything is changed; --yes confirms. What was created is\nremoved, what was deleted comes back, and changed fields return to what they were, unless they were changed since: those\nare listed and kept. What cannot be undone is listed last, such as progress. An undo can be undone itself, and one that\nwas interrupted continues when it is run again. A change can be undone for 30 days.',
     interruption: 'continues',
     arguments: [{ name: 'change', summary: 'Id of the change, the beginning of it, or last' }],
-    flags: [waitLockFlag],
     refuses: noColumns,
     examples: ['undo last --dry-run', 'undo last --yes'],
     run: async (context, given) => {
       const { undoChange } = await import('../undo/undo.ts')
-      await undoChange(context, given.arguments['change'] ?? '', given.flags[waitLockFlag.name])
+      await undoChange(context, given.arguments['change'] ?? '')
     },
   },
   {

@@ -1,17 +1,13 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import type { JsonObject } from '../../codec/json-text.ts'
-import type { AuditEntry } from '../../contract/audit.ts'
 import { calls } from '../../contract/calls.ts'
-import type { Change, ChangedRecord } from '../../contract/changes.ts'
+import type { Change } from '../../contract/changes.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { RecordedAction } from './net-change.ts'
-import { kindOf } from './record-kinds.ts'
-import { changeCountsText } from './undo-text.ts'
+import { changeCountsText, isUndoable } from './undo-text.ts'
 
 /** Changes to search for a prefix. */
 const maxSearched = 1000
@@ -63,12 +59,13 @@ function rowOf(change: Change, nowMs: number) {
 function changesOf(
   { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,
-  limit = maxPageSize,
+  limit: number,
+  userId?: string,
 ): AsyncGenerator<{ readonly data: readonly Change[]; readonly more: boolean }> {
-  return caller.pages(calls.changes.list, { query: { limit }, signal })
+  return caller.pages(calls.changes.list, { query: { limit, ...(userId && { user_id: userId }) }, signal })
 }
 
-/** Finds a change by its id, by the beginning of it, or as `last`. Throws a CommandError. */
+/** Finds a change by its id, by the beginning of it, or as `last`: the user's own last one. Throws a CommandError. */
 export async function findChange(
   context: Pick<Context, 'io'>,
   caller: Caller,
@@ -87,17 +84,21 @@ export async function findChange(
   }
   const found: Change[] = []
   let left = maxSearched
-  for await (const { data } of changesOf(context, caller)) {
+  const isLast = reference === 'last'
+  const own = isLast
+    ? (await caller.call(calls.users.profile, { signal: context.io.signal })).data.id
+    : undefined
+  for await (const { data } of changesOf(context, caller, maxPageSize, own)) {
     for (const change of data) {
-      if (reference === 'last' && isOpenToUndo(change)) return change
-      if (reference !== 'last' && isNamed(change, reference)) found.push(change)
+      if (isLast && isOpenToUndo(change)) return change
+      if (!isLast && isNamed(change, reference)) found.push(change)
     }
     left -= data.length
     if (left <= 0) break
   }
   const [first, ...others] = found
-  if (reference === 'last') {
-    throw new CommandError('not_found', 'notFound', 'There is no change to undo', {
+  if (isLast) {
+    throw new CommandError('not_found', 'notFound', 'You have made no change that can be undone', {
       hint: 'See: learnctl undo list',
     })
   }
@@ -129,80 +130,5 @@ function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): str
   if (undoneBy !== null) return `undone by ${undoneBy}`
   if (Date.parse(undoableUntil) <= nowMs) return 'too old'
   if (counts.length === 0) return 'nothing was changed'
-  return counts.some(({ noun }) => kindOf(noun)) ? null : 'nothing of it can be undone'
-}
-
-/** Finds the undos of a change that did not complete, the oldest first. */
-export async function unfinishedUndos(
-  context: Pick<Context, 'io'>,
-  caller: Caller,
-  { id, createdAt }: Change,
-): Promise<readonly Change[]> {
-  const found: Change[] = []
-  let left = maxSearched
-  for await (const { data } of changesOf(context, caller)) {
-    found.push(
-      ...data.filter(
-        ({ undoes, state, undoneBy }) => undoes === id && state !== 'completed' && undoneBy === null,
-      ),
-    )
-    left -= data.length
-    // An undo is newer than its change.
-    if (left <= 0 || data.some((change) => change.createdAt < createdAt)) break
-  }
-  return found.reverse()
-}
-
-/** Reads what changes did, the oldest action first. */
-export async function* actionsOf(
-  caller: Caller,
-  changes: readonly Change[],
-  signal: AbortSignal,
-): AsyncGenerator<readonly RecordedAction[]> {
-  for (const { id: changeId } of changes) {
-    const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
-    for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
-  }
-}
-
-/** Reads what a request did, or an entry of the audit log. Throws a CommandError if it did nothing. */
-export async function* actionsOfEntry(
-  caller: Caller,
-  reference: string,
-  signal: AbortSignal,
-): AsyncGenerator<readonly RecordedAction[]> {
-  if (reference.startsWith('aud_')) {
-    const { data } = await caller.call(calls.audit.get, { params: { entryId: reference }, signal })
-    yield [recorded(ofEntry(data))]
-    return
-  }
-  const query = { request_id: reference, sort: 'at' as const, limit: maxPageSize }
-  let isEmpty = true
-  for await (const { data } of caller.pages(calls.audit.list, { query, signal })) {
-    isEmpty &&= data.length === 0
-    yield data.map((entry) => recorded(ofEntry(entry)))
-  }
-  if (!isEmpty) return
-  throw new CommandError('not_found', 'notFound', `No entry of the audit log is of request ${reference}`, {
-    hint: 'Find the entry with `learnctl audit list`; progress is not in the audit log',
-  })
-}
-
-function ofEntry(entry: AuditEntry): ChangedRecord {
-  return { ...entry, isErased: entry.detailsSalt === null }
-}
-
-function recorded({
-  noun,
-  action,
-  subjectId,
-  subjectName,
-  isErased,
-  before,
-  after,
-}: ChangedRecord): RecordedAction {
-  const verb = action.slice(noun.length + 1)
-  // Values of the audit log are JSON objects.
-  const values = { before: before as JsonObject | null, after: after as JsonObject | null }
-  return { noun, verb, id: subjectId, name: subjectName, isErased, ...values }
+  return counts.some(({ noun }) => isUndoable(noun)) ? null : 'nothing of it can be undone'
 }

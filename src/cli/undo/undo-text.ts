@@ -2,11 +2,33 @@ import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { ChangeCount } from '../../contract/changes.ts'
+import type { UndoneRecord, UndoPlan } from '../../contract/undo.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { erased, erasedForGood, passwords, unknownValues } from './net-change.ts'
-import type { Kept, UndoAction, UndoPlan } from './plan-undo.ts'
-import { kinds } from './record-kinds.ts'
+
+/** Nouns of records whose changes can be undone, in the order of plans: what one and several are called. */
+const kinds: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  term: ['term', 'terms'],
+  user: ['user', 'users'],
+  course: ['course', 'courses'],
+  group: ['group', 'groups'],
+  membership: ['membership', 'members of groups'],
+  lesson: ['lesson', 'lessons'],
+  enrollment: ['enrolment', 'enrolments'],
+  grade: ['grade', 'grades'],
+  mapping: ['mapping', 'mappings'],
+}
+
+/** True for a noun of records that are undone; false for others, such as API keys. */
+export function isUndoable(noun: string): boolean {
+  return Object.hasOwn(kinds, noun)
+}
+
+/** Returns what a record of this noun is called. */
+export function nounText(noun: string): string {
+  if (noun === 'progress') return 'progress record'
+  return kinds[noun]?.[0] ?? noun.replaceAll('_', ' ')
+}
 
 const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
@@ -19,19 +41,18 @@ const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
  */
 export function* undoText(
   plan: UndoPlan,
-  lasting: readonly string[],
   paint: ChalkInstance,
   most = Number.POSITIVE_INFINITY,
 ): Generator<string> {
-  for (const { name, plural } of kinds) {
-    const own = plan.actions.filter(({ of }) => of.name === name)
+  for (const [noun, [, several]] of Object.entries(kinds)) {
+    const own = plan.actions.filter((action) => action.noun === noun)
     const lines = own.slice(0, most).flatMap((action) => [...actionLines(action, paint)])
-    yield* section(paint.bold(plural), lines, lines.length)
+    yield* section(paint.bold(several), lines, lines.length)
     if (own.length > most) yield `  and ${own.length - most} more\n`
   }
   yield* section(paint.bold('kept as they are'), plan.kept.map(keptText), most)
-  yield* section(paint.bold('not undone'), lasting, most)
-  const sections = plan.actions.length + plan.kept.length + lasting.length
+  yield* section(paint.bold('not undone'), plan.lasting, most)
+  const sections = plan.actions.length + plan.kept.length + plan.lasting.length
   yield `${sections > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
 
@@ -42,21 +63,20 @@ function* section(title: string, lines: readonly string[], most: number): Genera
   if (lines.length > most) yield `  and ${lines.length - most} more\n`
 }
 
-function* actionLines({ kind, net, fields }: UndoAction, paint: ChalkInstance): Generator<string> {
-  yield paint[colours[kind]](escapeHidden(`${signs[kind]} ${net.name}`))
-  for (const [field, { from, to }] of fields) {
+function* actionLines({ action, name, fields }: UndoneRecord, paint: ChalkInstance): Generator<string> {
+  yield paint[colours[action]](escapeHidden(`${signs[action]} ${name}`))
+  for (const { field, from, to } of fields) {
     for (const change of namedChanges(field, from, to)) yield `    ${escapeHidden(changeText(change))}`
   }
 }
 
-function keptText({ noun, name, fields, reason }: Kept): string {
-  const { dataset } = kinds.find((kind) => kind.name === noun) ?? {}
+function keptText({ noun, name, fields, reason }: UndoPlan['kept'][number]): string {
   const what = fields.length > 0 ? `: ${fields.join(', ')} ${reason}` : ` ${reason}`
-  return escapeHidden(`${dataset?.noun ?? noun} ${name}${what}`)
+  return escapeHidden(`${nounText(noun)} ${name}${what}`)
 }
 
-export function undoCounts({ actions, kept, done }: UndoPlan) {
-  const count = (kind: UndoAction['kind']) => actions.filter((action) => action.kind === kind).length
+export function undoCounts({ actions, kept, done }: Pick<UndoPlan, 'actions' | 'kept' | 'done'>) {
+  const count = (kind: UndoneRecord['action']) => actions.filter(({ action }) => action === kind).length
   return {
     restore: count('create'),
     change: count('update'),
@@ -86,48 +106,8 @@ function verbText(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
 }
 
-function nounText(noun: string): string {
-  if (noun === 'progress') return 'progress record'
-  return kinds.find(({ name }) => name === noun)?.dataset.noun ?? noun.replaceAll('_', ' ')
-}
-
-/** Returns the sentences about what a change did that cannot be taken back. */
-export function lastingTexts({ lasting }: Pick<UndoPlan, 'lasting'>): string[] {
-  return [...lasting].map(([what, count]) => {
-    switch (what) {
-      case erased:
-        return `${pluralise(count, 'action')} whose values were erased with a user or are not visible to you`
-      case erasedForGood:
-        return `${pluralise(count, 'permanent deletion')}`
-      case passwords:
-        return `${pluralise(count, 'new password')}: the former ones are not known`
-      case 'progress.updated':
-        return `${pluralise(count, 'progress record')}: older progress never replaces newer`
-      default: {
-        const kind = kinds.find(({ name }) => what === unknownValues(name))
-        if (kind) {
-          return `${pluralise(count, `updated ${kind.dataset.noun}`)}: the former values were not recorded`
-        }
-        const noun = what.slice(0, what.indexOf('.'))
-        return `${pluralise(count, nounText(noun))} ${verbText(what)}`
-      }
-    }
-  })
-}
-
 /** Returns a plan as data; docs/recipes.md describes the members. */
-export function undoDocument(plan: UndoPlan, lasting: readonly string[]): JsonObject {
-  return {
-    formatVersion: 1,
-    summary: undoCounts(plan),
-    lasting: [...lasting],
-    kept: plan.kept.map((kept) => ({ ...kept })),
-    actions: plan.actions.map(({ kind, of, net, fields }) => ({
-      action: kind,
-      noun: of.name,
-      id: net.id,
-      name: net.name,
-      fields: [...fields].map(([field, { from, to }]) => ({ field, from: from ?? null, to: to ?? null })),
-    })),
-  }
+export function undoDocument(plan: UndoPlan): JsonObject {
+  const { lasting, kept, actions } = plan
+  return { formatVersion: 1, summary: undoCounts(plan), lasting, kept, actions }
 }

@@ -33,6 +33,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   integrations: 'Integrations',
   audit: 'Audit log',
   changes: 'Changes',
+  undo: 'Undo',
   settings: 'Settings',
   leases: 'Apply lease',
   service: 'Service',

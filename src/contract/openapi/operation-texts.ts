@@ -218,6 +218,10 @@ export const operationWords: Words = {
   'changes.end': 'Only its user can end a change. One that has ended already stays as it is.',
   'changes.records':
     'The entries of the audit log that belong to the change, the oldest first. Progress is not in the audit log: it has a history of its own.',
+  'undo.plan':
+    'Compares what the change did with the records as they are now. Fields that were changed since are kept, and so is what the caller does not see. In place of a change, admins can name an entry of the audit log (`aud_…`) or a request (`req_…`).',
+  'undo.carryOut':
+    'Carries out the plan with this digest in one transaction, and records it as a change, which can be undone as well. A plan of more than 2,000 writes takes several requests: while `isComplete` is false, send the id of the change as `continues`. Records that are refused are listed, and all others done.',
 
   'audit.list':
     'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',

@@ -38,6 +38,8 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   apply_in_progress: 'another apply holds the apply lease; it is returned as lease',
   changes_gone:
     'after is of another academy, of an earlier state of this one or too long ago: list all rows again',
+  too_old: 'the change is older than 30 days, for which deleted records are kept',
+  plan_outdated: 'records of the plan have changed since: ask for the plan again',
   other_system_refused:
     'the other system of an integration does not allow what was asked of it; the reason is token, permission or answer',
   precondition_failed: 'If-Match is not the current version, or If-None-Match is',
@@ -126,6 +128,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'leases.take': ['apply_in_progress'],
   'changes.list': ['not_found'],
   'changes.create': ['not_found'],
+  'undo.plan': ['too_old', 'limit_reached'],
+  'undo.carryOut': ['too_old', 'limit_reached', 'plan_outdated'],
   'messages.resend': ['endpoint_disabled'],
 }
 

@@ -57,7 +57,7 @@ export async function pageOfEntries<Shape extends Row, Item>(
 const maxRequestMs = 15 * 60_000
 
 /** Matches the entries of a request: their ids follow its own, which has the time of its arrival. */
-function entriesOfRequest(requestId: string): Sql {
+export function entriesOfRequest(requestId: string): Sql {
   if (!isIdForm(requestId)) return sql`false`
   const arrivedAt = Date.parse(timeOfId(requestId))
   const named = JSON.stringify(requestId)

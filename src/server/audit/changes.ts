@@ -12,29 +12,8 @@ import { type Call, isRole } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, parentNotFound } from '../problem-error.ts'
 import { type EntryRow, entryColumns } from './audit-log.ts'
+import { type ChangeRow, changeColumns, findChange, requireChange } from './change-row.ts'
 import { changedRecords } from './changed-records.ts'
-
-interface ChangeRow extends Row {
-  readonly id: string
-  readonly user_id: string
-  readonly user_email: string
-  readonly command: string
-  readonly source: string | null
-  readonly undoes: string | null
-  readonly undone_by: string | null
-  readonly state: string
-  readonly created_at: string
-  readonly ended_at: string | null
-}
-
-/**
- * Columns of ChangeRow, from `changes c`. Where no undo wrote anything, nothing is undone; one that continues an
- * interrupted undo may find nothing left to write.
- */
-const columns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
-  c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
-               and exists (select 1 from changes w join change_counts n on n.change_id = w.id where w.undoes = c.id)
-             order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
 
 /** Routes of changes. The audit log has no entries for them, only for what is done in a change. */
 export const changeRoutes = routesOf(changes, {
@@ -46,7 +25,7 @@ export const changeRoutes = routesOf(changes, {
     const found = await page<ChangeRow, ChangeRow>(
       database,
       {
-        columns,
+        columns: changeColumns,
         from: sql`changes c`,
         narrow: [own && sql`c.user_id = ${own}`, user && sql`c.user_id = ${user}`],
         within: [
@@ -66,7 +45,8 @@ export const changeRoutes = routesOf(changes, {
   async create(call) {
     const { database, now, newId, principal } = call
     const { command, source, undoes } = bodyOf(call)
-    if (undoes !== null && !(await find(call, undoes))) throw parentNotFound('#/undoes', 'change', undoes)
+    if (undoes !== null && !(await findChange(call, undoes)))
+      throw parentNotFound('#/undoes', 'change', undoes)
     const id = newId('chg')
     await database.run(sql`
       insert into changes (id, user_id, command, source, undoes, state, created_at)
@@ -110,19 +90,6 @@ export const changeRoutes = routesOf(changes, {
     return { ...found, data: await changedRecords(call, found.data) }
   },
 })
-
-/** Returns a change that the caller may see. */
-async function find(call: Pick<Call, 'database' | 'principal'>, id: string) {
-  const row = await call.database.one<ChangeRow>(sql`select ${columns} from changes c where c.id = ${id}`)
-  const isVisible = isRole(call, 'admin') || row?.user_id === call.principal.userId
-  return isVisible ? row : undefined
-}
-
-async function requireChange(call: Pick<Call, 'database' | 'principal'>, id: string): Promise<ChangeRow> {
-  const row = await find(call, id)
-  if (!row) throw notFound('change', id)
-  return row
-}
 
 async function shown(call: Pick<Call, 'database' | 'principal'>, id: string): Promise<Change> {
   const [change] = await withCounts(call.database, [await requireChange(call, id)])

@@ -144,6 +144,7 @@ describe('the commands', () => {
       ...['records', 'write', 'mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
       // Commands that change many records begin and end a change.
       ...['changes.list', 'changes.create', 'changes.get', 'changes.end', 'changes.records'],
+      ...['undo.plan', 'undo.carryOut'],
       // Each apply takes the lease, and releases it.
       ...['leases.take', 'leases.release'],
     ])

@@ -7,24 +7,27 @@ import type { TestAcademy } from '../../helpers/test-academy.ts'
 import { anyTrouble, type Trouble, troubledTransport } from '../troubled.ts'
 import { apply, changesOf, school, stateOf } from './random-school.ts'
 
-/** A command line whose platform is out of reach after so many writes of a run, as if its process were killed. */
+/** A command line whose platform is out of reach after an undo has made so many writes, as if its process were killed. */
 async function breaking(academy: TestAcademy) {
   const { key } = await academy.person('admin')
   const transport = transportTo(academy)
-  let left = Number.POSITIVE_INFINITY
+  let limit: number | undefined
+  let isBroken = false
   let troubled = transport
   const cli = testCli({
     env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
     transport: async (request) => {
-      const isWrite = request.method !== 'GET' && !/\/(apply-lease|changes)/.test(request.url)
-      if (isWrite) left -= 1
-      if (left < 0) throw new ConnectionError(request, 'refused', 'Connection refused')
-      return troubled(request)
+      const isUndo = request.method === 'POST' && request.url.includes('/v1/undo/')
+      if (!isUndo || limit === undefined) return troubled(request)
+      if (isBroken) throw new ConnectionError(request, 'refused', 'Connection refused')
+      isBroken = true
+      return troubled({ ...request, body: JSON.stringify({ ...JSON.parse(String(request.body)), limit }) })
     },
   })
   onTestFinished(() => cli.remove())
-  const run = (line: string | readonly string[], writes = Number.POSITIVE_INFINITY) => {
-    left = writes
+  const run = (line: string | readonly string[], writes?: number) => {
+    limit = writes
+    isBroken = false
     // The lease of an interrupted run may still be there.
     academy.clock.advance(60_000)
     return cli.run(line)

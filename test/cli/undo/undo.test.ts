@@ -329,7 +329,7 @@ describe('undo', () => {
     const refused = await local.run(`undo ${id}`)
     expect(refused.code).toBe(2)
     expect(refused.stderr).toContain(
-      'error: Refusing to undo users update (2 users) of 2026-03-01 12:00 without',
+      'error: Refusing to undo users update (2 users) of 2026-03-01 12:00 by admin@academy.local without',
     )
     const declined = await local.run(`undo ${id}`, { tty: 100, typed: ['n\r'] })
     expect(declined).toMatchObject({ code: 1 })

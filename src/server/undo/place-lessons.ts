@@ -1,11 +1,9 @@
-import { ApiError } from '../../client/errors.ts'
-import { calls } from '../../contract/calls.ts'
-import { maxPageSize } from '../../contract/constants.ts'
-import type { Writing } from '../records/execute.ts'
-import type { UndoAction, UndoPlan } from './plan-undo.ts'
+import sql from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
+import type { Actions, UndoAction } from './plan-undo.ts'
 
 /** A lesson of a course, at its place. */
-export interface PlacedLesson {
+export interface PlacedLesson extends Row {
   readonly id: string
   readonly title: string
   readonly order: number
@@ -15,7 +13,7 @@ export interface PlacedLesson {
 export type Places = ReadonlyMap<string, ReadonlyMap<string, PlacedLesson>>
 
 /** Reads the places of the lessons of each course where lessons come back or move. */
-export async function readPlaces(writing: Writing, actions: readonly UndoAction[]): Promise<Places> {
+export async function readPlaces(database: Database, actions: readonly UndoAction[]): Promise<Places> {
   const courseIds = actions.flatMap(({ of, kind, fields, current, net }) => {
     const isPlaced = kind === 'create' || fields.has('order') || fields.has('courseId')
     if (of.name !== 'lesson' || !isPlaced) return []
@@ -23,26 +21,16 @@ export async function readPlaces(writing: Writing, actions: readonly UndoAction[
   })
   const places = new Map<string, ReadonlyMap<string, PlacedLesson>>()
   for (const courseId of new Set(courseIds)) {
-    if (typeof courseId === 'string') places.set(courseId, await readLessons(writing, courseId))
+    if (typeof courseId === 'string') places.set(courseId, await readLessons(database, courseId))
   }
   return places
 }
 
-async function readLessons(
-  { caller, signal }: Writing,
-  courseId: string,
-): Promise<ReadonlyMap<string, PlacedLesson>> {
-  const lessons = new Map<string, PlacedLesson>()
-  const query = { course_id: courseId, limit: maxPageSize }
-  try {
-    for await (const { data } of caller.pages(calls.lessons.list, { query, signal })) {
-      for (const { id, title, order } of data) lessons.set(id, { id, title, order })
-    }
-  } catch (error) {
-    // The course could not be restored.
-    if (!(error instanceof ApiError) || ![404, 422].includes(error.status)) throw error
-  }
-  return lessons
+async function readLessons(database: Database, courseId: string): Promise<ReadonlyMap<string, PlacedLesson>> {
+  const lessons = await database.all<PlacedLesson>(
+    sql`select id, title, position as "order" from lessons where course_id = ${courseId} order by position`,
+  )
+  return new Map(lessons.map((lesson) => [lesson.id, lesson]))
 }
 
 /** A lesson to move, and the `order` to send. */
@@ -57,13 +45,13 @@ export interface LessonMove {
  * lessons of the plan to those before its change, all others to those before the undo, which moves them on the way.
  */
 export async function movesToFormerPlaces(
-  writing: Writing,
-  { places: former }: UndoPlan,
+  database: Database,
+  { places: former }: Actions,
   before: Places,
 ): Promise<readonly LessonMove[]> {
   const moves: LessonMove[] = []
   for (const [courseId, earlier] of before) {
-    const lessons = [...(await readLessons(writing, courseId)).values()]
+    const lessons = [...(await readLessons(database, courseId)).values()]
     const placeOf = ({ id, order }: PlacedLesson) => former.get(id) ?? earlier.get(id)?.order ?? order
     const sorted = lessons.toSorted(
       (one, other) =>

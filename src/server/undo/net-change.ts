@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type KindName, kindOf } from './record-kinds.ts'
 
-/** An action on one record, from the audit log or the journal on this machine. */
+/** An action on one record, from the audit log. */
 export interface RecordedAction {
   readonly noun: string
   /** Verb of the action: `created`, `updated`, `deleted`. */
@@ -44,37 +44,12 @@ export type Lasting = ReadonlyMap<string, number>
 export interface Summed {
   readonly records: readonly NetChange[]
   readonly lasting: Lasting
-  readonly newIds: NewIds
-}
-
-/** Present ids of records that were created again, by the former ones: a deleted term does not come back with its id. */
-export class NewIds {
-  readonly #ids: Map<string, string>
-
-  constructor(others?: NewIds) {
-    this.#ids = new Map(others ? others.#ids : [])
-  }
-
-  set(noun: KindName, former: unknown, id: unknown): void {
-    if (former !== id) this.#ids.set(`${noun} ${former}`, String(id))
-  }
-
-  /** Returns the present id; the former one if the record has no other. */
-  of(noun: KindName, former: unknown): unknown {
-    const next = this.#ids.get(`${noun} ${former}`)
-    return next === undefined ? former : this.of(noun, next)
-  }
-
-  /** Returns a record that names its term by the present id. */
-  inRecord(record: JsonObject): JsonObject {
-    return 'termId' in record ? { ...record, termId: this.of('term', record['termId']) } : record
-  }
 }
 
 /** A record while its actions are summed up. */
 interface Sum {
   noun: KindName
-  ids: string[]
+  id: string
   name: string
   wasThere: boolean
   isThere: boolean
@@ -97,7 +72,6 @@ export async function sumUp(
   const sums = new Map<string, Sum>()
   /** Deleted records, by what finds them when they are created again. */
   const deleted = new Map<string, Sum>()
-  const newIds = new NewIds()
   const lasting = new Map<string, number>()
 
   function add(action: RecordedAction): string | null {
@@ -105,17 +79,13 @@ export async function sumUp(
     const kind = kindOf(noun)
     const reason = lastingReason(action)
     if (reason !== null || !kind) return reason ?? `${noun}.${action.verb}`
-    if (id === null) return unknownValues(kind.name)
+    if (id === null) return `${noun}.${action.verb}`
     const key = `${kind.name} ${id}`
     const placeOf = (record: JsonObject) => kind.sought && jsonText([kind.name, kind.sought(record)])
     const again = before || !after ? undefined : deleted.get(placeOf(after) ?? '')
     let sum = sums.get(key) ?? again
     if (sum) {
-      const last = sum.ids.at(-1)
-      if (last !== undefined && last !== id) {
-        sum.ids.push(id)
-        newIds.set(kind.name, last, id)
-      }
+      sum.id = id
       addTo(sum, action, kind.fields)
     } else sum = begin(kind.name, id, action, kind.fields)
     sums.set(key, sum)
@@ -131,7 +101,7 @@ export async function sumUp(
     }
   }
   for await (const some of continued) for (const action of some) add(action)
-  return { records: [...new Set(sums.values())].flatMap(netOf), lasting, newIds }
+  return { records: [...new Set(sums.values())].flatMap(netOf), lasting }
 }
 
 /** Returns why an action cannot be taken back; null if it can. */
@@ -143,10 +113,6 @@ function lastingReason({ noun, verb, isErased }: RecordedAction): string | null 
 
 /** Reason of actions whose values were erased with a user, or are not visible; `lastingTexts` words the reasons. */
 export const erased = 'erased'
-/** Reason of updates whose former values were not recorded: those of a batch, on a platform that keeps no changes. */
-export function unknownValues(noun: KindName): string {
-  return `former values of ${noun}`
-}
 /** Reason of permanent deletions. */
 export const erasedForGood = 'erased for good'
 /** Reason of new passwords. */
@@ -156,7 +122,7 @@ function begin(noun: KindName, id: string, action: RecordedAction, written: read
   const { before, after, name } = action
   const wasThere = before !== null
   const sum: Sum = {
-    ...{ noun, ids: [id], name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
+    ...{ noun, id, name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
     ...{ before: versionIn(before), after: versionIn(after) },
   }
   addTo(sum, action, written)
@@ -185,7 +151,7 @@ function versionIn(record: JsonObject | null): number | null {
   return typeof version === 'number' ? version : null
 }
 
-function netOf({ noun, ids, name, fields, known, before, after, ...sum }: Sum): NetChange[] {
+function netOf({ noun, id, name, fields, known, before, after, ...sum }: Sum): NetChange[] {
   // A user or an enrolment is deleted by its status.
   const wasThere = sum.wasThere && fields.get('status')?.from !== 'deleted'
   const isThere = sum.isThere && fields.get('status')?.to !== 'deleted'
@@ -197,7 +163,7 @@ function netOf({ noun, ids, name, fields, known, before, after, ...sum }: Sum): 
   if (wasThere && isThere && changed.length === 0) return []
   const own = wasThere ? new Map(changed) : new Map<string, FieldChange>()
   const status = fields.get('status')?.from
-  const [versions, id = ''] = [{ before, after }, ids.at(-1)]
+  const versions = { before, after }
   return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions }]
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { calls } from '../../contract/calls.ts'
-import type { Writing } from '../records/execute.ts'
-import { addTermIds, readCurrent } from './current-records.ts'
-import { type FieldChange, isSame, type Lasting, type NetChange, NewIds, type Summed } from './net-change.ts'
+import { courses } from '../../contract/courses.ts'
+import { lessons } from '../../contract/lessons.ts'
+import { ProblemError } from '../problem-error.ts'
+import { type FieldChange, isSame, type NetChange } from './net-change.ts'
+import type { Perform } from './perform.ts'
 import { type KindName, kinds, type RecordKind } from './record-kinds.ts'
 
-/** An action of an undo on one record: removes a created one, restores a deleted one, or changes fields back. */
+/** An action of an undo on one record: brings a deleted one back, changes fields back, or removes a created one. */
 export interface UndoAction {
   readonly kind: 'create' | 'update' | 'delete'
   readonly of: RecordKind
@@ -27,62 +27,60 @@ export interface Kept {
   readonly reason: string
 }
 
-export interface UndoPlan {
+export interface Actions {
   readonly actions: readonly UndoAction[]
   readonly kept: readonly Kept[]
-  readonly lasting: Lasting
   /** Number of records that are as before already. */
   readonly done: number
-  /** True to delete courses with everything in them. */
-  readonly deletesWhole: boolean
-  readonly newIds: NewIds
   /** Former places of lessons, by id. */
   readonly places: ReadonlyMap<string, number>
 }
 
+/** Reads records: with the caller's rights, and whatever the caller sees. */
+export interface Reading {
+  readonly perform: Perform
+  readonly performAsAdmin: Perform
+  /** True if the caller sees every record. */
+  readonly seesAll: boolean
+}
+
 /** A change that is compared with the records as they are now. */
 interface Comparison {
-  readonly reading: Writing
+  readonly reading: Reading
   readonly records: readonly NetChange[]
-  readonly newIds: NewIds
   readonly places: Map<string, number>
 }
 
 const changedSince = 'was changed since'
 
-/** Compares what a change did with the records as they are now. */
-export async function planUndo(
-  reading: Writing,
-  { records, lasting, newIds: known }: Summed,
+/**
+ * Compares what a change did with the records as they are now.
+ *
+ * @param deletesWhole true to delete courses with everything in them
+ */
+export async function planActions(
+  reading: Reading,
+  records: readonly NetChange[],
   deletesWhole: boolean,
-): Promise<UndoPlan> {
-  const newIds = new NewIds(known)
+): Promise<Actions> {
   const places = new Map<string, number>()
-  const comparison: Comparison = { reading, records, newIds, places }
+  const comparison: Comparison = { reading, records, places }
   const actions: UndoAction[] = []
   const kept: Kept[] = []
   let done = 0
   const byKind = Map.groupBy(records, ({ noun }) => noun)
   const removed = new Set<unknown>()
   for (const kind of kinds) {
-    const own = byKind.get(kind.name) ?? []
-    // They go with their course.
-    const others = own.filter(({ known, wasThere }) => wasThere || !removed.has(known['courseId']))
-    done += own.length - others.length
-    const current = await readCurrent(reading, kind, others)
-    if (kind.name === 'course') await addTermIds(reading, records, newIds)
-    for (const net of others) {
-      const now = current.get(net.id) ?? null
-      if (now) newIds.set(kind.name, net.id, now['id'])
-      const found = await compare(comparison, kind, net, now)
+    for (const net of byKind.get(kind.name) ?? []) {
+      const goesWithCourse = !net.wasThere && removed.has(net.known['courseId'])
+      const found = goesWithCourse ? {} : await compare(comparison, kind, net)
       if (found.action) actions.push(found.action)
       if (found.kept) kept.push(found.kept)
       if (!found.action && !found.kept) done += 1
-      const { action } = found
-      if (deletesWhole && kind.name === 'course' && action?.kind === 'delete') removed.add(net.id)
+      if (deletesWhole && kind.name === 'course' && found.action?.kind === 'delete') removed.add(net.id)
     }
   }
-  return { actions, kept, lasting, done, deletesWhole, newIds, places }
+  return { actions, kept, done, places }
 }
 
 interface Compared {
@@ -90,27 +88,26 @@ interface Compared {
   readonly kept?: Kept
 }
 
-async function compare(
-  comparison: Comparison,
-  of: RecordKind,
-  net: NetChange,
-  current: JsonObject | null,
-): Promise<Compared> {
-  const { noun, id, name, wasThere, isThere, versions } = net
-  const keep = (reason: string, fields: readonly string[] = []): Kept => ({ noun, id, name, fields, reason })
+async function compare(comparison: Comparison, of: RecordKind, net: NetChange): Promise<Compared> {
+  const { reading } = comparison
+  const current = await read(reading.performAsAdmin, of, net)
+  if (current && !reading.seesAll && of.get && !(await read(reading.perform, of, net))) {
+    return { kept: keptOf(net, 'is not visible to you') }
+  }
+  const { noun, id, wasThere, isThere, versions } = net
   const isHere = current !== null && current['status'] !== 'deleted'
   const none = new Map<string, FieldChange>()
   if (!wasThere) {
     if (!isHere) return {}
     // Without a trash, later changes would be lost.
-    const isLost = !of.isMarked && !of.dataset.operations.restore
+    const isLost = !of.isMarked && !of.restore
     const version = current['version']
     const isChanged = versions.after !== null && typeof version === 'number' && version !== versions.after
-    if (isLost && isChanged) return { kept: keep(changedSince) }
+    if (isLost && isChanged) return { kept: keptOf(net, changedSince) }
     return { action: { kind: 'delete', of, net, current, fields: none } }
   }
   if (!isHere) {
-    if (isThere) return { kept: keep('was deleted since') }
+    if (isThere) return { kept: keptOf(net, 'was deleted since') }
     const back = [...net.fields].map(([field, { from, to }]) => [field, { from: to, to: from }] as const)
     const order = net.fields.get('order')?.from ?? net.known['order']
     if (noun === 'lesson') comparison.places.set(id, Number(order))
@@ -118,29 +115,60 @@ async function compare(
   }
   // It was deleted, and is there again.
   if (!isThere && net.fields.size === 0) return {}
-  return compareFields(comparison, of, net, current, keep)
+  return compareFields(comparison, of, net, current)
+}
+
+function keptOf({ noun, id, name }: NetChange, reason: string, fields: readonly string[] = []): Kept {
+  return { noun, id, name, fields, reason }
+}
+
+/** Returns a record as it is now: by its id, else by what identifies it; null without one. */
+async function read(
+  perform: Perform,
+  kind: RecordKind,
+  { id, known }: NetChange,
+): Promise<JsonObject | null> {
+  const { get, list, params, sought } = kind
+  const record = { ...known, id }
+  try {
+    if (get) return (await perform(get, { params: params(record) })) as JsonObject
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  if (!sought) return null
+  try {
+    const page = await perform(list, { params: params(record), query: { ...sought(record), limit: '1' } })
+    const [first] = (page as { data: JsonObject[] }).data
+    return first ?? null
+  } catch (error) {
+    // What it belongs to is gone.
+    if (!isMissing(error)) throw error
+    return null
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ProblemError && [400, 404].includes(error.status)
 }
 
 async function compareFields(
-  { reading, records, newIds, places }: Comparison,
+  { reading, records, places }: Comparison,
   of: RecordKind,
   net: NetChange,
   current: JsonObject,
-  keep: (reason: string, fields?: readonly string[]) => Kept,
 ): Promise<Compared> {
   const fields = new Map<string, FieldChange>()
   const changed: string[] = []
   const unknown: string[] = []
   // It had the same place in the other course.
   if (of.name === 'lesson' && net.fields.has('courseId')) places.set(net.id, Number(current['order']))
-  for (const [field, { from: recorded, to }] of net.fields) {
+  for (const [field, { from, to }] of net.fields) {
     const value = current[field] ?? null
-    const from = newIds.inRecord({ [field]: recorded })[field]
     const isFormer = isValue(value, from)
     const isKept = !isFormer && !isValue(value, to) && !isShifted(net, field, records)
     if (field === 'order' && !isKept) places.set(net.id, Number(from))
     if (isFormer) continue
-    const former = isOmitted(from) ? await versionValue(reading, net, field) : from
+    const former = isOmitted(from) ? await versionValue(reading.performAsAdmin, net, field) : from
     if (former === undefined) unknown.push(field)
     else if (isKept) changed.push(field)
     else fields.set(field, { from: value, to: former })
@@ -150,8 +178,8 @@ async function compareFields(
   const action = fields.size > 0 && ({ kind: 'update', of, net, current, fields } as const)
   const kept =
     changed.length > 0
-      ? keep(changedSince, changed)
-      : unknown.length > 0 && keep('has a former value that the audit log does not hold', unknown)
+      ? keptOf(net, changedSince, changed)
+      : unknown.length > 0 && keptOf(net, 'has a former value that the audit log does not hold', unknown)
   return { ...(action && { action }), ...(kept && { kept }) }
 }
 
@@ -184,28 +212,22 @@ function isValue(value: unknown, recorded: unknown): boolean {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex') === recorded.sha256
 }
 
-/** Returns a field of the version before the change; undefined if the platform has none. */
+/** Returns a field of the version before the change; undefined if there is none. */
 async function versionValue(
-  { caller, signal }: Writing,
+  perform: Perform,
   { noun, id, versions }: NetChange,
   field: string,
 ): Promise<unknown> {
   if (versions.before === null || (noun !== 'course' && noun !== 'lesson')) return undefined
   const version = String(versions.before)
   try {
-    const { data } =
+    const { attributes } =
       noun === 'course'
-        ? await caller.call(calls.courses.version, { params: { courseId: id, version }, signal })
-        : await caller.call(calls.lessons.version, { params: { lessonId: id, version }, signal })
-    const attributes: unknown = data.attributes
-    return isJsonObject(attributes) ? attributes[field] : undefined
+        ? await perform(courses.version, { params: { courseId: id, version } })
+        : await perform(lessons.version, { params: { lessonId: id, version } })
+    return (attributes as JsonObject)[field]
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
-}
-
-/** Returns the modules of a course; none for any other value. */
-export function modulesIn(modules: unknown): JsonObject[] {
-  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }

@@ -1,0 +1,316 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { courses } from '../../contract/courses.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { UndoFailure } from '../../contract/undo.ts'
+import type { Call } from '../http/handler.ts'
+import { ProblemError } from '../problem-error.ts'
+import type { Input, Perform } from './perform.ts'
+import { type LessonMove, movesToFormerPlaces, readPlaces } from './place-lessons.ts'
+import type { Actions, UndoAction } from './plan-undo.ts'
+import { type KindName, kindOf, kinds, writableOf } from './record-kinds.ts'
+
+/** A write of an undo. */
+interface Step {
+  /** What it is a part of; null for a record that the change has not touched. */
+  readonly action: UndoAction | null
+  readonly operation: Operation
+  readonly input: Input
+}
+
+/** Thrown when the writes of a transaction are used up. */
+const outOfBudget = new Error('out of budget')
+
+/**
+ * Carries out a plan in the transaction of a call: closed records are opened, deleted ones restored, fields changed back, created
+ * records deleted, and finally records closed. Returns the refused actions, and whether all was done within so many
+ * writes: if not, a plan that is made anew has the rest.
+ */
+export async function carryOut(
+  { database }: Pick<Call, 'database'>,
+  perform: Perform,
+  plan: Actions,
+  { deletesWhole, maxWrites }: { readonly deletesWhole: boolean; readonly maxWrites: number },
+): Promise<{ readonly failed: readonly UndoFailure[]; readonly isComplete: boolean }> {
+  const { actions } = plan
+  const failures = new Map<UndoAction, UndoFailure>()
+  /** Records that came back, as they are now. */
+  const restored = new Map<UndoAction, JsonObject>()
+  let writes = 0
+
+  /** Performs steps, and once more those that were refused for a name that another step has freed since. */
+  const run = async (steps: readonly Step[]): Promise<void> => {
+    let left = steps.filter(({ action }) => !action || !failures.has(action))
+    while (left.length > 0) {
+      const taken: Step[] = []
+      for (const step of left) {
+        if (writes >= maxWrites) throw outOfBudget
+        writes += 1
+        if (!(await isPerformed(step))) taken.push(step)
+      }
+      if (taken.length === left.length) return
+      for (const { action } of taken) if (action) failures.delete(action)
+      left = taken.toReversed()
+    }
+  }
+
+  /** Performs a step; false if another record has its name. */
+  const isPerformed = async ({ action, operation, input }: Step): Promise<boolean> => {
+    try {
+      const shown = await perform(operation, input)
+      if (action?.kind === 'create' && isJsonObject(shown)) restored.set(action, shown)
+      return true
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      if (isGone(action, operation, error)) return true
+      if (action) failures.set(action, failureOf(action, error))
+      return error.code !== 'duplicate'
+    }
+  }
+
+  const returningModules = new Set(
+    actions.flatMap(({ fields }) => modulesIn(fields.get('modules')?.to).map(({ id }) => id)),
+  )
+  /** Returns the module of a lesson that came back without it, because the course did not have it yet. */
+  const lostModule = (action: UndoAction): JsonObject => {
+    const { moduleId } = action.net.known
+    return restored.get(action)?.['moduleId'] === null && returningModules.has(moduleId) ? { moduleId } : {}
+  }
+  const of = (name: KindName) => actions.filter(({ of }) => of.name === name)
+  const names = kinds.map(({ name }) => name)
+
+  try {
+    const opened = await closedCourses(perform, actions)
+    await run(opened.map((id) => statusStep(null, id, 'published')))
+    // A closed course takes no lessons.
+    for (const name of names)
+      await run(
+        of(name)
+          .filter(({ kind }) => kind === 'update')
+          .flatMap(opening),
+      )
+    const places = await readPlaces(database, of('lesson'))
+    for (const name of names) {
+      const returning = of(name).filter(({ kind }) => kind === 'create')
+      await run(returning.map(restoring))
+      await run(returning.flatMap(reopening))
+    }
+    await run(actions.flatMap((action) => freeing(action, actions)))
+    const there = (name: KindName) => of(name).filter(({ kind }) => kind !== 'delete')
+    for (const name of names)
+      await run(there(name).flatMap((action) => rewriting(action, lostModule(action))))
+    for (const name of names.toReversed()) {
+      const removed = of(name).filter((action) => action.kind === 'delete' && !keepsOthers(action))
+      await run(removed.map((action) => removing(action, deletesWhole)))
+    }
+    // Created lessons are gone, and courses still open.
+    await run(moving(await movesToFormerPlaces(database, plan, places), actions))
+    for (const name of names.toReversed()) await run(there(name).flatMap(closing))
+    const isDeleted = (id: string) =>
+      actions.some((action) => action.kind === 'delete' && action.net.id === id && !failures.has(action))
+    await run(opened.filter((id) => !isDeleted(id)).map((id) => statusStep(null, id, 'archived')))
+  } catch (error) {
+    if (error !== outOfBudget) throw error
+    return { failed: [...failures.values()], isComplete: false }
+  }
+  return { failed: [...failures.values()], isComplete: true }
+
+  /** Refuses to delete a course with a lesson that could not be moved out of it. */
+  function keepsOthers(action: UndoAction): boolean {
+    const isHeld = [...failures.keys()].some(
+      ({ of, kind, current }) =>
+        of.name === 'lesson' && kind === 'update' && current?.['courseId'] === action.net.id,
+    )
+    if (action.of.name !== 'course' || !isHeld) return false
+    failures.set(action, {
+      ...failed(action),
+      code: 'has_lessons',
+      message: 'has a lesson that could not be moved back',
+    })
+    return true
+  }
+}
+
+function failed({ kind, of, net }: UndoAction) {
+  return { action: kind, noun: of.name, id: net.id, name: net.name }
+}
+
+function failureOf(action: UndoAction, { code, message, errors = [] }: ProblemError): UndoFailure {
+  const faults = errors.map(({ pointer, detail }) => `${String(pointer ?? '').replace(/^#\//, '')} ${detail}`)
+  return { ...failed(action), code, message: faults.length > 0 ? faults.join('; ') : message }
+}
+
+/** True for a record to delete that is gone, or one to restore that is back, as with its course. */
+function isGone(action: UndoAction | null, { method, path }: Operation, { status }: ProblemError): boolean {
+  return action !== null && status === 404 && (method === 'DELETE' || path.endsWith('/restore'))
+}
+
+/** Returns the modules of a course; none for any other value. */
+function modulesIn(modules: unknown): JsonObject[] {
+  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
+}
+
+/**
+ * Returns the archived courses that change, or whose lessons, enrolments or grades do, unless their status changes as
+ * well.
+ */
+async function closedCourses(perform: Perform, actions: readonly UndoAction[]): Promise<readonly string[]> {
+  const inside = ['lesson', 'enrollment', 'grade']
+  const ids = new Set(
+    actions.flatMap(({ of, fields, net, current }) =>
+      inside.includes(of.name)
+        ? [current?.['courseId'] ?? net.known['courseId'], fields.get('courseId')?.to]
+        : [],
+    ),
+  )
+  for (const action of actions) {
+    const { of, kind, fields, net } = action
+    if (of.name !== 'course') continue
+    if (kind === 'update' && isClosed(action)) ids.add(net.id)
+    if (kind === 'create' || fields.has('status')) ids.delete(net.id)
+  }
+  const closed: string[] = []
+  for (const courseId of ids) {
+    if (typeof courseId !== 'string') continue
+    const course = await perform(courses.get, { params: { courseId } }).catch(() => null)
+    if (course?.status === 'archived') closed.push(course.id)
+  }
+  return closed
+}
+
+function statusStep(action: UndoAction | null, courseId: string, status: string): Step {
+  return { action, operation: courses.update, input: { params: { courseId }, body: { status } } }
+}
+
+/** The record of an action: its last recorded values, and the present ones. */
+function recordOf({ net, current }: UndoAction): JsonObject {
+  return { ...net.known, ...current, id: String(current?.['id'] ?? net.id) }
+}
+
+function patch(action: UndoAction, body: JsonObject): Step {
+  const { update, create, params } = action.of
+  return { action, operation: update ?? create, input: { params: params(recordOf(action)), body } }
+}
+
+function restoring(action: UndoAction): Step {
+  const { of, net, fields } = action
+  if (of.isMarked) return patch(action, { status: net.status ?? 'active' })
+  const parameter = of.restore && /\{(\w+)\}/.exec(of.restore.path)?.[1]
+  if (of.restore && parameter !== undefined)
+    return { action, operation: of.restore, input: { params: { [parameter]: net.id } } }
+  const record = { ...net.known, ...formerValues(fields) }
+  const params = of.params({ ...record, id: net.id })
+  return { action, operation: of.create, input: { params, body: bodyOf(action, record), id: net.id } }
+}
+
+/** Returns the body that creates a record; a member of a group is named by the path alone. */
+function bodyOf({ of }: UndoAction, record: JsonObject): JsonObject | undefined {
+  return of.create.body ? writableOf(of, record) : undefined
+}
+
+function removing(action: UndoAction, deletesWhole: boolean): Step {
+  const { of } = action
+  const query = deletesWhole && of.name === 'course' ? { force: 'true' } : {}
+  return { action, operation: of.delete, input: { params: of.params(recordOf(action)), query } }
+}
+
+/**
+ * Takes the names of a created user away that another user gets back: a deleted user keeps its names, so that it can be
+ * restored.
+ */
+function freeing(action: UndoAction, actions: readonly UndoAction[]): Step[] {
+  const { of, kind, current, net } = action
+  if (of.name !== 'user' || kind !== 'delete') return []
+  const freed = Object.entries({
+    email: `${net.id.replace('_', '-')}@undone.invalid`,
+    username: null,
+    externalId: null,
+  })
+  const wanted = freed.filter(([field]) =>
+    actions.some(
+      ({ of, kind, fields }) =>
+        of.name === 'user' && kind !== 'delete' && isSameName(fields.get(field)?.to, current?.[field]),
+    ),
+  )
+  return wanted.length === 0 ? [] : [patch(action, Object.fromEntries(wanted))]
+}
+
+function isSameName(one: unknown, other: unknown): boolean {
+  return typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()
+}
+
+/** Statuses in which a record cannot be changed, or its contents cannot. */
+const closedStatuses: Readonly<Record<string, string>> = {
+  course: 'archived',
+  user: 'suspended',
+  enrollment: 'inactive',
+}
+
+function isClosed({ of, current }: UndoAction): boolean {
+  return current?.['status'] === closedStatuses[of.name]
+}
+
+/** Opens what is closed and was not before. */
+function opening(action: UndoAction): Step[] {
+  const status = action.fields.get('status')
+  if (!status || !isClosed(action)) return []
+  // An archived course does not become a draft at once.
+  return [patch(action, { status: action.of.name === 'course' ? 'published' : status.to })]
+}
+
+function formerValues(fields: UndoAction['fields'], except: readonly string[] = []): JsonObject {
+  const own = [...fields].filter(([field]) => !except.includes(field))
+  return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
+}
+
+/** Changes all fields back but those that wait for the end: the status, and the places of lessons. */
+function rewriting(action: UndoAction, lost: JsonObject): Step[] {
+  const { of, kind, fields, current } = action
+  // It was created again as it was.
+  if (kind === 'create' && !of.isMarked && !of.restore) return []
+  const former = { ...lost, ...formerValues(fields, ['status', ...(of.name === 'lesson' ? ['order'] : [])]) }
+  if (Object.keys(former).length === 0) return []
+  if (of.update) return [patch(action, former)]
+  // An older time would not be accepted.
+  const time = of.name === 'grade' ? { gradedAt: current?.['gradedAt'] } : {}
+  return [patch(action, writableOf(of, { ...recordOf(action), ...former, ...time }))]
+}
+
+/** True for a course that was archived when it was deleted. */
+function isRestoredArchived({ of, kind, net }: UndoAction): boolean {
+  return of.name === 'course' && kind === 'create' && net.known['status'] === 'archived'
+}
+
+/** Opens a restored course that was archived, so that its lessons can be restored. */
+function reopening(action: UndoAction): Step[] {
+  return isRestoredArchived(action) ? [statusStep(action, action.net.id, 'published')] : []
+}
+
+/** Closes what was closed before, and gives all others their former status. */
+function closing(action: UndoAction): Step[] {
+  const isReopened = isRestoredArchived(action)
+  const status = action.fields.get('status')?.to ?? (isReopened ? 'archived' : undefined)
+  if (status === undefined || action.kind === 'delete') return []
+  const isDone = isReopened
+    ? status === 'published'
+    : isClosed(action) && !(action.of.name === 'course' && status !== 'published')
+  return isDone ? [] : [patch(action, { status })]
+}
+
+/** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */
+function moving(moves: readonly LessonMove[], actions: readonly UndoAction[]): Step[] {
+  const byId = new Map(
+    actions.filter(({ of }) => of.name === 'lesson').map((action) => [action.net.id, action]),
+  )
+  const update = kindOf('lesson')?.update
+  return moves.flatMap(({ lesson: { id: lessonId }, order }) =>
+    update
+      ? [
+          {
+            action: byId.get(lessonId) ?? null,
+            operation: update,
+            input: { params: { lessonId }, body: { order } },
+          },
+        ]
+      : [],
+  )
+}
