@@ -37,6 +37,7 @@ export const courses: Dataset = {
     create,
     update,
     delete: calls.courses.delete,
+    restore: calls.courses.restoreDeleted,
     params: ({ id }) => ({ courseId: String(id) }),
   },
   find: ({ externalId }) =>

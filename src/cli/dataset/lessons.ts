@@ -36,6 +36,7 @@ export const lessons: Dataset = {
     create,
     update,
     delete: calls.lessons.delete,
+    restore: calls.lessons.restoreDeleted,
     params: ({ id }) => ({ lessonId: String(id) }),
   },
   find: ({ externalId }) =>

@@ -4,7 +4,7 @@ import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import type { Abilities } from './abilities.ts'
 import { columnsChanged, restoring } from './compare.ts'
-import { restoreLesson } from './restore-lessons.ts'
+import { restoreTaken } from './restore-lessons.ts'
 import type { Attempt, Outcome, Step } from './step.ts'
 import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
 
@@ -70,7 +70,7 @@ export function createPut<From>(putting: Putting<From>) {
       // The record may exist, or another one may have its name, such as the e-mail address.
       const found = (await finder.find(record)).shown
       const restored =
-        found === null && onExists === 'update' ? await restoreLesson(putting, dataset, record, error) : null
+        found === null && onExists === 'update' ? await restoreTaken(putting, dataset, record, error) : null
       const shown = found ?? restored
       if (shown === null) throw error
       isNextNew = false

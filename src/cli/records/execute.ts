@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
 import { isAmbiguous } from '../../client/retry.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { findShown } from '../dataset/find.ts'
@@ -10,7 +12,7 @@ import { createWriteNotes } from '../operation/write-notes.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { restoreLesson } from './restore-lessons.ts'
+import { restoreTaken, takenIn } from './restore-lessons.ts'
 import { type Attempt, firstAttempt, type Outcome, type Step, type Unit } from './step.ts'
 import {
   type BatchSize,
@@ -20,7 +22,6 @@ import {
   createRefusals,
   deleteRecord,
   type OnExists,
-  restoreRecord,
   updateRecord,
   type Writer,
   writeBatch,
@@ -98,6 +99,7 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
   const refusals = createRefusals()
   const refused = new WeakSet<Step<From>>()
   const numbers = { next: 0 }
+  let hasRestored = false
 
   return {
     async run(steps, size = singly) {
@@ -181,10 +183,6 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
       await deleteRecord(executing, dataset, current, version, step.isForced)
       return { kind: 'deleted' }
     }
-    if (deed === 'restore') {
-      const { data } = await restoreRecord(executing, dataset, current)
-      return { kind: 'created', shown: data }
-    }
     const body = deed === 'patch' ? record : await dataset.toBody(record, current, executing.names)
     const { data } = await updateRecord(executing, dataset, current, body, version)
     return { kind: 'updated', shown: data }
@@ -196,12 +194,25 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
       const result = await createRecord(executing, dataset, record, idempotencyKey)
       return { kind: 'created', shown: shownRecord(caller, dataset.operations.list, result) }
     } catch (error) {
-      const restored = await restoreLesson(executing, dataset, record, error)
-      if (!restored) throw error
-      const body = await dataset.toBody(record, restored, names)
-      const { data } = await updateRecord(executing, dataset, restored, body)
+      const restored = await restoreTaken(executing, dataset, record, error)
+      hasRestored ||= restored !== null
+      const shown = restored ?? (hasRestored ? await shownIn(dataset, error) : null)
+      if (!shown) throw error
+      const body = await dataset.toBody(record, shown, names)
+      const { data } = await updateRecord(executing, dataset, shown, body)
       return { kind: 'updated', shown: data }
     }
+  }
+
+  /** Returns the record that an error names: a lesson that came back with its course. */
+  async function shownIn(
+    { operations: { get, params } }: Dataset,
+    error: unknown,
+  ): Promise<JsonObject | null> {
+    const taken = takenIn(error)
+    if (!taken || !get) return null
+    const { data } = await executing.caller.call<Operation>(get, { params: params({ ...taken }), signal })
+    return isJsonObject(data) ? data : null
   }
 
   /** Returns the record that an earlier phase created. */

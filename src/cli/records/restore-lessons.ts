@@ -4,8 +4,8 @@ import { calls } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { findShown } from '../dataset/find.ts'
-import type { Writer } from './write.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { restoreRecord, type Writer, write } from './write.ts'
 
 /** Restores the deleted lessons of a course that have these external ids. Returns the number restored. */
 export async function restoreLessons(
@@ -37,19 +37,40 @@ export async function restoreLessons(
 }
 
 /**
- * Restores the deleted lesson with a record's external id, after the platform refused to create another. Returns it
- * as the API shows it; null if there is none.
+ * Restores the record in the trash whose external id the platform refused to give to another, with all that was deleted
+ * with it; an archived course is published, so that it can be changed. Returns it as the API shows it; null if the error is
+ * another one, and for a lesson of another course.
  */
-export async function restoreLesson(
-  { caller, names, signal }: Writer,
+export async function restoreTaken(
+  writer: Writer,
   dataset: Dataset,
   record: JsonObject,
   error: unknown,
 ): Promise<JsonObject | null> {
-  const { courseId, externalId } = record
-  const isTaken = error instanceof ApiError && error.status === 409
-  if (dataset.name !== 'lessons' || typeof externalId !== 'string' || !isTaken) return null
-  const course = await names.course(String(courseId))
-  const restored = course ? await restoreLessons({ caller, signal }, course['id'], [externalId]) : 0
-  return restored === 0 ? null : findShown(caller, dataset, record, signal)
+  const taken = takenIn(error)
+  const { get, update, restore, params } = dataset.operations
+  if (!taken?.isDeleted || !restore || !get) return null
+  const { caller, names, notes, signal } = writer
+  if (dataset.name === 'lessons') {
+    const course = await names.course(String(record['courseId']))
+    const count = await restoreLessons(writer, course?.['id'], [String(record['externalId'])])
+    if (count === 0) return null
+  } else await restoreRecord(writer, dataset, taken)
+  const shownNow = async () =>
+    (await caller.call<Operation>(get, { params: params({ ...taken }), signal })).data
+  let shown = await shownNow()
+  if (!isJsonObject(shown)) return null
+  notes.add(`Restored from the trash: ${dataset.noun} ${thingName(shown)}`)
+  if (update && shown['status'] === 'archived') {
+    await write(writer, update, { params: params(shown), body: { status: 'published' } })
+    shown = await shownNow()
+  }
+  return isJsonObject(shown) ? shown : null
+}
+
+/** Returns the record that has a name which was refused to another; null for another error. */
+export function takenIn(error: unknown): { readonly id: string; readonly isDeleted: boolean } | null {
+  if (!(error instanceof ApiError) || error.code !== 'duplicate') return null
+  const { id, existingStatus } = error.problem ?? {}
+  return typeof id === 'string' ? { id, isDeleted: existingStatus === 'deleted' } : null
 }

@@ -4,9 +4,9 @@ import type { Dataset } from '../dataset/dataset.ts'
 /**
  * Ways to write a record: `put` creates it or changes the existing one, whichever turns out to apply; `create` creates
  * it, or sets it if its dataset is always sent as a whole; `update` changes the fields of the step, in the form of
- * files; `patch` sends them as the body; `delete` deletes it; `restore` brings it back from the trash.
+ * files; `patch` sends them as the body; `delete` deletes it.
  */
-export type Deed = 'put' | 'create' | 'update' | 'patch' | 'delete' | 'restore'
+export type Deed = 'put' | 'create' | 'update' | 'patch' | 'delete'
 
 /**
  * A write of one record. A planner compares records with those of the platform, makes steps of the differences, and

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
@@ -169,6 +169,35 @@ describe('undo returns to the state before', () => {
     await ok(local, line)
     expect(await stateOf(local)).not.toBe(before)
     await ok(local, `undo ${await idOf(local, command)} --yes`)
+    expect(await stateOf(local)).toBe(before)
+  })
+})
+
+describe('what was undone comes back from the trash', () => {
+  const canvas = {
+    'users.csv': 'user_id,login_id,first_name,last_name,email,status\nU,ann,Ann,Lee,ann@b.example,active\n',
+    'courses.csv': 'course_id,short_name,long_name,account_id,term_id,status\nC,Bio,Biology,,,active\n',
+    'enrollments.csv': 'course_id,user_id,role,section_id,status\nC,U,student,,active\n',
+  }
+  const lines = {
+    'an academy file': 'apply school.json --label ci --yes',
+    'a roster': 'roster apply canvas --format canvas --yes',
+    'an import': 'courses import c.csv',
+  }
+
+  test.for(Object.entries(lines))('with %s', { tags: ['slow'] }, async ([, line], { local }) => {
+    declare(local, 'school.json', school)
+    mkdirSync(join(local.cwd, 'canvas'))
+    for (const [name, text] of Object.entries(canvas)) writeFileSync(join(local.cwd, 'canvas', name), text)
+    writeFileSync(join(local.cwd, 'c.csv'), 'externalId,title\nC,Capes\n')
+    await ok(local, line)
+    const before = await stateOf(local)
+    await ok(local, 'undo last --yes')
+    const { code, stderr } = await local.run(line)
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Restored from the trash: course ')])
+    expect(await stateOf(local)).toBe(before)
+    await ok(local, 'undo last --yes')
+    await ok(local, line)
     expect(await stateOf(local)).toBe(before)
   })
 })

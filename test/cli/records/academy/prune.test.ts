@@ -45,12 +45,19 @@ describe('apply --prune', () => {
   })
 })
 
-test('apply reports a course that is in the trash, and applies the rest', async ({ local }) => {
+test('apply restores a course that is in the trash, and changes it as declared', async ({ local }) => {
   await apply(local, { users, courses: [archived()] })
   await apply(local, { users, courses: [] })
   const bays = { externalId: 'B', title: 'Bays', lessons: [{ externalId: 'Sea', title: 'Sea' }] }
   const ran = await apply(local, { users, courses: [archived('One'), bays] })
-  expect(ran.code).toBe(8)
-  expect(ran.stderr).toMatch(/externalId already exists: crs_\w+ \(deleted\)/)
-  expect((await local.run('lessons list --columns title')).stdout).toBe('Sea\n')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toContain('note: Restored from the trash: course Alps (A)\n')
+  expect((await local.run('lessons list --columns title')).stdout.split('\n').sort()).toEqual([
+    '',
+    'One',
+    'Sea',
+  ])
+  expect((await titlesAndStatuses(local)).stdout).toContain('Alps\tarchived\n')
+  const again = await apply(local, { users, courses: [archived('One'), bays] })
+  expect(again.stderr).toContain('No changes')
 })
