@@ -30,7 +30,13 @@ export async function main(words: readonly string[], io: Io, transports?: Transp
       import('./command/run-command.ts'),
     ])
     command = invocation.command
-    context = createContext(io, invocation.globals, transports, command)
+    context = createContext(
+      io,
+      invocation.globals,
+      transports,
+      command,
+      invocation.name.replace(/^learnctl /, ''),
+    )
     await refuseSettings(context, invocation)
     try {
       await runCommand(context, invocation)

@@ -87,6 +87,8 @@ export function aboveMaximumText(maximum: number): string {
 
 /** Header that names the change of many records that a request belongs to. */
 export const changeHeader = 'change-id'
+/** Header that names the command of a request that is a change by itself. */
+export const commandHeader = 'change-command'
 
 /** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const

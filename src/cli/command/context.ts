@@ -44,12 +44,14 @@ interface MissingAcademy {
  * Creates the context of one run from its global flags. Throws a SettingError for an invalid value.
  *
  * @param command what it does if the file of the local academy is missing (default nothing)
+ * @param words words of the command, without the program's
  */
 export function createContext(
   io: Io,
   flags: Readonly<Record<string, unknown>>,
   transports: Transports = bothTransports,
   { createsAcademy = false, plansForEmpty = false }: MissingAcademy = {},
+  words = '',
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directoriesOf(io)
@@ -65,7 +67,7 @@ export function createContext(
   const others: Session[] = []
   const creates = createsAcademy && !settings.dryRun.value
   const onMissing = creates ? 'create' : plansForEmpty ? 'empty' : 'refuse'
-  const first = createSession(io, settings, profiles, choose, transports, onMissing)
+  const first = createSession(io, settings, profiles, choose, transports, onMissing, words)
   const session: Session = {
     ...first,
     secrets: () => [first, ...others].flatMap((each) => each.secrets()),
@@ -79,7 +81,7 @@ export function createContext(
     const env = {}
     const withoutPlatform = { ...io, env: { ...io.env, LEARNCTL_PLATFORM: undefined } }
     const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
-    const other = createSession(withoutPlatform, own, profiles, chosen, transports)
+    const other = createSession(withoutPlatform, own, profiles, chosen, transports, 'refuse', words)
     others.push(other)
     return other
   }

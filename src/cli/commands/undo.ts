@@ -5,7 +5,7 @@ export const commands: readonly Command[] = [
   {
     name: 'change',
     isDefault: true,
-    summary: 'Undo an import, an apply or another change of many records',
+    summary: 'Undo an import, an apply or another change',
     writes: ['academy'],
     prints: ['Undone', 'UndoPlan'],
     exits: ['partial'],
@@ -24,11 +24,11 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'list',
-    summary: 'List changes of many records, newest first, and whether they can be undone',
+    summary: 'List changes, newest first, and whether they can be undone',
     writes: [],
     prints: ['UndoableChange[]'],
     description:
-      'Lists imports, applies, roster applies and commands on several records: who ran them, when, on which file, and what they\nchanged; with --all also those that changed nothing. canUndo is true or false, why says what prevents it. Admins see all\nchanges, others their own.',
+      'Lists imports, applies, roster applies and commands on records: who ran them, when, on which file, and what they\nchanged; with --all also those that changed nothing. canUndo is true or false, why says what prevents it. Admins see all\nchanges, others their own.',
     refuses: { dryRun: 'It changes nothing' },
     examples: ['undo list', 'undo list --limit 5 -o json'],
     run: async (context) => {

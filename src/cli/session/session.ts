@@ -7,6 +7,7 @@ import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { Credential, LocalTarget, RemoteTarget, Target } from '../../config/target.ts'
+import { commandHeader } from '../../contract/constants.ts'
 import type { HttpRequest, Transport } from '../../contract/http.ts'
 import type { OpenAcademy } from '../../server/academy/local-academy.ts'
 import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
@@ -123,6 +124,7 @@ type OnMissing = 'create' | 'empty' | 'refuse'
  * Creates a session; `choose` finds its target when it is first needed.
  *
  * @param onMissing what to do if the file of the local academy is missing
+ * @param command words of the command, which its writes name
  */
 export function createSession(
   io: Io,
@@ -131,8 +133,9 @@ export function createSession(
   choose: () => Target | null,
   transports: Transports,
   onMissing: OnMissing = 'refuse',
+  command = '',
 ): Session {
-  const session = new TargetSession({ io, settings, profiles, choose, transports, onMissing })
+  const session = new TargetSession({ io, settings, profiles, choose, transports, onMissing, command })
   return {
     target: () => session.target(),
     caller: (options) => session.caller(options),
@@ -157,6 +160,7 @@ interface SessionParts {
   readonly choose: () => Target | null
   readonly transports: Transports
   readonly onMissing: OnMissing
+  readonly command: string
 }
 
 class TargetSession implements Session {
@@ -197,7 +201,8 @@ class TargetSession implements Session {
       const { OpenChange } = await import('./bulk-change.ts')
       this.#change = new OpenChange(change, () => this.caller())
     }
-    const ofChange = (transport: Transport) => (change && this.#change?.requestsBy(transport)) ?? transport
+    const ofChange = (transport: Transport) =>
+      (change && this.#change?.requestsBy(transport)) ?? this.#naming(transport)
     if (current.kind === 'local') {
       // Opened by the first request, so that a dry run leaves no trace. No retries: this process is the server.
       const transport: Transport = async (request) => (await this.open()).transport(request)
@@ -216,6 +221,16 @@ class TargetSession implements Session {
       ...(credential && this.#authorizing(credential)),
       ...(onWait && { onWait }),
     })
+  }
+
+  /** Returns a transport whose writes name the command, so that each of them can be undone. */
+  #naming(transport: Transport): Transport {
+    const { command } = this.#parts
+    if (command === '') return transport
+    return (request) => {
+      if (request.method === 'GET') return transport(request)
+      return transport({ ...request, headers: { ...request.headers, [commandHeader]: command } })
+    }
   }
 
   change(): OpenChange | null {

@@ -2,12 +2,12 @@ import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { ChangeCount } from '../../contract/changes.ts'
-import type { UndoneRecord, UndoPlan } from '../../contract/undo.ts'
+import type { UndoableNoun, UndoneRecord, UndoPlan } from '../../contract/undo.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
 /** Nouns of records whose changes can be undone, in the order of plans: what one and several are called. */
-const kinds: Readonly<Record<string, readonly [one: string, several: string]>> = {
+const kinds: Readonly<Record<UndoableNoun, readonly [one: string, several: string]>> = {
   term: ['term', 'terms'],
   user: ['user', 'users'],
   course: ['course', 'courses'],
@@ -20,14 +20,14 @@ const kinds: Readonly<Record<string, readonly [one: string, several: string]>> =
 }
 
 /** True for a noun of records that are undone; false for others, such as API keys. */
-export function isUndoable(noun: string): boolean {
+export function isUndoable(noun: string): noun is UndoableNoun {
   return Object.hasOwn(kinds, noun)
 }
 
 /** Returns what a record of this noun is called. */
 export function nounText(noun: string): string {
   if (noun === 'progress') return 'progress record'
-  return kinds[noun]?.[0] ?? noun.replaceAll('_', ' ')
+  return isUndoable(noun) ? kinds[noun][0] : noun.replaceAll('_', ' ')
 }
 
 const signs = { create: '+', update: '~', delete: '-' } as const

@@ -102,6 +102,11 @@ export function parametersOf(
             'Id of the running change of many records that the request belongs to',
             'chg_0mmtl9vk0a1b2c3d4e5f60718293a',
           ),
+          header(
+            'Change-Command',
+            'What makes the request, at most 100 characters: without `Change-Id`, it is a change by itself then, which can be undone',
+            'courses update',
+          ),
         ]
       : []),
     ...(takesIfMatch(operation)

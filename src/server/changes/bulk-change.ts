@@ -1,9 +1,13 @@
 import sql, { bulk, join, type Sql } from 'sql-template-tag'
 import type { Action } from '../../contract/actions.ts'
 import type { Change } from '../../contract/changes.ts'
-import { changeHeader } from '../../contract/constants.ts'
+import { changeHeader, commandHeader } from '../../contract/constants.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { undoableNouns } from '../../contract/undo.ts'
+import type { Principal } from '../access/principal.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
 import { contains } from '../database/search.ts'
 import { ProblemError } from '../problem-error.ts'
 
@@ -19,6 +23,8 @@ export function undoableUntil(createdAt: string): string {
 /** The change of many records that a write belongs to, with the number of its actions in this transaction. */
 export interface BulkChange {
   readonly id: string
+  /** The command of a request that is a change by itself. */
+  readonly command?: string
   readonly counts: Map<Action, number>
 }
 
@@ -27,22 +33,40 @@ export function countAction({ counts }: BulkChange, action: Action): void {
   counts.set(action, (counts.get(action) ?? 0) + 1)
 }
 
+const maxCommandLength = 100
+
+interface Asking {
+  readonly database: Database
+  readonly principal: Pick<Principal, 'userId' | 'role'>
+  readonly now: string
+  readonly newId: (prefix: IdPrefix) => string
+  readonly operation: Pick<Operation, 'id'>
+}
+
 interface ChangeRow extends Row {
   readonly user_id: string
   readonly state: Change['state']
   readonly created_at: string
 }
 
+/** Groups of the operations on records that are undone. */
+const undoableGroups = [...undoableNouns.map((noun) => `${noun}s`), 'integrations']
+
 /**
- * Returns the change that the header of a request names; undefined without the header. Throws 400 unless it is a running
- * change of the caller.
+ * Returns the change that a request belongs to: a running one, by its header, or one of its own, if it names a command.
+ * Undefined without either header. Throws 400 unless a named change is a running one of the caller.
  */
 export async function changeOf(
-  { database, principal, now }: { database: Database; principal: { userId: string }; now: string },
+  { database, principal, now, newId, operation }: Asking,
   headers: HttpHeaders,
 ): Promise<BulkChange | undefined> {
   const id = headers[changeHeader]
-  if (id === undefined) return undefined
+  if (id === undefined) {
+    const command = headers[commandHeader]
+    const isChange = command !== undefined && undoableGroups.includes(operation.id.split('.')[0] ?? '')
+    if (!isChange || !['admin', 'instructor'].includes(principal.role)) return undefined
+    return { id: newId('chg'), command: command.slice(0, maxCommandLength), counts: new Map() }
+  }
   const row = await database.one<ChangeRow>(
     sql`select user_id, state, created_at from changes where id = ${id}`,
   )
@@ -54,9 +78,17 @@ export async function changeOf(
   })
 }
 
-/** Adds the counts of a transaction to those of its change. */
-export function storeCounts(database: Transaction, { id, counts }: BulkChange): void {
+/** Adds the counts of a transaction to those of its change, and begins and ends one that is a single request. */
+export function storeCounts(
+  { database, principal, now }: Pick<Asking, 'principal' | 'now'> & { readonly database: Transaction },
+  { id, command, counts }: BulkChange,
+): void {
   if (counts.size === 0) return
+  if (command !== undefined) {
+    database.queue(sql`
+      insert into changes (id, user_id, command, state, created_at, ended_at)
+      values (${id}, ${principal.userId}, ${command}, 'completed', ${now}, ${now})`)
+  }
   const slot = database.dialect.hasManyWriters ? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) : 0
   const rows = [...counts].map(([action, total]) => [id, action, slot, total])
   database.queue(sql`

@@ -149,7 +149,7 @@ async function handled({ app, route, context }: OperationRequest, call: Call): P
   const { operation, handle } = route
   const change = operation.method === 'GET' ? undefined : await changeOf(call, context.raw.headers)
   const answer = await handle(change ? { ...call, change } : call)
-  if (change) storeCounts(call.database, change)
+  if (change) storeCounts(call, change)
   return successOf(operation, answer, context, call.preconditions, app.tagged)
 }
 

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { courses } from '../../contract/courses.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { UndoFailure } from '../../contract/undo.ts'
+import type { UndoableNoun, UndoFailure } from '../../contract/undo.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Input, Perform } from './perform.ts'
 import { type LessonMove, movesToFormerPlaces, readPlaces } from './place-lessons.ts'
 import type { Actions, UndoAction } from './plan-undo.ts'
-import { type KindName, kindOf, kinds, writableOf } from './record-kinds.ts'
+import { kindOf, kinds, writableOf } from './record-kinds.ts'
 
 /** A write of an undo. */
 interface Step {
@@ -75,7 +75,7 @@ export async function carryOut(
     const { moduleId } = action.net.known
     return restored.get(action)?.['moduleId'] === null && returningModules.has(moduleId) ? { moduleId } : {}
   }
-  const of = (name: KindName) => actions.filter(({ of }) => of.name === name)
+  const of = (name: UndoableNoun) => actions.filter(({ of }) => of.name === name)
   const names = kinds.map(({ name }) => name)
 
   try {
@@ -95,7 +95,7 @@ export async function carryOut(
       await run(returning.flatMap(reopening))
     }
     await run(actions.flatMap((action) => freeing(action, actions)))
-    const there = (name: KindName) => of(name).filter(({ kind }) => kind !== 'delete')
+    const there = (name: UndoableNoun) => of(name).filter(({ kind }) => kind !== 'delete')
     for (const name of names)
       await run(there(name).flatMap((action) => rewriting(action, lostModule(action))))
     for (const name of names.toReversed()) {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { type KindName, kindOf } from './record-kinds.ts'
+import type { UndoableNoun } from '../../contract/undo.ts'
+import { kindOf } from './record-kinds.ts'
 
 /** An action on one record, from the audit log. */
 export interface RecordedAction {
@@ -22,7 +23,7 @@ export interface FieldChange {
 
 /** All actions of a change on one record, summed up. */
 export interface NetChange {
-  readonly noun: KindName
+  readonly noun: UndoableNoun
   readonly id: string
   readonly name: string
   /** Whether the record was there before the change, and after it. */
@@ -48,7 +49,7 @@ export interface Summed {
 
 /** A record while its actions are summed up. */
 interface Sum {
-  noun: KindName
+  noun: UndoableNoun
   id: string
   name: string
   wasThere: boolean
@@ -118,7 +119,7 @@ export const erasedForGood = 'erased for good'
 /** Reason of new passwords. */
 export const passwords = 'passwords'
 
-function begin(noun: KindName, id: string, action: RecordedAction, written: readonly string[]): Sum {
+function begin(noun: UndoableNoun, id: string, action: RecordedAction, written: readonly string[]): Sum {
   const { before, after, name } = action
   const wasThere = before !== null
   const sum: Sum = {

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { courses } from '../../contract/courses.ts'
 import { lessons } from '../../contract/lessons.ts'
+import type { UndoableNoun } from '../../contract/undo.ts'
 import { ProblemError } from '../problem-error.ts'
 import { type FieldChange, isSame, type NetChange } from './net-change.ts'
 import type { Perform } from './perform.ts'
-import { type KindName, kinds, type RecordKind } from './record-kinds.ts'
+import { kinds, type RecordKind } from './record-kinds.ts'
 
 /** An action of an undo on one record: brings a deleted one back, changes fields back, or removes a created one. */
 export interface UndoAction {
@@ -20,7 +21,7 @@ export interface UndoAction {
 
 /** A record, or fields of one, that an undo leaves as they are. */
 export interface Kept {
-  readonly noun: KindName
+  readonly noun: UndoableNoun
   readonly id: string
   readonly name: string
   readonly fields: readonly string[]

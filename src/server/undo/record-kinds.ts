@@ -9,23 +9,12 @@ import { LessonInput } from '../../contract/lessons.ts'
 import { MappingInput } from '../../contract/mappings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { TermInput } from '../../contract/terms.ts'
+import type { UndoableNoun } from '../../contract/undo.ts'
 import { UserInput } from '../../contract/users.ts'
-
-/** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
-export type KindName =
-  | 'term'
-  | 'user'
-  | 'course'
-  | 'group'
-  | 'membership'
-  | 'lesson'
-  | 'enrollment'
-  | 'grade'
-  | 'mapping'
 
 /** Operations and fields that read records of one kind and write them back. */
 export interface RecordKind {
-  readonly name: KindName
+  readonly name: UndoableNoun
   /** Fields that can be written. */
   readonly fields: readonly string[]
   readonly list: Operation

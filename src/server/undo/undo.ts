@@ -62,7 +62,7 @@ async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undo
   const perform = performer({ ...call, change })
   const deletesWhole = mayDeleteWhole(call)
   const { failed, isComplete } = await carryOut(call, perform, plan, { deletesWhole, maxWrites: limit })
-  storeCounts(database, change)
+  storeCounts(call, change)
   if (isComplete) {
     const state = failed.length > 0 ? 'partial' : 'completed'
     await database.run(sql`update changes set state = ${state}, ended_at = ${now} where id = ${id}`)

@@ -40,14 +40,28 @@ describe('a command that changes many records', () => {
     ])
   })
 
-  test('is none where it changes nothing, or a single record', async ({ local }) => {
+  test('is none where it changes nothing', async ({ local }) => {
     writeFileSync(join(local.cwd, 'u.csv'), csv)
     await local.run('users import u.csv --dry-run')
-    await local.run('users create --email eve@b.example')
-    await local.run('users update email:eve@b.example --first-name Eve')
-    writeFileSync(join(local.cwd, 'a.yaml'), 'learnctl: 1\nusers:\n- {email: eve@b.example}\n')
+    writeFileSync(join(local.cwd, 'a.yaml'), 'learnctl: 1\nusers:\n- {email: admin@academy.local}\n')
     await local.run('apply a.yaml --yes')
     await local.run('diff a.yaml')
+    expect(await changes(local)).toEqual([])
+  })
+})
+
+describe('a command that changes one record', () => {
+  test('is a change as well, which `undo last` takes back', async ({ local }) => {
+    await local.run('users update email:admin@academy.local --first-name Eve')
+    expect(await changes(local)).toEqual([['users update', null, 'completed', { 'user.updated': 1 }]])
+    const { stdout } = await local.run('undo last --dry-run')
+    expect(stdout).toContain('      profile.firstName: "Eve" → none\n')
+  })
+
+  test('is none where it fails, changes nothing, or what it changes is not undone', async ({ local }) => {
+    await local.run('users update email:none@b.example --first-name Eve')
+    await local.run('keys create --name ci')
+    await local.run('settings update --instructor-access all')
     expect(await changes(local)).toEqual([])
   })
 })

@@ -84,6 +84,17 @@ describe('undoing a change', () => {
     expect((await plan(admin, id)).actions).toMatchObject([{ action: 'update', id: course.id }])
   })
 
+  test('takes back a single request that named its command', async ({ academy, admin }) => {
+    const header = { 'change-command': 'courses create' }
+    const { body: course } = await admin.post('/v1/courses', { title: 'Sea' }, header)
+    const learner = await academy.person('learner')
+    await learner.put('/v1/user/profile', { profile: { bio: 'x' } }, header)
+    const { data } = (await admin.get('/v1/changes')).body
+    expect(data).toMatchObject([{ command: 'courses create', state: 'completed', userId: admin.id }])
+    await undo(admin, data[0].id)
+    expect((await admin.get(`/v1/courses/${course.id}`)).status).toBe(404)
+  })
+
   test('of a request or an entry of the audit log is for admins', async ({ academy, admin }) => {
     const teacher = await academy.person('instructor')
     const { body: course } = await admin.post('/v1/courses', { title: 'Sea' })
