@@ -103,7 +103,7 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
 
   return {
     async run(steps, size = singly) {
-      const isBatch = size.records > 1
+      const isBatch = size !== singly
       try {
         for await (const units of unitsOf(Symbol.asyncIterator in steps ? steps : [steps], size, numbers)) {
           for (const unit of units) {
@@ -180,7 +180,7 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     const current = step.current ?? (await createdBy(step))
     if (!current) return { kind: 'unchanged' }
     if (deed === 'delete') {
-      await deleteRecord(executing, dataset, current, version, step.isForced)
+      await deleteRecord(executing, dataset, current, version)
       return { kind: 'deleted' }
     }
     const body = deed === 'patch' ? record : await dataset.toBody(record, current, executing.names)
@@ -243,7 +243,8 @@ export async function* unitsOf<From>(
   if (rest.length > 0) yield [unitOf(rest)]
 }
 
-const singly: BatchSize = { ...batchSize, records: 1 }
+/** Each step in a request of its own. */
+export const singly: BatchSize = { ...batchSize, records: 1 }
 
 /** True for an error that shows that a request was not carried out. */
 function isRefusal(error: unknown): boolean {

@@ -85,7 +85,7 @@ export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
 /** Opens everything that sending needs. Throws if the platform lacks a required operation. */
 export async function openSending(
   context: Context,
-  { dataset, file, onExists, batchSize, concurrency }: Import,
+  { dataset, file, onExists, concurrency }: Import,
 ): Promise<Sending> {
   const { io, session } = context
   const writing = await openWriting({ io, session }, concurrency, {
@@ -104,7 +104,7 @@ export async function openSending(
     printIds: idPrinter(context),
     resolve: abilities.keys ? async (record) => record : referenceResolver(caller, dataset, signal),
     ...{ dataset, finder, onExists },
-    abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
+    abilities,
   }
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
+import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import type { Column } from '../dataset/column.ts'
 import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
@@ -139,7 +140,7 @@ async function planRow(
     const match = asked && !step ? await finder.find(record) : null
     const shown = step ?? match?.shown ?? null
     const found = match
-    if (replaces) steps.set(name, { ...shown, ...record })
+    if (replaces) steps.set(name, shown && isOlder(dataset, record, shown) ? shown : { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
       return failingAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
@@ -158,7 +159,10 @@ async function planRow(
     }
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
     if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
-    if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
+    if (isOlder(dataset, record, shown)) {
+      if (await isInHistory(sending, record, shown)) return { action: 'unchanged', ...noChanges, found }
+      return failing(`the ${dataset.noun} that is there is newer`)
+    }
     const changes = await columnsChanged(sending, restoring(record, shown), shown)
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
   } catch (error) {
@@ -167,6 +171,29 @@ async function planRow(
       return failing(error.message, error.faults)
     throw error
   }
+}
+
+/** True for older progress, or an older grade, that was recorded before: a file with a history is imported again. */
+async function isInHistory(
+  { caller, dataset, signal }: Sending,
+  record: JsonObject,
+  shown: JsonObject,
+): Promise<boolean> {
+  if (!caller.isOurs()) return false
+  const isSame = (step: JsonObject, values: readonly string[], time: string) =>
+    values.every((field) => record[field] === undefined || record[field] === step[field]) &&
+    Date.parse(String(record[time])) === Date.parse(String(step[time]))
+  if (dataset.name === 'grades') {
+    const input = { params: { gradeId: String(shown['id']) }, signal }
+    for await (const { data } of caller.pages(calls.grades.history, input))
+      if (data.some((step) => isSame(step, ['scoreGiven', 'scoreMaximum'], 'gradedAt'))) return true
+    return false
+  }
+  const [learnerId, course_id] = [String(shown['learnerId']), String(shown['courseId'])]
+  const input = { params: { learnerId }, query: { course_id }, signal }
+  for await (const { data } of caller.pages(calls.progress.history, input))
+    if (data.some((step) => isSame(step, ['completionPercentage'], 'lastAccessed'))) return true
+  return false
 }
 
 /** Returns a test for the columns that a new record needs and does not have. */

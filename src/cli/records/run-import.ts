@@ -12,7 +12,7 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
-import { createExecutor, unitsOf } from './execute.ts'
+import { createExecutor, singly, unitsOf } from './execute.ts'
 import {
   type Counts,
   countsOf,
@@ -57,7 +57,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const { rows, invalid } = checked
   const sending = await openSending(context, wanted)
   const isBatch = sending.abilities.batch
-  const size: BatchSize = { ...batchSize, records: isBatch ? wanted.batchSize : 1 }
+  const size = isBatch ? { ...batchSize, records: wanted.batchSize } : singly
   const target = platformName(session.target())
   const identity = identityOf(wanted, target, size)
   const journal = await openJournal(io, directories.state, identity, wanted.line, wanted.restart)

@@ -26,8 +26,6 @@ export interface Step<From> {
   readonly created?: JsonObject
   /** Changes the record only at this version (If-Match). */
   readonly version?: number | undefined
-  /** Deletes a course with everything that it contains. */
-  readonly isForced?: boolean
   /** Sent after earlier steps that share one of these names. */
   readonly lanes?: readonly string[]
   /** Left out if this earlier step was refused; it is in an earlier phase or shares a lane. */

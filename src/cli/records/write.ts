@@ -91,14 +91,12 @@ export async function deleteRecord(
   { name, operations: { delete: remove, params } }: Dataset,
   shown: JsonObject,
   ifMatch?: number,
-  isForced = false,
 ): Promise<void> {
   if (!remove) throw new TypeError(`${name} have no delete`)
   try {
     await write(writer, remove, {
       params: params(shown),
       ifMatch,
-      ...(isForced && { query: { force: true } }),
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error

@@ -15,7 +15,7 @@ import { invalid, notFound, ProblemError } from '../problem-error.ts'
 import { type GradeRow, gradeColumns, scoreOf, toGrade } from './grade-row.ts'
 import { deleteGrade, setGrade } from './gradebook.ts'
 import { reportGrades } from './gradebook-report.ts'
-import { resolveGrade } from './resolve-grade.ts'
+import { type ResolvedGrade, resolveGrade } from './resolve-grade.ts'
 
 interface StepRow extends Row {
   readonly grade_id: string
@@ -122,11 +122,32 @@ export const gradeRoutes = routesOf(grades, {
         const detail = `User ${userEmail} already has a grade for item ${itemId} in course ${courseTitle}: ${id}.`
         throw new ProblemError('duplicate', detail, { members: { id } })
       }
-      const outcome = await upsert(onExists, graded.before, write, write)
-      return { ...outcome, ...warnings?.[0] }
+      try {
+        const outcome = await upsert(onExists, graded.before, write, write)
+        return { ...outcome, ...warnings?.[0] }
+      } catch (error) {
+        const isStale = error instanceof ProblemError && error.code === 'stale_grade'
+        const id = graded.before?.id
+        if (!isStale || id === undefined || !(await isInHistory(item, id, graded.grade))) throw error
+        return { id, created: false, code: 'unchanged' }
+      }
     })
   },
 })
+
+/** True for an older grade that was recorded before: a file with the history of grades is imported again. */
+async function isInHistory(
+  { database }: Call,
+  id: string,
+  { scoreGiven, scoreMaximum, published, gradedAt }: ResolvedGrade['grade'],
+): Promise<boolean> {
+  const score = scoreGiven === null ? sql`cleared = 1` : sql`cleared = 0 and score_given = ${scoreGiven}`
+  const step = await database.one(sql`
+    select 1 from grade_steps
+    where grade_id = ${id} and graded_at = ${gradedAt ?? null} and ${score} and score_maximum = ${scoreMaximum}
+      and published = ${published ? 1 : 0} limit 1`)
+  return step !== undefined
+}
 
 /** Returns the writable fields of a body. Read-only fields may be sent back unchanged, see `requireUnchanged`. */
 function writable(rawBody: unknown): unknown {

@@ -87,10 +87,27 @@ export const progressRoutes = routesOf(progress, {
       }
       const before = await findExisting(item)
       if (before && onExists === 'fail') throw await alreadyRecorded(call, before)
-      return upsert(onExists, before, write, write)
+      try {
+        return await upsert(onExists, before, write, write)
+      } catch (error) {
+        if (!(error instanceof ProblemError && error.code === 'stale_progress')) throw error
+        const current = error.members['current'] as Progress
+        if (!(await isInHistory(item, current))) throw error
+        return { id: current.learnerId, created: false, code: 'unchanged' }
+      }
     })
   },
 })
+
+/** True for older progress that was recorded before: a file with the history of learners is imported again. */
+async function isInHistory({ database, rawBody }: Call, { learnerId, courseId }: Progress): Promise<boolean> {
+  const { completionPercentage, lastAccessed } = parseBody(ProgressItem, rawBody)
+  const step = await database.one(sql`
+    select 1 from progress_steps
+    where user_id = ${learnerId} and course_id = ${courseId} and last_accessed = ${lastAccessed ?? null}
+      and percentage = ${completionPercentage} limit 1`)
+  return step !== undefined
+}
 
 /** Returns the stored read-only fields, which a caller may send back unchanged. */
 async function readOnlyFieldsOf(call: Call, userId: string): Promise<Partial<Progress>> {

@@ -53,27 +53,27 @@ test.for<readonly [string, string]>([
   'a row that another import creates after it was looked for is found again, to %s',
   async ([mode, told], { academy }) => {
     const { key, post } = await academy.person('admin')
-    await post('/v1/users', { externalId: '1', email: 'u1@b.example' })
+    await post('/v1/courses', { externalId: '1', title: 'One' })
     const platform = transportTo(academy)
     const raced: string[] = []
     const transport: typeof platform = async (request) => {
       const answer = await platform(request)
       if (
         answer.status === 404 &&
-        decodeURIComponent(request.url).endsWith('/users/ext:2') &&
+        decodeURIComponent(request.url).endsWith('/courses/ext:2') &&
         raced.length === 0
       ) {
         raced.push(request.url)
-        await post('/v1/users', { externalId: '2', email: 'u2@b.example' })
+        await post('/v1/courses', { externalId: '2', title: 'Two' })
       }
       return answer
     }
     const cli = testCli({ transport })
     onTestFinished(() => cli.remove())
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-    const stdin = 'externalId,email,firstName\n1,u1@b.example,\n2,u2@b.example,Ada\n3,u3@b.example,Ben\n'
-    const flags = `--batch-size 1 --concurrency 1 --on-exists ${mode}`
-    const { code, stderr } = await cli.run(`users import - ${flags}`, { env, stdin })
+    const stdin = 'externalId,title,language\n1,One,\n2,Two,en\n3,Three,en\n'
+    const flags = `--concurrency 1 --on-exists ${mode}`
+    const { code, stderr } = await cli.run(`courses import - ${flags}`, { env, stdin })
     expect(raced).toHaveLength(1)
     expect({ code, stderr }).toMatchObject({ code: 0 })
     for (const part of told.split(', ')) expect(stderr).toContain(part)

@@ -126,6 +126,30 @@ describe('a dry run of an import', () => {
     }
   })
 
+  test.for([
+    ['progress', 'completionPercentage,lastAccessed'],
+    ['grades', 'scoreGiven,gradedAt'],
+  ] as const)(
+    'and an import of a history say again that each row is there: %s',
+    async ([noun, columns], { local }) => {
+      await local.run('courses import -', { stdin: 'externalId,title,status\nC,Sea,published\n' })
+      await local.run('users import -', { stdin: before })
+      const row = (value: string) => `ext:C,ext:1,${value}\n`
+      const history = `courseId,learnerId,${columns}\n${row('40,2026-02-14')}${row('30,2026-02-15')}${row('90,2026-02-16')}`
+      await local.run('enrollments import -', { stdin: 'courseId,userId\next:C,ext:1\n' })
+      expect((await local.run(`${noun} import -`, { stdin: history })).code).toBe(0)
+      for (const flags of ['--dry-run', '', '--batch-size 1']) {
+        const { code, stderr } = await local.run(`${noun} import - ${flags}`, { stdin: history })
+        expect([code, stderr]).toEqual([0, expect.stringContaining(': 3 unchanged')])
+      }
+      const other = history.replace('30,2026-02-15', '31,2026-02-15')
+      for (const flags of ['--dry-run', '']) {
+        const { code, stderr } = await local.run(`${noun} import - ${flags}`, { stdin: other })
+        expect([code, stderr]).toEqual([8, expect.stringMatching(/: 2 unchanged, 1 fail/)])
+      }
+    },
+  )
+
   test('finds users by their addresses as the import does', async ({ local }) => {
     await local.run('users import -', { stdin: 'externalId,email\n1,a@b.example\n,b@b.example\n' })
     const stdin = 'externalId,email\n7,A@b.example\n8,b@b.example\n'

@@ -219,7 +219,7 @@ test('progress and grades that are there are left alone or refused, in batches, 
     const ran = await local.run(`${noun} import - --on-exists skip --batch-size 1`, {
       stdin: `${[head, ...rest].join('\n')}\n`,
     })
-    expect(ran.stderr).toContain(rest.length === 1 ? '1 updated' : '1 updated, 1 skipped')
+    expect(ran.stderr).toContain(rest.length === 1 ? '1 created' : '1 created, 1 skipped')
   }
 })
 
