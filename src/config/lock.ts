@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './files.ts'
@@ -153,22 +153,6 @@ export function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     return systemCode(error) === 'EPERM'
-  }
-}
-
-/**
- * Returns an identifier of a process's start that no later process with the same pid shares, even after a
- * reboot; null on systems without /proc (Linux, proc(5)).
- */
-export function processStartOf(pid: number): string | null {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field is the program's name, which may contain anything.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return ticks === undefined ? null : `${boot} ${ticks}`
-  } catch {
-    return null
   }
 }
 

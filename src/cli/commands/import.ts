@@ -51,8 +51,6 @@ export const importFlags = [
     file: 'write',
     summary: 'File for rejected rows (default <file>.errors.csv, or the next free name)',
   },
-  { name: 'resume', kind: 'switch', summary: 'Continue an interrupted import of this file (default)' },
-  { name: 'restart', kind: 'switch', summary: 'Start an interrupted import again from the first row' },
   {
     name: 'format',
     kind: 'text',
@@ -161,7 +159,7 @@ function sourceIn(
   context: Context,
   { flags, arguments: { file } }: Given,
   { flag, open }: OtherSystem,
-): Pick<Imported, 'path' | 'fileFlag' | 'open'> | undefined {
+): Pick<Imported, 'path' | 'open'> | undefined {
   const name = flags[flag.name]
   if (name === undefined) return undefined
   if (file !== undefined) throw new UsageError(`A file and --${flag.name} cannot be used together`)
@@ -170,7 +168,7 @@ function sourceIn(
     throw new UsageError(`--${ofFiles} is about files; --${flag.name} ${name} has none`)
   }
   checkChoices([flag], flags)
-  return { path: String(name), fileFlag: [`--${flag.name}`], open: () => open(context, String(name)) }
+  return { path: String(name), open: () => open(context, String(name)) }
 }
 
 /** A flag for files that have their records in another form than one per row. */
@@ -206,8 +204,6 @@ export interface Imported {
   readonly command: readonly string[]
   /** Opens the source if it is no file. */
   readonly open?: (mapping: Mapping) => Promise<ImportFile>
-  /** Flag that names the file, if it is not an argument. */
-  readonly fileFlag?: readonly string[]
   /** Flags beside those of every import. */
   readonly flags?: readonly string[]
 }
@@ -216,14 +212,11 @@ export interface Imported {
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset: wholeDataset, path, command, fileFlag = [], flags = [], open }: Imported,
+  { dataset: wholeDataset, path, command, flags = [], open }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
   const text = (flag: string) => (given.flags[flag] === undefined ? undefined : String(given.flags[flag]))
-  if (given.flags['resume'] && given.flags['restart']) {
-    throw new UsageError('--resume and --restart cannot be used together')
-  }
   const number = (flag: string, standard: number, most: number) => {
     const value = Number(given.flags[flag] ?? standard)
     if (Number.isInteger(value) && value >= 1 && value <= most) return value
@@ -262,8 +255,6 @@ export async function importRecords(
     onExists: saved?.onExists ?? ((text('on-exists') ?? 'update') as never),
     skipInvalid: given.flags['skip-invalid'] === true,
     batchSize: number('batch-size', 500, 1000),
-    resume: given.flags['resume'] === true,
-    restart: given.flags['restart'] === true,
     concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file),
     isErrorsFileNamed: text('errors') !== undefined,
@@ -272,7 +263,6 @@ export async function importRecords(
       const { saveMapping, wholeMapping } = await import('../records/save-mapping.ts')
       await saveMapping(io, mappingFile, text('mapping'), wholeMapping(mapping, dataset, file))
     },
-    line: lineOf(context, given, [...command, ...(path === undefined ? [] : [...fileFlag, path])], flags),
     saved: saved && target,
   }
   const planOut = text('plan-out')
@@ -358,27 +348,4 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 
 function isDocument(format: string): boolean {
   return ['json', 'jsonl', 'yaml'].includes(format)
-}
-
-/** Returns the command line of an import without `--resume` and `--restart`. */
-function lineOf(
-  { settings }: Context,
-  given: Given,
-  command: readonly string[],
-  ownFlags: readonly string[],
-): Import['line'] {
-  const words = ['learnctl', ...command]
-  const flags = [...ownFlags]
-  const { profile, url, database } = settings
-  for (const { value, origin } of [profile, url, database]) {
-    if (origin.source === 'flag' && value !== null) words.push(origin.name, String(value))
-  }
-  for (const { name: flag } of importFlags) {
-    const value = given.flags[flag]
-    if (value === undefined || value === false || flag === 'resume' || flag === 'restart') continue
-    for (const each of Array.isArray(value) ? value : [value]) {
-      flags.push(`--${flag}`, ...(each === true ? [] : [String(each)]))
-    }
-  }
-  return { words, flags }
 }

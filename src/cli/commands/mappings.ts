@@ -84,7 +84,6 @@ async function mapFile(context: Context, given: Given): Promise<void> {
     dataset: mappingsOf(kind),
     path,
     command: ['integrations', 'map', kind],
-    fileFlag: ['--file'],
   })
 }
 

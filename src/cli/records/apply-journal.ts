@@ -6,7 +6,7 @@ import { systemCode } from '../../config/errors.ts'
 import { makeDirectory } from '../../config/files.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Part } from './entries.ts'
-import { createLineWriter, journalPath, maxAttemptAgeMs, readLines, replaceLines } from './journal-file.ts'
+import { createLineWriter, maxAttemptAgeMs, readLines, replaceLines } from './journal-file.ts'
 import type { Action } from './plan.ts'
 import type { Attempt, Step, Unit } from './step.ts'
 
@@ -59,7 +59,8 @@ export async function openApplyJournal(
   plan: string | null,
 ): Promise<ApplyJournal> {
   const directory = join(stateDirectory, 'applies')
-  const path = await journalPath(directory, { target, dataset: 'academy', source: '' })
+  const name = createHash('sha256').update(target).digest('hex').slice(0, 24)
+  const path = join(directory, `${name}.jsonl`)
   const [header, ...before] = readIfThere(path)
   const isSamePlan = plan !== null && header?.['plan'] === plan
   const unanswered = new Map<string, Begun>()
@@ -107,8 +108,6 @@ export async function openApplyJournal(
       const key = isKnown ? earlier.key : crypto.randomUUID()
       return {
         idempotencyKey: key,
-        before: null,
-        forgotten: false,
         async begin() {
           start()
           if (opened) open.set(opened.id, opened)

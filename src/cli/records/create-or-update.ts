@@ -5,7 +5,7 @@ import type { Match } from '../dataset/find.ts'
 import type { Abilities } from './abilities.ts'
 import { columnsChanged, restoring } from './compare.ts'
 import { restoreTaken } from './restore-lessons.ts'
-import type { Attempt, Outcome, Step } from './step.ts'
+import type { Outcome, Step } from './step.ts'
 import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
 
 /** Dependencies of `put` steps, which are sent without a comparison. */
@@ -32,33 +32,27 @@ export function createPut<From>(putting: Putting<From>) {
   /** True if the next record is probably new: it is then created at once, and looked up only on a conflict. */
   let isNextNew = true
 
-  return async (step: Step<From>, attempt: Attempt): Promise<Outcome> => {
+  return async (step: Step<From>): Promise<Outcome> => {
     const record = await putting.resolve(step.record)
-    const { before, begin } = attempt
-    const keys = abilities.keys && !attempt.forgotten
-    if (dataset.operations.update === undefined) return set(record, attempt)
+    if (dataset.operations.update === undefined) return set(record)
     const findable = abilities.find && keyOf(dataset, record) !== null
-    if (before !== null && !keys && !findable) return unknownOutcome
-    if (before === null && putting.isDoubtful(step)) {
+    if (putting.isDoubtful(step)) {
       if (!findable) return unknownOutcome
       const { shown } = await finder.find(record)
       // Created by the earlier import.
       if (shown !== null && onExists !== 'update') return { kind: 'created' }
-      if (shown !== null) return change(record, shown, attempt)
+      if (shown !== null) return change(record, shown)
     }
-    // With idempotency keys, a refused creation changed nothing, and a repeated one gets its first answer.
-    const first = before?.kind === 'created' || (before === null && isNextNew && !mayBeId(record))
-    const isLookedFor = findable && !(keys && (onExists === 'fail' || first))
+    // Where idempotency keys are honoured, a creation that is repeated gets its first answer.
+    const isSentFirst = abilities.keys && (onExists === 'fail' || (isNextNew && !mayBeId(record)))
+    const isLookedFor = findable && !isSentFirst
     if (isLookedFor) {
       const { shown } = await finder.find(record)
-      // Created by this import before it was interrupted.
-      if (shown !== null && before?.kind === 'created') return { kind: 'created' }
-      if (shown !== null) return change(record, shown, attempt)
+      if (shown !== null) return change(record, shown)
       isNextNew = true
     }
-    if (before === null) await begin({ kind: 'created' })
     try {
-      return await create(record, attempt, findable)
+      return await create(record, findable)
     } catch (error) {
       const refused = error instanceof ApiError && [400, 409, 422].includes(error.status)
       if (!refused || onExists === 'fail' || !findable) throw error
@@ -74,7 +68,7 @@ export function createPut<From>(putting: Putting<From>) {
       const shown = found ?? restored
       if (shown === null) throw error
       isNextNew = false
-      const outcome = await change(record, shown, { ...attempt, before: null })
+      const outcome = await change(record, shown)
       return restored && outcome.kind === 'unchanged' ? { kind: 'updated' } : outcome
     }
   }
@@ -85,15 +79,14 @@ export function createPut<From>(putting: Putting<From>) {
     return failed('duplicate', `the ${dataset.noun} already exists`)
   }
 
-  async function change(record: JsonObject, shown: JsonObject, { before, begin }: Attempt): Promise<Outcome> {
+  async function change(record: JsonObject, shown: JsonObject): Promise<Outcome> {
     if (onExists !== 'update') return existing()
-    const version = before === null ? versionOf(shown) : before.version
+    const version = versionOf(shown)
     const restored = restoring(record, shown)
     // A learnctl server compares; another platform may not offer updates, or count each as a change.
     if (!abilities.keys && (await columnsChanged(putting, restored, shown)).length === 0) {
       return { kind: 'unchanged' }
     }
-    if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
     const body = await dataset.toBody(restored, shown, names)
     const { data } = await updateRecord(putting, dataset, shown, body)
     const same = version !== undefined && versionOf(data) === version
@@ -101,11 +94,8 @@ export function createPut<From>(putting: Putting<From>) {
   }
 
   /** Sends a record that is always set as a whole; repeating that is harmless. */
-  async function set(record: JsonObject, { before, begin }: Attempt): Promise<Outcome> {
-    if (onExists !== 'update' && before === null && (await finder.find(record)).shown !== null) {
-      return existing()
-    }
-    if (before === null) await begin()
+  async function set(record: JsonObject): Promise<Outcome> {
+    if (onExists !== 'update' && (await finder.find(record)).shown !== null) return existing()
     const { data } = await createRecord(putting, dataset, { ...dataset.presumed, ...record })
     const warnings = isJsonObject(data) ? data['warnings'] : undefined
     const [warning] = Array.isArray(warnings) ? warnings.filter(isJsonObject) : []
@@ -115,18 +105,13 @@ export function createPut<From>(putting: Putting<From>) {
     }
   }
 
-  async function create(
-    record: JsonObject,
-    { idempotencyKey }: Attempt,
-    findable: boolean,
-  ): Promise<Outcome> {
+  async function create(record: JsonObject, findable: boolean): Promise<Outcome> {
     try {
-      await createRecord(putting, dataset, record, idempotencyKey)
+      await createRecord(putting, dataset, record)
     } catch (error) {
-      // With idempotency keys, repeating the request on resume gives its outcome.
       if (!(error instanceof AmbiguousError) || abilities.keys) throw error
       if (!findable) return unknownOutcome
-      // A missing record may still appear: the import stops, and looks again when it resumes.
+      // A missing record may still appear: the import stops, and the next one looks again.
       await finder.prepare([record])
       if ((await finder.find(record)).shown === null) throw error
     }

@@ -1,6 +1,4 @@
 import { basename } from 'node:path'
-import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
-import { isAmbiguous } from '../../client/retry.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
@@ -13,7 +11,7 @@ import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { restoreTaken, takenIn } from './restore-lessons.ts'
-import { type Attempt, firstAttempt, type Outcome, type Step, type Unit } from './step.ts'
+import type { Attempt, Outcome, Step, Unit } from './step.ts'
 import {
   type BatchSize,
   batchSize,
@@ -31,8 +29,6 @@ import {
 export interface Writing extends Writer {
   /** Limits concurrent requests; slows down when the platform asks for that. */
   readonly pacing: Pacing
-  /** True if a request was repeated that the platform may have carried out before. */
-  hasRepeated(): boolean
 }
 
 /**
@@ -47,19 +43,14 @@ export async function openWriting(
 ): Promise<Writing> {
   const maximum = session.target().kind === 'local' ? 1 : concurrency
   const pacing = createPacing(maximum, (ms) => sleep(ms, signal))
-  let isRepeated = false
   const caller = await session.caller({
     change,
-    onWait: ({ error, waitMs }) => {
-      isRepeated ||= !isRefusal(error)
-      pacing.slowDown(waitMs)
-    },
+    onWait: ({ waitMs }) => pacing.slowDown(waitMs),
   })
   const names = createNames(caller, signal)
   return {
     ...{ caller, names, signal, pacing },
     notes: createWriteNotes(),
-    hasRepeated: () => isRepeated,
   }
 }
 
@@ -72,12 +63,10 @@ export function sourceOf(files: readonly string[]): string {
 interface Executing<From> extends Writing {
   /** Receives the outcomes of a unit, one for each step that was sent, in order. */
   readonly finish: (unit: Unit<From>, outcomes: readonly Outcome[]) => Promise<void> | void
-  /** Returns how to send a unit; null if an earlier run has sent it. By default each is sent for the first time. */
-  readonly attemptOf?: (unit: Unit<From>) => Attempt | null
-  /** Records that a unit was refused as a whole and changed nothing. */
-  readonly withdraw?: (unit: Unit<From>) => void
+  /** Returns how to send a unit; by default each gets a new key. */
+  readonly attemptOf?: (unit: Unit<From>) => Attempt
   /** Sends a single `put` step. */
-  readonly put?: (step: Step<From>, attempt: Attempt) => Promise<Outcome>
+  readonly put?: (step: Step<From>) => Promise<Outcome>
   /** Whether a batch updates, skips or refuses records that exist (default update). */
   readonly onExists?: OnExists
 }
@@ -95,7 +84,7 @@ interface Executor<From> {
 
 /** Creates an executor: the only loop that sends records. */
 export function createExecutor<From>(executing: Executing<From>): Executor<From> {
-  const { pacing, signal, finish, attemptOf = () => firstAttempt, withdraw, hasRepeated } = executing
+  const { pacing, signal, finish, attemptOf } = executing
   const refusals = createRefusals()
   const refused = new WeakSet<Step<From>>()
   const numbers = { next: 0 }
@@ -108,8 +97,7 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
         for await (const units of unitsOf(Symbol.asyncIterator in steps ? steps : [steps], size, numbers)) {
           for (const unit of units) {
             signal.throwIfAborted()
-            const attempt = attemptOf(unit)
-            if (attempt === null) continue
+            const attempt = attemptOf?.(unit)
             const lanes = [...new Set(unit.steps.flatMap(({ lanes = [] }) => lanes))]
             await pacing.run(() => send(unit, attempt, isBatch), lanes)
           }
@@ -123,20 +111,16 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     },
   }
 
-  async function send(unit: Unit<From>, attempt: Attempt, isBatch: boolean): Promise<void> {
+  async function send(unit: Unit<From>, attempt: Attempt | undefined, isBatch: boolean): Promise<void> {
     const steps = unit.steps.filter((step) => !isLeft(step))
     const [first] = steps
     if (!first) return
-    try {
-      const outcomes = isBatch
-        ? await sendBatch(first.dataset, steps, attempt)
-        : [await sendSingly(first, attempt)]
-      for (const [index, step] of steps.entries()) if (outcomes[index]?.kind === 'failed') refused.add(step)
-      await finish({ ...unit, steps }, outcomes)
-    } catch (error) {
-      if (attempt.before === null && isRefusal(error) && !hasRepeated()) withdraw?.(unit)
-      throw error
-    }
+    await attempt?.begin()
+    const outcomes = isBatch
+      ? await sendBatch(first.dataset, steps, attempt?.idempotencyKey)
+      : [await sendSingly(first, attempt?.idempotencyKey)]
+    for (const [index, step] of steps.entries()) if (outcomes[index]?.kind === 'failed') refused.add(step)
+    await finish({ ...unit, steps }, outcomes)
   }
 
   /** True for a step that needs a refused one. */
@@ -149,9 +133,8 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
   async function sendBatch(
     dataset: Dataset,
     steps: readonly Step<From>[],
-    { idempotencyKey, before, begin }: Attempt,
+    idempotencyKey: string | undefined,
   ): Promise<readonly Outcome[]> {
-    if (before === null) await begin()
     const items = steps.map(({ deed, record }) => {
       const item = dataset.toItem?.(record) ?? record
       return deed === 'put' ? { ...dataset.presumed, ...item } : item
@@ -159,9 +142,9 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     return writeBatch(executing, dataset, items, executing.onExists ?? 'update', idempotencyKey)
   }
 
-  async function sendSingly(step: Step<From>, attempt: Attempt): Promise<Outcome> {
+  async function sendSingly(step: Step<From>, idempotencyKey: string | undefined): Promise<Outcome> {
     try {
-      const outcome = await sendStep(step, attempt)
+      const outcome = await sendStep(step, idempotencyKey)
       refusals.reset()
       return outcome
     } catch (error) {
@@ -169,14 +152,13 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     }
   }
 
-  async function sendStep(step: Step<From>, attempt: Attempt): Promise<Outcome> {
+  async function sendStep(step: Step<From>, idempotencyKey: string | undefined): Promise<Outcome> {
     const { deed, dataset, record, version } = step
     if (deed === 'put') {
       if (!executing.put) throw new TypeError('the executor cannot put')
-      return executing.put(step, attempt)
+      return executing.put(step)
     }
-    if (attempt.before === null) await attempt.begin()
-    if (deed === 'create') return create(step, attempt.idempotencyKey)
+    if (deed === 'create') return create(step, idempotencyKey)
     const current = step.current ?? (await createdBy(step))
     if (!current) return { kind: 'unchanged' }
     if (deed === 'delete') {
@@ -226,7 +208,7 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
  *
  * @param numbers counter of the units
  */
-export async function* unitsOf<From>(
+async function* unitsOf<From>(
   chunks: AsyncIterable<readonly Step<From>[]> | Iterable<readonly Step<From>[]>,
   size: BatchSize,
   numbers: { next: number },
@@ -245,11 +227,3 @@ export async function* unitsOf<From>(
 
 /** Each step in a request of its own. */
 export const singly: BatchSize = { ...batchSize, records: 1 }
-
-/** True for an error that shows that a request was not carried out. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof NotOfferedError) return true
-  if (error instanceof ConnectionError || error instanceof TimeoutError) return !isAmbiguous(error)
-  if (!(error instanceof ApiError) || error.status < 400) return false
-  return error.status === 503 || (error.status < 500 && error.status !== 408 && error.status !== 409)
-}

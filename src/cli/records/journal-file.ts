@@ -1,76 +1,10 @@
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Identity of an import: two imports with equal identities are one, which resumes where it stopped. */
-export interface ImportIdentity {
-  /** Target: a URL or a database. */
-  readonly target: string
-  readonly dataset: string
-  /** The file's path, or the hash of standard input. */
-  readonly source: string
-  /** SHA-256 of the file. */
-  readonly hash: string
-  /** All options that decide which requests are made. */
-  readonly options: JsonObject
-}
-
-/** Maximum number of journals to search for one with the same content. */
-const maximumJournals = 1000
-const maximumHeader = 64 * 1024
 /** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
 export const maxAttemptAgeMs = 23 * 60 * 60 * 1000
-
-/** Returns the path of a journal, derived from the target, the kind of import and the file. */
-export async function journalPath(
-  directory: string,
-  { target, dataset, source }: Pick<ImportIdentity, 'target' | 'dataset' | 'source'>,
-): Promise<string> {
-  const { createHash } = await import('node:crypto')
-  const name = createHash('sha256').update([target, dataset, source].join('\n')).digest('hex').slice(0, 24)
-  return join(directory, `${name}.jsonl`)
-}
-
-/**
- * Returns the journal of an import: the one of its file, else one of a file with the same content; null if there is
- * none.
- */
-export function journalOf(directory: string, path: string, identity: ImportIdentity): string | null {
-  const journals = readdirSync(directory).filter((name) => name.endsWith('.jsonl'))
-  const paths = journals.slice(0, maximumJournals).map((name) => join(directory, name))
-  if (headerOf(path)) return path
-  const { target, dataset, hash } = identity
-  const isOf = (header: JsonObject | null) =>
-    header?.['target'] === target && header['dataset'] === dataset && header['hash'] === hash
-  return paths.find((each) => isOf(headerOf(each))) ?? null
-}
-
-function headerOf(path: string): JsonObject | null {
-  const bytes = Buffer.alloc(maximumHeader)
-  try {
-    const file = openSync(path, 'r')
-    try {
-      const [line = ''] = bytes.subarray(0, readSync(file, bytes)).toString('utf8').split('\n', 1)
-      return objectIn(line)
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
 
 /** Reads the lines of a journal. A truncated last line is skipped: its request was not sent. */
 export function readLines(path: string): JsonObject[] {

@@ -12,7 +12,6 @@ import { type Checked, checkFile } from './check-rows.ts'
 import type { Putting } from './create-or-update.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
-import type { ImportLine } from './import-journal.ts'
 import type { PlanTarget } from './plan-lines.ts'
 import type { ImportFile } from './sources/file.ts'
 import { planRows } from './sources/json.ts'
@@ -26,10 +25,6 @@ export interface Import extends FileMapping {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  /** Starts again from the first row if an import of the file was interrupted. */
-  readonly restart: boolean
-  /** Notes it if there is no interrupted import to resume. */
-  readonly resume: boolean
   readonly concurrency: number
   /** Maximum rows in one request, if the platform takes several. */
   readonly batchSize: number
@@ -39,7 +34,6 @@ export interface Import extends FileMapping {
   readonly isErrorsFileNamed: boolean
   /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
-  readonly line: ImportLine
   /** Command and target if the file is a saved plan; null for a file of records. */
   readonly saved: PlanTarget | null
 }
@@ -62,10 +56,12 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   const options = { partial, isOurs, skipInvalid }
   const checked = await checkFile(file.name, dataset, await rowsOf(), options)
   const { keyless, trimmed } = checked
-  if (keyless > 0) {
-    const [field] = dataset.keys.flat()
-    const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
-    await note(context.io, `${which} no ${field}; each import creates ${them} again`)
+  if (keyless > 0 && isOurs) {
+    const [which, them] = keyless === 1 ? ['1 row has', 'one'] : [`${keyless} rows have`, 'theirs']
+    await note(
+      context.io,
+      `${which} no externalId, and ${them} is made of the file and the line: the same file makes no second record`,
+    )
   }
   if (trimmed.rows > 0) {
     const rows = trimmed.rows === 1 ? '1 row has' : `${trimmed.rows} rows have`
@@ -73,7 +69,26 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
     await note(context.io, `${rows} spaces around a value, which are left out: ${names}`)
   }
   await wanted.saveMapping()
-  return { ...checked, rowsOf }
+  return { ...checked, rowsOf: isOurs ? async (now) => withKeys(await rowsOf(now), wanted) : rowsOf }
+}
+
+/**
+ * Returns rows of which each has a key, so that an import that is run again recognises what it made: a row without an external
+ * id gets one made of the file and its line.
+ */
+function withKeys({ rows, ...others }: Rows, { dataset, file, saved }: Import): Rows {
+  const isKeyed = saved !== null || dataset.keys.some((fields) => fields.join() !== 'externalId')
+  return { ...others, rows: isKeyed ? rows : keyed() }
+
+  async function* keyed(): AsyncGenerator<readonly Row[]> {
+    for await (const some of rows) {
+      yield some.map((row) => {
+        if (typeof row.record['externalId'] === 'string') return row
+        const externalId = `${file.hash.slice(0, 12)}-${row.line}`
+        return { ...row, record: { ...row.record, externalId } }
+      })
+    }
+  }
 }
 
 /** State that sending rows needs. */

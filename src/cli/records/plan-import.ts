@@ -306,7 +306,7 @@ async function isAsPlanned(
   record: JsonObject,
   shown: JsonObject | null,
 ): Promise<boolean> {
-  if (shown === null || sending.onExists !== 'update') return false
+  if (shown === null || sending.onExists === 'fail') return false
   if (isDeepStrictEqual(found, identityOf(shown, planned))) return false
   if (isOlder(sending.dataset, record, shown)) return false
   return (await columnsChanged(sending, restoring(record, shown), shown)).length === 0

@@ -1,38 +1,23 @@
-import { hash } from 'node:crypto'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { csvText } from '../../codec/csv.ts'
-import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
-import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
-import { createExecutor, singly, unitsOf } from './execute.ts'
-import {
-  type Counts,
-  countsOf,
-  type ImportLine,
-  type Journal,
-  lineText,
-  openJournal,
-  type Rejection,
-  type RowOutcome,
-  sumOf,
-  totalOf,
-} from './import-journal.ts'
-import { type ImportIdentity, maxAttemptAgeMs } from './journal-file.ts'
+import { createExecutor, singly } from './execute.ts'
+import { type Counts, countsOf, type Rejection, type RowOutcome, sumOf, totalOf } from './import-outcomes.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
 import { requireSameRecords } from './plan-import.ts'
 import type { ImportFile } from './sources/file.ts'
-import { addedColumns, type ColumnMap, isMappingCell, mappingCells, type ValueMap } from './sources/header.ts'
+import { addedColumns, type ColumnMap, isMappingCell, mappingCells } from './sources/header.ts'
 import { headerMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import type { Refusal, Step, Unit } from './step.ts'
+import type { Refusal, Step } from './step.ts'
 import { type BatchSize, batchSize } from './write.ts'
 
 export interface Imported {
@@ -47,89 +32,58 @@ export interface Imported {
 /** Maximum number of rows to hold for sending again. */
 const maxRetried = 20_000
 
-/**
- * Checks the whole file, then sends it unit by unit and records each answer in the journal. The same command resumes
- * an interrupted import: nothing is sent twice and nothing is skipped.
- */
+/** Checks the whole file, then sends it unit by unit. An import that was interrupted is run again: it recognises its records. */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
-  const { io, directories, session } = context
+  const { io, session } = context
   const checked = await checkImport(context, wanted)
   const { rows, invalid } = checked
   const sending = await openSending(context, wanted)
-  const isBatch = sending.abilities.batch
-  const size = isBatch ? { ...batchSize, records: wanted.batchSize } : singly
-  const target = platformName(session.target())
-  const identity = identityOf(wanted, target, size)
-  const journal = await openJournal(io, directories.state, identity, wanted.line, wanted.restart)
-  if (isBatch) requireRemembered(journal, io.now(), wanted.line)
-  const beginning = beginningOf(wanted, journal, rows)
-  if (beginning !== null) await note(io, beginning)
+  const size = sending.abilities.batch ? { ...batchSize, records: wanted.batchSize } : singly
+  // Durations count back from one time in all passes.
+  const now = io.now()
+  const rowsOf = async () => valid(await checked.rowsOf(now), invalid)
+  const done: Done = { counts: countsOf([]), rejections: [] }
   const line = await createProgressLine(io, 'rows', rows)
-  const rowsOf = async (now?: number) => valid(await checked.rowsOf(now), invalid)
   try {
-    const isLocal = session.target().kind === 'local'
     if (wanted.saved) {
-      const units = unitsOf(inSteps((await rowsOf()).rows, stepFor(sending)), size, { next: 0 })
-      await requireSameRecords(io, sending, wanted, isLocal, unsent(units, journal))
+      const isLocal = session.target().kind === 'local'
+      await requireSameRecords(io, sending, wanted, isLocal, (await rowsOf()).rows)
     }
-    const onAnswer = () => line.update(totalOf(journal.counts))
-    const warned = await sendRows(wanted, { sending, journal, size, rowsOf, onAnswer })
+    const onAnswer = () => line.update(totalOf(done.counts))
+    const warned = await sendRows(wanted, { sending, done, size, rowsOf, onAnswer })
     line.stop()
 
     for (const text of sending.notes.sentences()) await note(io, text)
     if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
-    const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
-    const rejections = [...journal.rejections, ...invalid.values()]
+    const counts = sumOf(done.counts, countsOf([...invalid.values()]))
+    const rejections = [...done.rejections, ...invalid.values()]
     const errorsFile =
       rejections.length > 0 ? await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections) : null
-    journal.remove()
     return { counts, rows, errorsFile, rejections }
   } catch (error) {
     line.stop()
-    if (journal.hasBegun) {
-      // The same command line would restart the import again.
-      const next = wanted.restart
-        ? `continue with: ${lineText(wanted.line)}`
-        : 'run the same command to continue'
-      await note(io, `Stopped after ${totalOf(journal.counts)} of ${rows} rows; ${next}`)
-    } else journal.remove()
+    const count = totalOf(done.counts)
+    if (count > 0) {
+      const again = 'run the same command again, which recognises what was imported'
+      await note(io, `Stopped after ${count} of ${rows} rows; ${again}`)
+    }
     throw error
-  } finally {
-    journal.close()
   }
 }
 
-/** Returns the identity of an import, with all options that decide which requests are made. */
-function identityOf(wanted: Import, target: string, size: BatchSize): ImportIdentity {
-  const { dataset, file, onExists, skipInvalid, clearEmpty, dateFormat, map, values } = wanted
-  return {
-    target,
-    dataset: dataset.name,
-    source: file.path ?? `standard input ${file.hash}`,
-    hash: file.hash,
-    options: {
-      ...{ onExists, skipInvalid, size: size.records, map: [...map].sort(), clearEmpty },
-      ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
-      ...(dateFormat && { dateFormat }),
-      ...(values.size > 0 && { values: hashOf(values) }),
-      ...(dataset.presumed && { presumed: dataset.presumed }),
-    },
-  }
-}
-
-/** Returns a hash of mapped values: a journal is found by its first line, which must stay short. */
-function hashOf(values: ValueMap): string {
-  const texts = [...values].map(([path, meanings]) => [path, [...meanings].sort()] as const)
-  return hash('sha256', JSON.stringify(texts.sort(([one], [other]) => (one < other ? -1 : 1))))
+/** What an import has done so far. */
+interface Done {
+  counts: Counts
+  rejections: Rejection[]
 }
 
 /** State of an import that sends rows. */
 interface SendingRows {
   readonly sending: Sending
-  readonly journal: Journal
+  readonly done: Done
   readonly size: BatchSize
-  /** Reads the valid rows from the beginning; durations count back from `now`. */
-  readonly rowsOf: (now?: number) => Promise<Rows>
+  /** Reads the valid rows from the beginning. */
+  readonly rowsOf: () => Promise<Rows>
   readonly onAnswer: () => Promise<void>
 }
 
@@ -139,18 +93,16 @@ interface SendingRows {
  */
 async function sendRows(
   wanted: Import,
-  { sending, journal, size, rowsOf, onAnswer }: SendingRows,
+  { sending, done, size, rowsOf, onAnswer }: SendingRows,
 ): Promise<{ readonly rows: number; readonly first: string }> {
   const { dataset } = wanted
-  const { header, labels, rows } = await rowsOf(journal.begunAt)
+  const { header, labels, rows } = await rowsOf()
   const codeCell = codeCellIn(header, wanted.map)
   const warned = { rows: 0, first: '' }
-  let pass = -1
   const executor = createExecutor<Row>({
     ...sending,
     put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
-    attemptOf: ({ number }) => journal.attemptOf(number),
-    finish: async ({ number, steps }, outcomes) => {
+    finish: async ({ steps }, outcomes) => {
       const answers = steps.map(({ from }, index): RowOutcome => {
         const { line } = from
         const outcome = outcomes[index] ?? { kind: 'skipped' }
@@ -160,18 +112,21 @@ async function sendRows(
         // A put deletes nothing.
         return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
       })
-      journal.finish(number, answers, pass >= 0)
+      done.counts = sumOf(done.counts, countsOf(answers))
+      done.rejections.push(...answers.filter((answer) => answer.kind === 'failed'))
       await onAnswer()
     },
-    withdraw: ({ number }) => journal.withdraw(number),
   })
   await executor.run(inSteps(rows, stepFor(sending)), size)
-  for (pass = 0; ; pass += 1) {
-    if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
-    const lines = new Set(journal.retries[pass])
-    if (lines.size === 0) return warned
-    const again = await retriedRows(await rowsOf(journal.begunAt), lines)
+  let before = maxRetried + 1
+  for (let pass = 0; ; pass += 1) {
+    const lines = linesToRetry(wanted, done)
+    if (lines.size === 0 || lines.size >= before) return warned
+    before = lines.size
+    const again = await retriedRows(await rowsOf(), lines)
     const steps = again.map((row) => ({ ...stepFor(sending)(row), lanes: ['retry'] }))
+    done.rejections = done.rejections.filter(({ line }) => !lines.has(line))
+    done.counts = { ...done.counts, failed: done.counts.failed - lines.size }
     // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the two.
     await executor.run(pass % 2 === 0 ? steps.reverse() : steps, size)
   }
@@ -185,38 +140,19 @@ function stepFor({ dataset, abilities }: Sending): (row: Row) => Step<Row> {
   }
 }
 
-/**
- * Returns the rows that were refused for a name that another row may have freed since; none if that is impossible.
- */
+/** Returns the lines that were refused for a name that another row may have freed since; none if that is impossible. */
 function linesToRetry(
   { dataset, onExists }: Import,
-  { counts, rejections, retries }: Pick<Journal, 'counts' | 'rejections' | 'retries'>,
-): readonly number[] {
-  if (dataset.unique === undefined || onExists !== 'update' || counts.updated === 0) return []
-  const lines = rejections.flatMap(({ code, line }) => (code === 'duplicate' ? [line] : []))
-  const before = retries.at(-1)?.length ?? maxRetried + 1
-  return lines.length < before ? lines.toSorted((one, other) => one - other) : []
+  { counts, rejections }: Readonly<Done>,
+): ReadonlySet<number> {
+  if (dataset.unique === undefined || onExists !== 'update' || counts.updated === 0) return new Set()
+  return new Set(rejections.flatMap(({ code, line }) => (code === 'duplicate' ? [line] : [])))
 }
 
 async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<Row[]> {
   const found: Row[] = []
   for await (const some of rows) found.push(...some.filter(({ line }) => lines.has(line)))
   return found
-}
-
-/**
- * Throws a UsageError if a request is so old that the platform may have dropped its idempotency key: repeating it
- * could create its rows twice.
- */
-function requireRemembered(journal: Journal, now: number, line: ImportLine): void {
-  const unknown = journal.unknownSince(now - maxAttemptAgeMs)
-  if (unknown === 0) return
-  const what = unknown === 1 ? 'a request' : `${unknown} requests`
-  throw new UsageError('The import was interrupted too long ago to be continued', {
-    code: 'import_too_old',
-    why: [`It lost the response to ${what}, which the platform remembers for 24 hours; nothing was sent`],
-    hint: `Begin again from the first row; existing records are recognised: ${lineText(line, '--restart')}`,
-  })
 }
 
 const allSteps = ['all']
@@ -249,17 +185,6 @@ async function* inSteps(
   for await (const rows of chunks) yield rows.map(stepOf)
 }
 
-/** Yields the rows of units that no earlier run has begun. */
-async function* unsent(
-  units: AsyncIterable<readonly Unit<Row>[]>,
-  journal: Journal,
-): AsyncGenerator<readonly Row[]> {
-  for await (const some of units) {
-    const left = some.filter(({ number }) => !journal.isBegun(number))
-    yield left.flatMap(({ steps }) => steps.map(({ from }) => from))
-  }
-}
-
 /** Returns the rows that are not rejected. */
 function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {
   return { ...others, rows: invalid.size === 0 ? rows : validIn() }
@@ -267,17 +192,6 @@ function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>)
   async function* validIn(): AsyncGenerator<readonly Row[]> {
     for await (const some of rows) yield some.filter(({ line }) => !invalid.has(line))
   }
-}
-
-function beginningOf(
-  { file, resume }: Import,
-  { formerSource, resumed }: Journal,
-  rows: number,
-): string | null {
-  if (resumed === null)
-    return resume ? `No interrupted import of ${file.name}; starting from the first row` : null
-  const what = formerSource === null ? '' : ` the import of ${formerSource}, which has the same content,`
-  return `Continuing${what} after ${resumed} of ${rows} rows; --restart begins again from the first row`
 }
 
 /** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */

@@ -66,35 +66,10 @@ export interface Unit<From> {
   readonly steps: readonly Step<From>[]
 }
 
-/** Purpose of the request of a single step: to create a record, or to update a version of it. */
-interface Intent {
-  readonly kind?: 'created' | 'updated'
-  /** Version of the record to update. */
-  readonly version?: number
-}
-
-/** Intent of an earlier process. */
-export interface EarlierIntent extends Intent {
-  /** When it was sent, in milliseconds since 1970. */
-  readonly at: number
-}
-
 /** State of a unit before it is sent. */
 export interface Attempt {
-  /** Stable for the same unit of the same journal; undefined for a new key. */
+  /** Undefined for a new key. */
   readonly idempotencyKey: string | undefined
-  /** Intent that an earlier process recorded without an answer; null if there was none. */
-  readonly before: EarlierIntent | null
-  /** True if the earlier attempt is so old that the platform has dropped its key. */
-  readonly forgotten: boolean
   /** Records that the unit is about to be sent; send it only after this resolves. */
-  begin(intent?: Intent): Promise<void>
-}
-
-/** Attempt of a step that no journal records. */
-export const firstAttempt: Attempt = {
-  idempotencyKey: undefined,
-  before: null,
-  forgotten: false,
-  begin: async () => {},
+  begin(): Promise<void>
 }

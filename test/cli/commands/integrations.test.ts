@@ -349,8 +349,8 @@ describe('map', () => {
     expect(await rowsOf(local, 'integrations mappings canvas')).toEqual([])
     expect(await local.run('integrations map canvas course 1 ext:none')).toMatchObject({ code: 3 })
     expect(await local.run('integrations map canvas course 1')).toMatchObject({ code: 2 })
-    expect((await local.run('integrations map canvas course 1 BIO-101 --resume')).stderr).toContain(
-      '--resume requires --file',
+    expect((await local.run('integrations map canvas course 1 BIO-101 --skip-invalid')).stderr).toContain(
+      '--skip-invalid requires --file',
     )
   })
 

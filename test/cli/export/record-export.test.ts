@@ -195,7 +195,7 @@ describe('progress', () => {
         ['courses', ''],
       ] as const) {
         const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
-        const ran = await local.run(`${noun} import - --restart${flags}`, { stdin })
+        const ran = await local.run(`${noun} import -${flags}`, { stdin })
         expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
       }
       for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {

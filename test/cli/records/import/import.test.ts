@@ -1,9 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished } from 'vitest'
-import { ConnectionError } from '../../../../src/client/errors.ts'
-import { processStartOf } from '../../../../src/config/lock.ts'
 import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
 import type { TestAcademy } from '../../../helpers/test-academy.ts'
 
@@ -260,9 +258,7 @@ describe('a record that exists', () => {
 describe('an import that was interrupted', () => {
   const csv = `externalId,email\n${Array.from({ length: 1200 }, (_, row) => `${row},u${row}@b.example\n`).join('')}`
 
-  test('is continued by the same command, and begun again by --restart', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('is run again, and recognises what it made', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'u.csv', csv)
     const controller = new AbortController()
     const stopped = await local.run('users import u.csv --debug', {
@@ -271,67 +267,31 @@ describe('an import that was interrupted', () => {
       onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
     })
     expect(stopped.code).not.toBe(0)
-    const journals = join(local.home, '.local/state/learnctl/imports')
-    expect(readdirSync(journals)).toHaveLength(1)
-
-    const continued = await local.run('users import u.csv')
-    expect(continued, continued.stderr).toMatchObject({ code: 0 })
-    expect(continued.stderr).toBe(
-      'note: Continuing after 500 of 1200 rows; --restart begins again from the first row\nImported 1200 rows of 1200 from u.csv: 1200 created\n',
+    expect(stopped.stderr).toContain(
+      'note: Stopped after 500 of 1200 rows; run the same command again, which recognises what was imported\n',
     )
-    expect(readdirSync(journals)).toEqual([])
+    const again = await local.run('users import u.csv')
+    expect(again.stderr).toBe('Imported 1200 rows of 1200 from u.csv: 700 created, 500 unchanged\n')
     expect(await records(local, 'users')).toHaveLength(1201)
-    const restarted = new AbortController()
-    await local.run('users import u.csv --restart --debug', {
-      signal: restarted.signal,
-      onStderr: (printed) => printed.includes('/v1/users/batch') && restarted.abort(new Error('stop')),
-    })
-    const again = await local.run('users import u.csv --restart')
-    expect(again.stderr).toBe('Imported 1200 rows of 1200 from u.csv: 1200 unchanged\n')
   })
+})
 
-  test('is under way as long as its process is, and not while another one has its number', {
-    tags: ['slow'],
-  }, async ({ local }) => {
-    file(local, 'u.csv', csv)
-    const controller = new AbortController()
-    await local.run('users import u.csv --debug', {
-      signal: controller.signal,
-      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
-    })
-    const journals = join(local.home, '.local/state/learnctl/imports')
-    const path = join(journals, readdirSync(journals)[0] ?? '')
-    const [header = '', ...lines] = readFileSync(path, 'utf8').split('\n')
-    const sayBy = (started: string | null) => {
-      const { started: _, ...rest } = JSON.parse(header)
-      const said = { ...rest, pid: process.ppid, ...(started !== null && { started }) }
-      writeFileSync(path, [JSON.stringify(said), ...lines].join('\n'))
-    }
-    for (const started of [processStartOf(process.ppid), null]) {
-      sayBy(started)
-      const refused = await local.run('users import u.csv --resume')
-      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('is running (process ') })
-    }
-    sayBy('another boot 1')
-    expect(await local.run('users import u.csv --resume')).toMatchObject({ code: 0 })
-  })
-
-  test('is not continued with another file', { tags: ['slow'] }, async ({ local }) => {
-    file(local, 'u.csv', csv)
-    const controller = new AbortController()
-    await local.run('users import u.csv --debug', {
-      signal: controller.signal,
-      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
-    })
-    file(local, 'u.csv', `${csv}x,x@b.example\n`)
-    const refused = await local.run('users import u.csv --resume')
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain('has changed since its import was interrupted')
-    expect(refused.stderr).toContain(
-      'hint: Begin again from the first row: learnctl users import u.csv --restart\n',
-    )
-    expect(await local.run('users import u.csv --restart')).toMatchObject({ code: 0 })
-  })
+test('rows without an external id get one made of the file and the line, and are recognised by it', async ({
+  local,
+}) => {
+  const courses = file(local, 'c.csv', 'title\nSea\nLake\n')
+  const dry = await local.run(`courses import ${courses} --dry-run -o json`)
+  const keys = (JSON.parse(dry.stdout) as { key: string }[]).map(({ key }) => key)
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{12}-2$/), expect.stringMatching(/^[0-9a-f]{12}-3$/)])
+  expect((await local.run(`courses import ${courses}`)).stderr).toBe(
+    'note: 2 rows have no externalId, and theirs is made of the file and the line: the same file makes no second record\nImported 2 rows of 2 from c.csv: 2 created\n',
+  )
+  expect((await local.run(`courses import ${courses}`)).stderr).toContain(': 2 unchanged')
+  file(local, 'c.csv', 'title\nPond\n')
+  expect((await local.run(`courses import ${courses}`)).stderr).toContain(': 1 created')
+  expect((await records(local, 'courses')).map(({ externalId }) => externalId)).toEqual(
+    expect.arrayContaining(keys),
+  )
 })
 
 test('the file of rejected rows is not there where none was rejected', async ({ local }) => {
@@ -363,47 +323,23 @@ describe('an import that cannot go on', () => {
     return { answers, remote, env }
   }
 
-  test('says how to continue, and does so when it can again', { tags: ['slow'] }, async ({ academy }) => {
+  test('says what was done, and that the same command recognises it', { tags: ['slow'] }, async ({
+    academy,
+  }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
     answers.left = 2
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
     const stopped = await remote.run(line, { env })
     expect(stopped.code).toBe(4)
     expect(stopped.stderr.split('\n').slice(0, 2)).toEqual([
-      'note: Stopped after 20 of 40 rows; run the same command to continue',
+      'note: Stopped after 20 of 40 rows; run the same command again, which recognises what was imported',
       'error: Unknown key',
     ])
     answers.left = Number.POSITIVE_INFINITY
-    const other = await remote.run('users import "u v.csv" --on-exists skip', { env })
-    expect(other.code).toBe(2)
-    expect(other.stderr.split('\n')).toEqual([
-      'error: The interrupted import of this file had other options',
-      "  Continue it: learnctl users import 'u v.csv' --concurrency 1 --batch-size 10",
-      "  hint: Begin again from the first row: learnctl users import 'u v.csv' --on-exists skip --restart",
-      '',
-    ])
-    const continued = await remote.run(line, { env })
-    expect(continued.stderr).toMatch(
-      /^note: Continuing after 20 of 40 rows; .*\nImported 40 rows of 40 .*: 40 created\n$/,
-    )
-    const again = await remote.run([...line, '--resume'], { env })
-    expect(again.stderr).toContain('note: No interrupted import of u v.csv; starting from the first row')
+    expect((await remote.run(line, { env })).stderr).toContain('20 created, 20 unchanged')
   })
 
-  test('names the command that continues it, where the same one would begin again', {
-    tags: ['slow'],
-  }, async ({ academy }) => {
-    const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
-    answers.left = 2
-    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
-    const stopped = await remote.run([...line, '--restart'], { env })
-    const next = "learnctl users import 'u v.csv' --concurrency 1 --batch-size 10"
-    expect(stopped.stderr).toContain(`note: Stopped after 20 of 40 rows; continue with: ${next}\n`)
-    answers.left = Number.POSITIVE_INFINITY
-    expect((await remote.run(line, { env })).stderr).toContain('note: Continuing after 20 of 40 rows')
-  })
-
-  test('because the platform refuses the first requests leaves nothing to continue', {
+  test('because the platform refuses the first requests has imported nothing', {
     tags: ['slow'],
   }, async ({ academy }) => {
     for (const flags of ['--batch-size 10', '--batch-size 1']) {
@@ -412,64 +348,18 @@ describe('an import that cannot go on', () => {
       const stopped = await remote.run(`users import "u v.csv" ${flags}`, { env })
       expect(stopped.code).toBe(5)
       expect(stopped.stderr).toMatch(/^error: Only admins may do this\n/)
-      expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
-      answers.left = Number.POSITIVE_INFINITY
-      file(remote, 'u v.csv', 'email\nz@b.example\n')
-      const { stderr } = await remote.run('users import "u v.csv" --on-exists skip', { env })
-      expect(stderr).toMatch(/^Imported 1 row of 1 from u v.csv: 1 (created|skipped)\n$/)
     }
   })
 
-  test('because nothing reaches the platform leaves nothing to continue', { tags: ['slow'] }, async ({
-    academy,
-  }) => {
-    const { key } = await academy.person('admin')
-    const transport = transportTo(academy)
-    let isDown = true
-    const remote = testCli({
-      transport: async (request) => {
-        if (isDown && request.method === 'POST') throw new ConnectionError(request, 'refused', 'Refused')
-        return transport(request)
-      },
-    })
-    onTestFinished(() => remote.remove())
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-    file(remote, 'u.csv', people)
-    const stopped = await remote.run('users import u.csv', { env })
-    expect(stopped.code).toBe(7)
-    expect(stopped.stderr).not.toContain('Stopped after')
-    expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
-    isDown = false
-    expect((await remote.run('users import u.csv --on-exists skip', { env })).stderr).toContain('40 created')
-  })
-
-  test('because the file of rejected rows cannot be written sends nothing again when it can', async ({
-    local,
-  }) => {
+  test('because the file of rejected rows cannot be written is run again', async ({ local }) => {
     await local.run('users create --email a@b.example --external-id 1')
     file(local, 'u.csv', 'externalId,email\n2,a@b.example\n3,c@b.example\n')
     const full = await local.run('users import u.csv --errors /dev/full')
     expect(full.code).toBe(1)
     expect(full.stderr).toContain('error: Cannot write /dev/full: the disk is full')
-    expect(full.stderr).toContain('note: Stopped after 2 of 2 rows; run the same command to continue')
-    const resumed = await local.run('users import u.csv --debug')
-    expect(resumed.code).toBe(8)
-    expect(resumed.stderr).not.toContain('POST')
+    expect(full.stderr).toContain('note: Stopped after 2 of 2 rows; run the same command again')
+    expect(await local.run('users import u.csv')).toMatchObject({ code: 8 })
     expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('2,a@b.example,2,duplicate')
-  })
-
-  test('keeps passwords out of its journal', async ({ local }) => {
-    file(local, 'u.csv', 'email,password\na@b.example,correct horse battery\n')
-    const ran = await local.run('users import u.csv --errors /dev/full')
-    expect(ran.code).toBe(0)
-    await local.run('users create --email x@b.example --external-id 1')
-    file(local, 'u.csv', 'externalId,email,password\n2,x@b.example,correct horse battery\n')
-    expect((await local.run('users import u.csv --errors /dev/full')).code).toBe(1)
-    const journals = join(local.home, '.local/state/learnctl/imports')
-    const [name = ''] = readdirSync(journals)
-    const journal = readFileSync(join(journals, name), 'utf8')
-    expect(journal).toContain('"failed":1')
-    expect(journal).not.toContain('horse')
   })
 })
 
@@ -482,17 +372,6 @@ test('spaces around names are left out, with a note', async ({ local }) => {
   )
   const clean = await local.run('users import -', { stdin: 'externalId,email\n3,c@b.example\n' })
   expect(clean.stderr).not.toContain('spaces')
-})
-
-test('rows that nothing tells from others are named, for each import creates them again', async ({
-  local,
-}) => {
-  const ran = await local.run('courses import -', { stdin: 'title\nSea\nSky\n' })
-  expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
-  const none = await local.run('groups members import - --skip-invalid', {
-    stdin: 'groupId,userId\n5a,\n,b@b.example\n',
-  })
-  expect(none.stderr).not.toContain('creates')
 })
 
 test('a deleted user, and a deleted lesson that keeps its external id, are restored', {

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished } from 'vitest'
-import { ConnectionError } from '../../../../src/client/errors.ts'
-import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { describe, expect } from 'vitest'
+import { type TestCli, test } from '../../../helpers/cli.ts'
 import { resultOf } from '../../../helpers/result.ts'
 
 function write(cli: TestCli, name: string, content: string | Uint8Array): void {
@@ -425,42 +424,6 @@ describe('the file of rejected rows', () => {
     await local.run('users create --email ada@b.example --external-id 1')
     expect(await local.run('enrollments import e.errors.csv')).toMatchObject({ code: 0 })
   })
-})
-
-test('an import that was interrupted is continued with the same mapping only', { tags: ['slow'] }, async ({
-  academy,
-}) => {
-  const { key } = await academy.person('admin')
-  const transport = transportTo(academy)
-  let left = 3
-  const cli = testCli({
-    transport: async (request) => {
-      if (request.method === 'POST' && request.url.includes('/users/batch') && left-- < 1) {
-        throw new ConnectionError(request, 'refused', 'Refused')
-      }
-      return transport(request)
-    },
-    env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key, LEARNCTL_RETRIES: '0' },
-  })
-  onTestFinished(cli.remove)
-  const rows = Array.from({ length: 40 }, (_, n) => `u${n}@b.example,Lehrer\n`)
-  write(cli, 'u.csv', `email,Rolle\n${rows.join('')}`)
-  write(cli, 'm.yaml', 'columns: {Rolle: role}\nvalues: {role: {Lehrer: instructor}}\n')
-  const line = 'users import u.csv --mapping m.yaml --batch-size 10 --concurrency 1'
-  const stopped = await cli.run(line)
-  expect(stopped.code).toBe(7)
-  left = Number.POSITIVE_INFINITY
-  write(cli, 'm.yaml', 'columns: {Rolle: role}\nvalues: {role: {Lehrer: analyst}}\n')
-  const refused = await cli.run(line)
-  expect(refused.code).toBe(2)
-  expect(refused.stderr.split('\n').slice(0, 2)).toEqual([
-    'error: The interrupted import of this file had other options',
-    '  The mapping has changed since',
-  ])
-  write(cli, 'm.yaml', 'values: {role: {Lehrer: instructor}}\ncolumns: {Rolle: role}\n')
-  const continued = await cli.run(line)
-  expect(continued, continued.stderr).toMatchObject({ code: 0 })
-  expect(continued.stderr).toContain('Continuing after 30 of 40 rows')
 })
 
 describe('a file of another program', () => {
