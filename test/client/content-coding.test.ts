@@ -9,6 +9,7 @@ import {
 import { describe, expect } from 'vitest'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
+import { slowRows } from '../helpers/slow-rows.ts'
 
 const courses = JSON.stringify(
   Array.from({ length: 50 }, (_, n) => ({ id: `crs_${n}`, title: `Sea ${n}`, seen: Math.sin(n) })),
@@ -37,7 +38,7 @@ const codings: readonly [name: string, code: (text: string) => Uint8Array][] = [
 ]
 
 describe('an answer in ', () => {
-  test.for(codings)('%s is read as what it was', async ([name, code], { platform }) => {
+  test.for(slowRows(codings))('%s is read as what it was', async ([name, code], { platform }) => {
     platform.answer(coded(name, code(courses)))
     const { code: exit, stdout } = await platform.run('courses list --all -o json')
     expect(exit).toBe(0)

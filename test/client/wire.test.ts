@@ -30,7 +30,9 @@ describe.each(networks)('over %s', (_, createNetwork) => {
 
   const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-  test('a server that never answers ends each attempt by the first-byte timeout', async () => {
+  test('a server that never answers ends each attempt by the first-byte timeout', {
+    tags: ['slow'],
+  }, async () => {
     const server = await serve(() => {})
     const run = call({ baseUrl: server.url, timeoutMs: 20, attempts: 3 })
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({

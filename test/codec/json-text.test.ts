@@ -68,7 +68,7 @@ describe('JSON', () => {
     expect(calls).toEqual([1])
   })
 
-  test('has integers of up to 1,000 digits', () => {
+  test('has integers of up to 1,000 digits', { tags: ['slow'] }, () => {
     const digits = '7'.repeat(1000)
     expect(parseJson(`{"a":[-${digits}]}`)).toEqual({ a: [-BigInt(digits)] })
     expect(() => parseJson(`[${digits}7]`)).toThrow('it has an integer of more than 1000 digits')

@@ -52,7 +52,7 @@ describe('an academy in this process', () => {
     expect(ids[1]).toEqual(ids[0])
   })
 
-  test('returns to the state after its seed, ids included', async () => {
+  test('returns to the state after its seed, ids included', { tags: ['slow'] }, async () => {
     await using academy = await startAcademy({ inProcess: true, seed: records, seedId: 7 })
     const { client } = academy
     const made: string[] = []

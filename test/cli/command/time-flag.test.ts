@@ -126,7 +126,7 @@ describe('a time', () => {
   })
 })
 
-test('every command whose period has a start takes --last', async () => {
+test('every command whose period has a start takes --last', { tags: ['slow'] }, async () => {
   for (const [path, { flags = [] }] of await allCommands()) {
     const hasStart = flags.some(({ name, kind }) => name === 'start-date' && kind === 'time')
     expect([path, flags.some(({ name }) => name === 'last')]).toEqual([path, hasStart])

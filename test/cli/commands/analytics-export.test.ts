@@ -69,7 +69,7 @@ describe('the formats', () => {
     expect(stdout).toBe(`\ufeff${(await admin.get(`${path}?format=csv&bom=true`)).text}`)
   })
 
-  test('NDJSON is what the server sends, a row a line', async ({ school, admin }) => {
+  test('NDJSON is what the server sends, a row a line', { tags: ['slow'] }, async ({ school, admin }) => {
     const { stdout, stderr } = await school.run('analytics export --format ndjson')
     expect(stdout).toBe((await admin.get(`${path}?format=ndjson`)).text)
     expect(stdout.split('\n')).toHaveLength(131)

@@ -33,7 +33,9 @@ const test = testWithFilled(async (local) => {
   }
 })
 
-test('at-risk lists who may need help, and tells two courses of one title apart', async ({ local }) => {
+test('at-risk lists who may need help, and tells two courses of one title apart', { tags: ['slow'] }, async ({
+  local,
+}) => {
   const columns = '--columns email,courseExternalId,reasons'
   expect(await rowsOf(local, `analytics at-risk ${columns}`)).toEqual([
     ['ada@school.example', 'BIO-1', 'inactive, stuck, not_passed'],
@@ -49,9 +51,9 @@ test('at-risk lists who may need help, and tells two courses of one title apart'
   ])
 })
 
-test('at-risk on a terminal has the reasons, and of one course no column about the course', async ({
-  local,
-}) => {
+test('at-risk on a terminal has the reasons, and of one course no column about the course', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const { stdout } = await local.run('analytics at-risk', plain)
   expect(stdout).toContain('ada@school.example  inactive, stuck, not_passed  BIO-1')
   const ofOne = await local.run('analytics at-risk --course ext:BIO-1', plain)

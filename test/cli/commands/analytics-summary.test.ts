@@ -123,7 +123,7 @@ test('of an academy without learners is two lines, and no bars of nothing', asyn
 describe('in a pipe', () => {
   beforeEach<{ local: TestCli }>(({ local }) => fill(local))
 
-  test('is plain rows: section, name, measure, value', async ({ local }) => {
+  test('is plain rows: section, name, measure, value', { tags: ['slow'] }, async ({ local }) => {
     const rows = await rowsOf(local, 'analytics summary')
     expect(rows).toContainEqual(['all', '', 'learners', '3'])
     expect(rows).toContainEqual(['distribution', '90–100', 'enrollments', '1'])
@@ -170,7 +170,7 @@ describe('in a pipe', () => {
     )
   })
 
-  test('as JSON is the summary as the API gives it', async ({ local }) => {
+  test('as JSON is the summary as the API gives it', { tags: ['slow'] }, async ({ local }) => {
     expect(
       await resultOf(local, 'analytics summary --start-date 2026-03-01 --end-date 2026-03-01'),
     ).toMatchObject({

@@ -68,7 +68,9 @@ describe('create', () => {
     expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
   })
 
-  test('of one that acts for itself needs machine scopes instead of a redirect URI', async ({ local }) => {
+  test('of one that acts for itself needs machine scopes instead of a redirect URI', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const created = await resultOf(
       local,
       'apps create --name Roster --machine-scopes roster.readonly,gradebook.readonly',

@@ -108,7 +108,10 @@ describe('auth login at an academy', () => {
     },
   )
 
-  test('says which of the scopes that were asked for a role does not have', async ({ place, instructor }) => {
+  test('says which of the scopes that were asked for a role does not have', { tags: ['slow'] }, async ({
+    place,
+    instructor,
+  }) => {
     const { code, stderr } = await place.login(instructor, '--scopes "read admin"')
     expect(code).toBe(0)
     expect(stderr).toContain('note: Granted scopes: read; not granted: admin\n')
@@ -129,7 +132,7 @@ describe('auth login at an academy', () => {
     expect(ran.stderr).toContain('error: Sign-in to school.example was denied\n')
   })
 
-  test('ends the session that it replaces, and no other', async ({ place, admin }) => {
+  test('ends the session that it replaces, and no other', { tags: ['slow'] }, async ({ place, admin }) => {
     await place.login(admin)
     await place.login(admin)
     const grants = JSON.parse((await place.cli.run('auth grants list -o json')).stdout)
@@ -137,7 +140,10 @@ describe('auth login at an academy', () => {
     expect(await place.cli.run('courses list')).toMatchObject({ code: 0 })
   })
 
-  test('signs in with a code that is answered on another page', async ({ place, instructor }) => {
+  test('signs in with a code that is answered on another page', { tags: ['slow'] }, async ({
+    place,
+    instructor,
+  }) => {
     const { code, stderr } = await place.login(instructor, '--device')
     expect(code).toBe(0)
     expect(stderr).toMatch(/\n\n[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\n\n/)

@@ -376,7 +376,9 @@ describe('the session that was there before', () => {
     expect(revoked()).toEqual(['rt-1', 'rt-1'])
   })
 
-  test('is left alone elsewhere: it may be the very session that goes on', async ({ desk }) => {
+  test('is left alone elsewhere: it may be the very session that goes on', { tags: ['slow'] }, async ({
+    desk,
+  }) => {
     await desk.login()
     await desk.login()
     expect(desk.school.forms('/revoke')).toEqual([])

@@ -26,7 +26,7 @@ describe('create', () => {
     })
   })
 
-  test('asks for both on a terminal', async ({ local }) => {
+  test('asks for both on a terminal', { tags: ['slow'] }, async ({ local }) => {
     const { code, stdout } = await local.run('enrollments create -q', {
       tty: 80,
       typed: ['ext:S-1\r', 'ext:sea\r'],

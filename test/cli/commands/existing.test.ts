@@ -17,9 +17,9 @@ const creates = [
 ] as const
 
 describe.each(creates)('%s create %s', (noun, key, change) => {
-  test('--if-not-exists prints the same id each time, and changes nothing that is there', async ({
-    local,
-  }) => {
+  test('--if-not-exists prints the same id each time, and changes nothing that is there', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const line = `${noun} create ${key} --if-not-exists`
     const first = await local.run(`${line} -q`)
     expect(first).toMatchObject({ code: 0, stderr: '' })

@@ -20,7 +20,7 @@ async function membersOf(local: TestCli, group: string): Promise<unknown[]> {
   return members.map(({ userExternalId }: { userExternalId: unknown }) => userExternalId).sort()
 }
 
-test('a group is created, shown, changed and listed', async ({ local }) => {
+test('a group is created, shown, changed and listed', { tags: ['slow'] }, async ({ local }) => {
   const section = await local.run('groups create --name "Section 2" --course sea --external-id s2', {
     tty: 80,
   })

@@ -40,7 +40,7 @@ describe('create', () => {
     ).toMatchObject({ userId: id, scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00.000Z' })
   })
 
-  test('says when a key expires for which no time was given', async ({ local }) => {
+  test('says when a key expires for which no time was given', { tags: ['slow'] }, async ({ local }) => {
     const note = 'note: The key expires on 2027-03-01; use --expires-at to set another time, or never\n'
     for (const flags of ['', '--columns key']) {
       expect((await local.run(`keys create --name ci ${flags}`)).stderr).toBe(note)

@@ -124,7 +124,7 @@ describe('list', () => {
     expect((await local.run('lessons list --limit 3')).stderr).toBe('')
   })
 
-  test('has one shape in every format', async ({ local }) => {
+  test('has one shape in every format', { tags: ['slow'] }, async ({ local }) => {
     const inFormat = async (format: string) =>
       (await local.run(`lessons list --course ext:sea -o ${format}`)).stdout
     const lessons = JSON.parse(await inFormat('json'))

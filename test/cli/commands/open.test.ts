@@ -156,7 +156,7 @@ describe('of an academy of this machine', () => {
     expect(await cli.run('open --database b.db')).toMatchObject({ code: 3, stdout: '' })
   })
 
-  test('it is under the public address of that server', async ({ cli }) => {
+  test('it is under the public address of that server', { tags: ['slow'] }, async ({ cli }) => {
     await serve(cli, '--database c.db --public-url https://learn.example.org/academy/')
     expect((await cli.run('open --database c.db')).stdout).toBe(
       'https://learn.example.org/academy/dashboard\n',

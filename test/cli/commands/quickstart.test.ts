@@ -119,7 +119,9 @@ describe('the first time', () => {
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
   })
 
-  test('that cannot make its academy leaves no profile that leads there', async ({ small: cli }) => {
+  test('that cannot make its academy leaves no profile that leads there', { tags: ['slow'] }, async ({
+    small: cli,
+  }) => {
     rmSync(cli.config, { recursive: true })
     writeFileSync(join(cli.cwd, 'file'), '')
     const env = { XDG_DATA_HOME: join(cli.cwd, 'file') }

@@ -151,7 +151,9 @@ describe('report', () => {
     expectClearError(await school.run(`report ${flags}`), 2, message)
   })
 
-  test('is never written to a file whose name promises another format', async ({ school }) => {
+  test('is never written to a file whose name promises another format', { tags: ['slow'] }, async ({
+    school,
+  }) => {
     for (const [name, hint] of [
       ['term.pdf', 'print the page as PDF from any browser'],
       ['term.XLSX', 'learnctl api analytics.report'],

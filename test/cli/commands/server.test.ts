@@ -40,7 +40,9 @@ describe('start', () => {
     expect((await get(`${again.printed.trim()}/v1/courses`, key)).status).toBe(200)
   })
 
-  test('that cannot print the first key and password makes none; the next start does', async ({ cli }) => {
+  test('that cannot print the first key and password makes none; the next start does', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     const rows = () => {
       const database = new DatabaseSync(join(cli.cwd, 'new.db'), { readOnly: true })
       onTestFinished(() => database.close())
@@ -182,9 +184,9 @@ describe('start', () => {
     })
   })
 
-  test('on a terminal tells where the dashboard is and how to stop, elsewhere nothing more', async ({
-    cli,
-  }) => {
+  test('on a terminal tells where the dashboard is and how to stop, elsewhere nothing more', {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database a.db', { tty: 80 })
     const [url = ''] = printed.split('\n')
     expect((await stop()).stderr).toBe(`note: Dashboard: ${url}/dashboard · Press Ctrl-C to stop\n`)
@@ -343,7 +345,7 @@ describe('start', () => {
     expect(existsSync(join(cli.cwd, 'new.db'))).toBe(false)
   })
 
-  test('serves plain http to others only where that is asked for', async ({ cli }) => {
+  test('serves plain http to others only where that is asked for', { tags: ['slow'] }, async ({ cli }) => {
     expect(await cli.run('server start --database new.db --port 0 --host 0.0.0.0')).toEqual({
       code: 2,
       stdout: '',
@@ -412,7 +414,9 @@ describe('start', () => {
 })
 
 describe('--key-file', () => {
-  test('gets the first key, for its owner alone, and nothing prints it', async ({ cli }) => {
+  test('gets the first key, for its owner alone, and nothing prints it', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     const { printed, stop } = await serve(cli, '--database new.db --key-file key.txt')
     expect(printed).toMatch(/^http:\S+\n$/)
     const file = join(cli.cwd, 'key.txt')

@@ -30,7 +30,9 @@ describe('several arguments', () => {
     expect(stderr).toBe('Published course Algae (a), version 2\n')
   })
 
-  test('that fail are named, the others are done, and the code is 8', async ({ local }) => {
+  test('that fail are named, the others are done, and the code is 8', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const { code, stdout, stderr } = await local.run('courses publish a nowhere b elsewhere')
     expect(code).toBe(8)
     expect(stdout.split('\n')).toHaveLength(3)

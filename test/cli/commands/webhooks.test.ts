@@ -9,7 +9,9 @@ import { startReceiver, status } from '../../server/events/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
 
-test('endpoints and calendars name the flag that is missing or does not fit', async ({ local }) => {
+test('endpoints and calendars name the flag that is missing or does not fit', { tags: ['slow'] }, async ({
+  local,
+}) => {
   const refusals = [
     [
       'webhooks endpoints create --to https://lms.example.org --learner-names',
@@ -87,7 +89,7 @@ test('a webhook endpoint is created, shown, changed and deleted; its secret is s
   expect(await local.run(`webhooks endpoints get ${id}`)).toMatchObject({ code: 3 })
 })
 
-test('without a server events wait, and the commands say so', async ({ local }) => {
+test('without a server events wait, and the commands say so', { tags: ['slow'] }, async ({ local }) => {
   await local.run(`webhooks endpoints create --to ${url} -o json`)
   const { stdout } = await local.run('webhooks endpoints list -q')
   expect(await local.run(`webhooks endpoints test ${stdout.trim()}`)).toMatchObject({
@@ -114,7 +116,9 @@ test('without a server events wait, and the commands say so', async ({ local }) 
   })
 })
 
-test('beside a server of the same local academy, what it sends is waited for', async () => {
+test('beside a server of the same local academy, what it sends is waited for', {
+  tags: ['slow'],
+}, async () => {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
   const sleep = async (ms: number) => {
     now += ms
@@ -228,7 +232,9 @@ test('a test event says whether the receiver accepts it', { tags: ['slow'] }, as
   expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
 })
 
-test('listen prints the events of a server, passes them on, and leaves no endpoint behind', async () => {
+test('listen prints the events of a server, passes them on, and leaves no endpoint behind', {
+  tags: ['slow'],
+}, async () => {
   const cli = await withServer()
   const receiver = await startReceiver()
   const ending = new AbortController()
@@ -271,7 +277,9 @@ test.for(['slack', 'teams'])('listen shows what people read in %s', async (chat)
   expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
 })
 
-test('listen --as xapi plays a learning record store and prints its statements', async () => {
+test('listen --as xapi plays a learning record store and prints its statements', {
+  tags: ['slow'],
+}, async () => {
   const cli = await withServer()
   const ending = new AbortController()
   const printed = Promise.withResolvers<string>()

@@ -97,7 +97,7 @@ test('no result names a person', { tags: ['slow'] }, async ({ mcp, school }) => 
   }
 })
 
-test('a plan names no person but those that the assistant named', async ({ mcp }) => {
+test('a plan names no person but those that the assistant named', { tags: ['slow'] }, async ({ mcp }) => {
   const { text } = await mcp.run(['users', 'delete', 'email:ada@school.example'])
   expect(text).toContain('"role":"learner"')
   expect(text).not.toMatch(/Lovelace|S-815/)

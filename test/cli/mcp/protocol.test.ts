@@ -159,7 +159,7 @@ describe('the tools', () => {
     expect(unknown).toMatchObject({ error: { code: -32602, message: 'Unknown tool: shell' } })
   })
 
-  test('run refuses what is left to the user', async ({ mcp }) => {
+  test('run refuses what is left to the user', { tags: ['slow'] }, async ({ mcp }) => {
     for (const line of [
       'auth token',
       'login --url https://other.example',

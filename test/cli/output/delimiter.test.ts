@@ -15,9 +15,9 @@ async function stdout(cli: TestCli, line: string): Promise<string> {
   return ran.stdout
 }
 
-test('a list has semicolons, quotes where they are needed, the guard, and decimal commas', async ({
-  local,
-}) => {
+test('a list has semicolons, quotes where they are needed, the guard, and decimal commas', {
+  tags: ['slow'],
+}, async ({ local }) => {
   expect(
     await stdout(
       local,

@@ -336,7 +336,10 @@ describe('annotations and summaries', () => {
     ])
   })
 
-  test('do not fail a run whose summary cannot be written, or is full', async ({ local, step }) => {
+  test('do not fail a run whose summary cannot be written, or is full', { tags: ['slow'] }, async ({
+    local,
+    step,
+  }) => {
     put(local, 'courses.csv', 'externalId,title', 'A,Tides')
     const env = { GITHUB_STEP_SUMMARY: join(local.cwd, 'missing/summary') }
     const { code, stderr } = await step('courses import courses.csv', { env })

@@ -89,7 +89,7 @@ describe('what was said before goes on working', () => {
 })
 
 describe('one record', () => {
-  test('is named by its natural key, or by its id', async ({ local }) => {
+  test('is named by its natural key, or by its id', { tags: ['slow'] }, async ({ local }) => {
     await fill(local)
     const key = 'ada@b.example --course ext:LOG'
     await local.run('enrollments create ada@b.example --course ext:LOG')
@@ -151,7 +151,7 @@ describe('several records', () => {
 })
 
 describe('restore', () => {
-  test('brings back what was deleted, and earlier versions', async ({ local }) => {
+  test('brings back what was deleted, and earlier versions', { tags: ['slow'] }, async ({ local }) => {
     await fill(local)
     await local.run('courses update ext:LOG --title Logics')
     expect(await local.run('courses restore ext:LOG 1 --yes')).toMatchObject({

@@ -20,9 +20,9 @@ async function changes(cli: TestCli): Promise<unknown[]> {
 }
 
 describe('a command that changes many records', () => {
-  test('is a change of the platform, with what it is made from, its end and its counts', async ({
-    local,
-  }) => {
+  test('is a change of the platform, with what it is made from, its end and its counts', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     writeFileSync(join(local.cwd, 'u.csv'), csv)
     await local.run('users import u.csv')
     expect(await changes(local)).toEqual([['users import', 'u.csv', 'completed', { 'user.created': 2 }]])

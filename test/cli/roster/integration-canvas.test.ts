@@ -115,7 +115,7 @@ describe('a Canvas', () => {
 })
 
 describe('--course', () => {
-  test('asks only these courses for their people', async ({ local }) => {
+  test('asks only these courses for their people', { tags: ['slow'] }, async ({ local }) => {
     const asked = new Set<string>()
     const before = ({ url }: FakeRequest) => void asked.add(url.pathname)
     await connected(local, school, { before })
@@ -141,7 +141,7 @@ describe('what a token does not see', () => {
     expect((await ran(local, 'enrollments list --user ext:ada -o json')).stdout).toContain('"active"')
   })
 
-  test('is read by course if the token is that of a teacher', async ({ local }) => {
+  test('is read by course if the token is that of a teacher', { tags: ['slow'] }, async ({ local }) => {
     await connected(local, school, { isTeacher: true, pageSize: 2 })
     const { stderr } = await ran(local, validate)
     expect(stderr).toContain('with 3 users, 2 courses, 1 group, 4 enrolments')

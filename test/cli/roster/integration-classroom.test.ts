@@ -67,7 +67,7 @@ describe('a Classroom', () => {
     expect(listed[0]).toMatchObject({ label: 'Quiz', scoreMaximum: 20 })
   })
 
-  test('gives its grades to people with the same e-mail address', async ({ local }) => {
+  test('gives its grades to people with the same e-mail address', { tags: ['slow'] }, async ({ local }) => {
     await school(local)
     for (const name of ['ada.lovelace', 'bob.smith']) {
       await ran(local, `users create --email ${name}@school.example --role learner`)

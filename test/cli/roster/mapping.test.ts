@@ -58,7 +58,7 @@ describe('a roster with roles of its own', () => {
     expect(differing, differing.stdout).toMatchObject({ code: 0 })
   })
 
-  test('may be of Canvas, by name or by number', async ({ local }) => {
+  test('may be of Canvas, by name or by number', { tags: ['slow'] }, async ({ local }) => {
     put(local, {
       'enrollments.csv':
         'course_id,user_id,role,role_id,status\nBIO,ada,Teilnehmer,,active\nBIO,cleo,TeacherEnrollment,42,active\nBIO,otto,,43,active\n',
@@ -138,7 +138,7 @@ describe('a roster of a German spreadsheet', () => {
     pair,
   ])
 
-  test('is read with its columns, words, dates and umlauts', async ({ local }) => {
+  test('is read with its columns, words, dates and umlauts', { tags: ['slow'] }, async ({ local }) => {
     put(local, { 'schule.csv': Buffer.from(users, 'latin1') })
     await local.run('courses create --title Biologie --external-id BIO')
     const words = [...columns, ...values, '--date-format', 'DD.MM.YYYY', '--save-mapping', 'schule.yaml']

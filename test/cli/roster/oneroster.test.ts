@@ -211,7 +211,9 @@ describe('the users of a OneRoster package', () => {
     expect(recordsOf('users')).toEqual([])
   })
 
-  test('get addresses of a domain where they have none, if that is asked for', async () => {
+  test('get addresses of a domain where they have none, if that is asked for', {
+    tags: ['slow'],
+  }, async () => {
     const rows = [
       { ...ada, email: '' },
       { ...bert, email: '', username: '' },
@@ -278,7 +280,9 @@ const whole: RosterFiles = {
 const names = Object.keys(whole).map((name) => name.replace('.csv', ''))
 
 describe('a OneRoster package', () => {
-  test('may have what real ones have: roles as user profiles, empty columns at the end, modes left out', async () => {
+  test('may have what real ones have: roles as user profiles, empty columns at the end, modes left out', {
+    tags: ['slow'],
+  }, async () => {
     const header = `${published['1.2'].roles.replace('dateLast', 'dataLast')},,`
     const { recordsOf, problems, notes, source } = await readRoster({
       ...whole,
@@ -470,7 +474,9 @@ describe('a OneRoster package', () => {
     expect(notes).toContain('results.csv: results of removed classes, users and enrolments are left out')
   })
 
-  test('has a problem where two rows of one user are not about the same person', async () => {
+  test('has a problem where two rows of one user are not about the same person', {
+    tags: ['slow'],
+  }, async () => {
     const again = { ...ada, givenName: 'Augusta', email: 'augusta@example.org', username: 'augusta' }
     const { problems } = await readRoster(usersOnly(csv(published['1.1'].users, [ada, bert, again])))
     expect(problems).toEqual([

@@ -151,7 +151,7 @@ describe('a clock that is two hours', () => {
     expect(user.asked).toEqual([refresh, 'GET /v1/courses', 'GET /v1/courses'])
   })
 
-  test('behind has the token refreshed when it is refused', async ({ user, clock }) => {
+  test('behind has the token refreshed when it is refused', { tags: ['slow'] }, async ({ user, clock }) => {
     user.state.wrongByMs = -2 * hour
     clock.advance(hour)
     for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })

@@ -221,7 +221,7 @@ test.for([
   for (const { headers } of seen) expect(headers[header]).toBe(value)
 })
 
-test('requests begin no faster than the rate', async () => {
+test('requests begin no faster than the rate', { tags: ['slow'] }, async () => {
   const { caller, seen } = answeredCaller({ rate: { requests: 2, seconds: 0.05 } }, () =>
     json(200, [{ id: 1 }]),
   )

@@ -55,10 +55,9 @@ type Row = Record<string, string | number | boolean | null>
 const cells = (row: Row) => Object.values(row).map((value) => (value === null ? '' : String(value)))
 const read = (text: string): string[][] => parse(text)
 
-test('CSV, NDJSON and JSON have the same rows, cell by cell, whatever is in them', async ({
-  academy,
-  admin,
-}) => {
+test('CSV, NDJSON and JSON have the same rows, cell by cell, whatever is in them', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   await hostileSchool(academy, admin)
   const rows: Row[] = (await admin.get(`${path}?limit=100`)).body.data
   expect(rows).toHaveLength(hostile.length)

@@ -241,7 +241,9 @@ test('a learner who was enrolled today is not inactive, nor one who completed th
   expect(reasonsIn(await admin.get('/v1/analytics/at-risk'))).toEqual({ idle: 'inactive', new: 'inactive' })
 })
 
-test('limits move what is inactive and what is stuck, each its own', async ({ admin }) => {
+test('limits move what is inactive and what is stuck, each its own', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   await makeCourse(admin, 'Logic', { a: [30, 20], b: [60, 20], c: [30, 8], d: [10, 1] })
   const ask = async (query: string) => reasonsIn(await admin.get(`/v1/analytics/at-risk?${query}`))
   expect(await ask('')).toEqual({ a: 'inactive stuck', b: 'inactive' })

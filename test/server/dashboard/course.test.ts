@@ -12,7 +12,7 @@ function learnersIn(html: string): string[] {
   return [...html.matchAll(/<th role="rowheader"[^>]*>.*?([\w.-]+@[\w.-]+)/g)].map(([, email = '']) => email)
 }
 
-test('its learners have name, address, status, completion, day and grade', async ({
+test('its learners have name, address, status, completion, day and grade', { tags: ['slow'] }, async ({
   academy,
   admin,
   courseId,
@@ -87,7 +87,7 @@ test('a filter, an order or a page that there is not is refused', async ({ admin
   }
 })
 
-test('to a learner it shows their own progress, and no other learner', async ({
+test('to a learner it shows their own progress, and no other learner', { tags: ['slow'] }, async ({
   academy,
   admin,
   courseId,

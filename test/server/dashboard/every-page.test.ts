@@ -102,14 +102,16 @@ describe('every page', () => {
     ])
   })
 
-  test('needs no script, no other file and no style of its own', ({ looked }) => {
+  test('needs no script, no other file and no style of its own', { tags: ['slow'] }, ({ looked }) => {
     for (const { name, page } of looked) {
       expect(page.html, name).not.toMatch(/<(script|link|img|iframe|object|embed)\b|\son\w+=|\sstyle=/)
       expect(page.html.match(/url\([^)]*\)/g), name).toEqual(['url(#hatching)'])
     }
   })
 
-  test('is sent with what keeps it from frames, caches and foreign content', ({ looked }) => {
+  test('is sent with what keeps it from frames, caches and foreign content', { tags: ['slow'] }, ({
+    looked,
+  }) => {
     for (const { name, page } of looked) {
       const headers = Object.fromEntries(page.headers)
       expect({ name, headers }).toMatchObject({

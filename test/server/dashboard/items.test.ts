@@ -38,7 +38,7 @@ test('graded items are changed, added, renamed and removed by their form, and th
   })
 })
 
-test('saving the items leaves the settings, and saving the settings the items', async ({
+test('saving the items leaves the settings, and saving the settings the items', { tags: ['slow'] }, async ({
   admin,
   browser,
   items,

@@ -103,7 +103,7 @@ test('pages lead on, back one by one, and to the first, however many there are',
   expect(back).toEqual(seen.toReversed().slice(1, 1 + back.length))
 })
 
-test('people are found by name, address and external id, in any role and state', async ({
+test('people are found by name, address and external id, in any role and state', { tags: ['slow'] }, async ({
   admin,
   signIn,
 }) => {

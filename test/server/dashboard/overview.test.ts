@@ -178,7 +178,7 @@ test('the columns are as high as their numbers, and nothing has no height', asyn
   expect(text).toContain('Completed 1 11.1% In progress 7 77.8% Not started 1 11.1%')
 })
 
-test('learners who need attention come first, each count a link to them', async ({
+test('learners who need attention come first, each count a link to them', { tags: ['slow'] }, async ({
   academy,
   admin,
   courses,
@@ -216,7 +216,11 @@ test('learners who need attention come first, each count a link to them', async 
   }
 })
 
-test('courses that need attention less stay folded away', async ({ admin, learner, signIn }) => {
+test('courses that need attention less stay folded away', { tags: ['slow'] }, async ({
+  admin,
+  learner,
+  signIn,
+}) => {
   for (let index = 0; index < 26; index += 1) {
     const course = { title: `Course ${index}`, status: 'published' }
     const courseId = (await admin.post('/v1/courses', course)).body.id

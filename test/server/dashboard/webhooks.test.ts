@@ -154,11 +154,9 @@ test('an endpoint is edited, disabled, enabled, tested and deleted', async ({ ac
   expect(await browser.open(path)).toMatchObject({ status: 404 })
 })
 
-test('a secret is rotated once for each form, and says until when the previous one is valid', async ({
-  academy,
-  admin,
-  browser,
-}) => {
+test('a secret is rotated once for each form, and says until when the previous one is valid', {
+  tags: ['slow'],
+}, async ({ academy, admin, browser }) => {
   const { endpointId } = await thingsOf(academy, admin, admin)
   const question = await browser.open(`/dashboard/endpoints/${endpointId}/rotate`)
   const rotated = await browser.submit(question, {}, 'Rotate secret')
@@ -170,7 +168,11 @@ test('a secret is rotated once for each form, and says until when the previous o
   expect((await admin.get(`/v1/webhooks/endpoints/${endpointId}`)).body.version).toBe(version)
 })
 
-test('a message shows its body and attempts, and is sent again', async ({ academy, admin, browser }) => {
+test('a message shows its body and attempts, and is sent again', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+  browser,
+}) => {
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)
   await academy.database.run(sql`
     insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
@@ -230,7 +232,7 @@ test('a filter that few of many messages pass goes on over pages, and says so', 
   expect(page.html).toContain(`<a href="/dashboard/messages/${messageId}">`)
 })
 
-test('a refused action is reported on its page', async ({ academy, admin, browser }) => {
+test('a refused action is reported on its page', { tags: ['slow'] }, async ({ academy, admin, browser }) => {
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)
   const page = await browser.open(`/dashboard/messages/${messageId}`)
   await admin.put(`/v1/webhooks/endpoints/${endpointId}`, { status: 'disabled' })

@@ -90,7 +90,7 @@ test('events that wait together become one message, and Slack gets one message a
   expect(slack.messages.at(-1)?.text).toContain('Course Course 45 was created.')
 })
 
-test('messages are about the courses of the endpoint', async ({ academy, admin }) => {
+test('messages are about the courses of the endpoint', { tags: ['slow'] }, async ({ academy, admin }) => {
   const slack = await startSlack()
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG' })
   const { id } = await makeEndpoint(admin, slack.url, { kind: 'slack', chat: { courseIds: ['ext:LOG'] } })

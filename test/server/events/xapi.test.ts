@@ -37,10 +37,9 @@ async function grade(academy: TestAcademy, learnerId: string, courseId: string, 
   return academy.grade({ learnerId, courseId, itemId: 'quiz', scoreGiven: 8, scoreMaximum: 10, ...more })
 }
 
-test('progress, completion, scores and passing reach the record store in one batch, in their order', async ({
-  academy,
-  admin,
-}) => {
+test('progress, completion, scores and passing reach the record store in one batch, in their order', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { courseId, ids, reach } = await fill(admin)

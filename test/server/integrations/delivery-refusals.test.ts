@@ -45,10 +45,9 @@ test('without its encryption key the server asks to retry, and reveals nothing a
   expect(String(academy.logged.at(-1)?.cause)).toContain('Encryption key file academy.db.key is missing')
 })
 
-test('a time outside of five minutes is refused both ways, and a second secret counts until its end', async ({
-  academy,
-  admin,
-}) => {
+test('a time outside of five minutes is refused both ways, and a second secret counts until its end', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const standard = await connect(academy, admin, 'standard')
   const delivery = await standard.signed(sample('standard.grade_updated.composed'))
   academy.clock.advance(6 * minute)

@@ -133,7 +133,9 @@ test('requests to a thread that ends fail, and the next request starts another',
   await longReads.close()
 })
 
-test('once they are closed nothing begins: not what comes, and not what waited', async () => {
+test('once they are closed nothing begins: not what comes, and not what waited', {
+  tags: ['slow'],
+}, async () => {
   const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
   const refused = { status: 'rejected', reason: { code: 'unavailable' } }
   const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))

@@ -216,13 +216,9 @@ test('five wrong codes end the session of the browser, and a right one between d
   expect(entries.body.data).toMatchObject([...Array(4).fill(refused), ended, refused])
 })
 
-test('after twenty wrong codes a minute a user is 429, and no other user behind the same address', async ({
-  academy,
-  clock,
-  device,
-  flow,
-  learner,
-}) => {
+test('after twenty wrong codes a minute a user is 429, and no other user behind the same address', {
+  tags: ['slow'],
+}, async ({ academy, clock, device, flow, learner }) => {
   const { device_code, user_code } = (await device.start()).body
   const otherFlow = openFlow(academy)
   const asked = await openDevice(otherFlow, academy).type(learner, user_code)

@@ -179,7 +179,10 @@ describe('a line item', () => {
     })
   })
 
-  test('stays in its class, and goes to the trash with it and back', async ({ admin, client }) => {
+  test('stays in its class, and goes to the trash with it and back', { tags: ['slow'] }, async ({
+    admin,
+    client,
+  }) => {
     await putItem(client, uuid)
     await putResult(client, other)
     expect(await putItem(client, uuid, { class: { sourcedId: 'ART' } })).toMatchObject({ status: 422 })

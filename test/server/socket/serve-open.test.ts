@@ -44,9 +44,9 @@ test('stopping finishes the request that is open, and takes no other', { tags: [
   await stopped
 })
 
-test('a request that comes while the server is stopping is 503, and the connection is closed', async ({
-  served,
-}) => {
+test('a request that comes while the server is stopping is 503, and the connection is closed', {
+  tags: ['slow'],
+}, async ({ served }) => {
   const busy = await openSocket(served.port)
   busy.socket.write(`${post(served.key)}{"title"`)
   await served.fetch('/health')

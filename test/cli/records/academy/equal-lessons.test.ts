@@ -27,7 +27,9 @@ async function lessonsOf(cli: TestCli): Promise<string> {
 }
 
 describe('lessons without external ids', () => {
-  test('are told apart by module, title and their place among equals', async ({ local }) => {
+  test('are told apart by module, title and their place among equals', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     writeCourse(local, first)
     expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
     expect(await lessonsOf(local)).toBe('1\tQuiz\tone\n2\tText\t\n3\tQuiz\ttwo\n4\tQuiz\tthree\n')

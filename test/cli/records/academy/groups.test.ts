@@ -33,7 +33,9 @@ async function membersOf(cli: TestCli, group: string): Promise<string[]> {
   return members.map(({ userEmail }: { userEmail: string }) => userEmail).sort()
 }
 
-test('groups are applied with their members, and a second time nothing changes', async ({ local }) => {
+test('groups are applied with their members, and a second time nothing changes', { tags: ['slow'] }, async ({
+  local,
+}) => {
   academy(local, school)
   expect(await done(local, 'validate')).toBe('')
   await done(local, 'apply --yes')
@@ -42,7 +44,9 @@ test('groups are applied with their members, and a second time nothing changes',
   expect(await done(local, 'diff')).toContain('No changes; 10 as declared')
 })
 
-test('declared members are the only ones; a group without that list keeps its own', async ({ local }) => {
+test('declared members are the only ones; a group without that list keeps its own', {
+  tags: ['slow'],
+}, async ({ local }) => {
   academy(local, school)
   await done(local, 'apply --yes')
   for (const group of ['s2', 'open']) await done(local, `groups members add ${group} S-2`)

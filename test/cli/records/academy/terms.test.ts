@@ -27,7 +27,7 @@ async function termOf(cli: TestCli, course: string): Promise<unknown> {
   return JSON.parse(await done(cli, `courses get ext:${course} -o json`)).termExternalId
 }
 
-test('terms are applied before the courses that belong to them', async ({ local }) => {
+test('terms are applied before the courses that belong to them', { tags: ['slow'] }, async ({ local }) => {
   write(local, 'academy.yaml', academy)
   const plan = await local.run('diff')
   expect(plan.stdout).toContain(`terms
