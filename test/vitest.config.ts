@@ -65,10 +65,10 @@ const postgres = project('postgres', {
 })
 
 /**
- * A test that takes 60 ms or more on an idle machine has this tag, unless it is the one quick case of its behaviour: `npm test` leaves
+ * A test that takes 50 ms or more on an idle machine has this tag, unless it is the one quick case of its behaviour: `npm test` leaves
  * it out, `npm run test:full` runs it. `slow-tests.ts` names tests that should have it.
  */
-const tags: TestTagDefinition[] = [{ name: 'slow', description: 'takes 60 ms or more' }]
+const tags: TestTagDefinition[] = [{ name: 'slow', description: 'takes 50 ms or more' }]
 
 export default defineConfig({
   test: {

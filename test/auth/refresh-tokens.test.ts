@@ -191,7 +191,7 @@ describe('a session that has ended', () => {
     expect(readProfiles(shared.config)['school']?.credential).toEqual(credential)
   })
 
-  test('is not assumed because a server is in trouble', async ({ shared }) => {
+  test('is not assumed because a server is in trouble', { tags: ['slow'] }, async ({ shared }) => {
     const again = 'Sign in again: learnctl auth login --profile school'
     for (const [answer, code, hint] of [
       [refused('busy', 503), 'server_unavailable', 'Try again later'],

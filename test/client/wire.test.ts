@@ -94,7 +94,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(await textOf(body)).toBe('x'.repeat(8 * 1024))
   })
 
-  test('a body that only drips ends the attempt, however long it goes on', async () => {
+  test('a body that only drips ends the attempt, however long it goes on', { tags: ['slow'] }, async () => {
     const server = await serve((socket) => {
       socket.write(`${json}Transfer-Encoding: chunked\r\n\r\n`)
       const timer = setInterval(() => {

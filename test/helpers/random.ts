@@ -11,7 +11,7 @@ export const anyText = fc.string({
 const { LEARNCTL_TEST_LENGTH: length, LEARNCTL_TEST_RUNS: runs } = process.env
 
 /**
- * Returns the number of runs of a random test: `short` in `npm test`, where all of them should take less than 60 ms,
+ * Returns the number of runs of a random test: `short` in `npm test`, where all of them should take less than 50 ms,
  * `full` in `npm run test:full`, or LEARNCTL_TEST_RUNS. test/setup.ts sets the usual number and the seed.
  */
 export function randomRuns(short: number, full: number): number {

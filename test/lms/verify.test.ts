@@ -199,7 +199,9 @@ describe('Canvas', () => {
     }
   })
 
-  test('a token that brings its own key, or names one in an odd way, is refused', async () => {
+  test('a token that brings its own key, or names one in an odd way, is refused', {
+    tags: ['slow'],
+  }, async () => {
     const { privateKey: own, keySet: ownSet } = keyPair('2026-01')
     const [jwk] = JSON.parse(ownSet).keys
     const signedWith = (

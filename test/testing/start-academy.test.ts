@@ -78,7 +78,9 @@ describe('an academy in this process', () => {
 })
 
 describe('an academy on a port', () => {
-  test('has an address and a key, which stay the same when it returns to its seed', async () => {
+  test('has an address and a key, which stay the same when it returns to its seed', {
+    tags: ['slow'],
+  }, async () => {
     await using academy = await startAcademy({ seed: records })
     const { url, apiKey, env } = academy
     expect(env).toEqual({ LEARNCTL_URL: url, LEARNCTL_API_KEY: apiKey })
@@ -106,7 +108,9 @@ describe('an academy on a port', () => {
 })
 
 describe('a webhook', () => {
-  test('is the body that an endpoint would get, without one, once its change is answered', async () => {
+  test('is the body that an endpoint would get, without one, once its change is answered', {
+    tags: ['slow'],
+  }, async () => {
     await using academy = await startAcademy({ inProcess: true, seed: records })
     expect(academy.webhooks()).toEqual([])
     await academy.client.progress.set('ext:a1', { courseId: 'ext:BIO-101', completionPercentage: 100 })

@@ -109,7 +109,7 @@ describe('the formats', () => {
 })
 
 describe('-o', () => {
-  test('is the format, as of every other command', async ({ school }) => {
+  test('is the format, as of every other command', { tags: ['slow'] }, async ({ school }) => {
     const same = async (one: string, other: string) =>
       expect((await school.run(`analytics export ${one}`)).stdout).toBe(
         (await school.run(`analytics export ${other}`)).stdout,

@@ -33,7 +33,9 @@ async function fill(cli: TestCli): Promise<void> {
 describe('on a terminal', () => {
   beforeEach<{ local: TestCli }>(({ local }) => fill(local))
 
-  test('draws the distribution and the courses, numbers beside the bars', async ({ local }) => {
+  test('draws the distribution and the courses, numbers beside the bars', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const { code, stdout, stderr } = await local.run('analytics summary', plain)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe(
@@ -100,12 +102,12 @@ Graded enrolments by grade
     expect(stdout).toContain('half of the line of a narrow terminal  ')
   })
 
-  test('is coloured, unless that is not wanted', async ({ local }) => {
+  test('is coloured, unless that is not wanted', { tags: ['slow'] }, async ({ local }) => {
     expect((await local.run('analytics summary', { tty: 80 })).stdout).toContain('\u001b[36m█')
     expect((await local.run('analytics summary --color never', { tty: 80 })).stdout).not.toContain('\u001b')
   })
 
-  test('shows the escape codes in a title instead of obeying them', async ({ local }) => {
+  test('shows the escape codes in a title instead of obeying them', { tags: ['slow'] }, async ({ local }) => {
     await local.run(['courses', 'update', 'ext:C-0', '--title', '\u001b[31mRed'])
     const { stdout } = await local.run('analytics summary', plain)
     expect(stdout).toContain('\\x1b[31mRed')

@@ -42,7 +42,9 @@ async function headOf(cli: TestCli): Promise<string> {
 
 const columns = '--columns userEmail,action,subjectName,credential'
 
-test('the log tells who did what to which thing, newest first, and is filtered', async ({ local }) => {
+test('the log tells who did what to which thing, newest first, and is filtered', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   expect((await local.run(`audit list ${columns}`)).stdout.split('\n')).toEqual([
     'admin@academy.local\tenrollment.created\tLogic · ada@b.example\tlocal',
@@ -247,7 +249,9 @@ test('secrets are in no entry', async ({ local }) => {
   expect(JSON.parse(log).map(({ action }: { action: string }) => action)).toContain('app.created')
 })
 
-test('the log is exported oldest first, as CSV, JSON lines and compressed', async ({ local }) => {
+test('the log is exported oldest first, as CSV, JSON lines and compressed', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   const csv = await local.run('audit export --columns action,subjectName --noun course')
   expect(csv.stdout).toBe('action,subjectName\r\ncourse.created,Logic\r\ncourse.published,Logic\r\n')

@@ -150,7 +150,7 @@ describe('auth login at an academy', () => {
     expect(stderr).toContain(`Signed in to ${url} as ${instructor.email}`)
   })
 
-  test('is denied with a code', async ({ place, admin }) => {
+  test('is denied with a code', { tags: ['slow'] }, async ({ place, admin }) => {
     const ran = await place.login(admin, '--device', 'Deny')
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('was denied\n') })
   })

@@ -140,7 +140,7 @@ describe('auth login with a browser', () => {
     })
   })
 
-  test('tells a browser that asks twice the same', async ({ desk }) => {
+  test('tells a browser that asks twice the same', { tags: ['slow'] }, async ({ desk }) => {
     const { promise: twice, resolve } = Promise.withResolvers<void>()
     desk.school.scripts.set('/token', () => twice.then(() => ({ body: tokens })))
     const { code } = await desk.login('', async (address) => {

@@ -360,7 +360,9 @@ describe('the session that was there before', () => {
     )
   })
 
-  test('is revoked elsewhere where another platform, or a key, takes its place', async ({ desk }) => {
+  test('is revoked elsewhere where another platform, or a key, takes its place', { tags: ['slow'] }, async ({
+    desk,
+  }) => {
     const below = `${school}/lms`
     desk.school.scripts.set('/revoke', { status: 200 })
     desk.school.scripts.set(`${wellKnown}/lms`, { body: { ...metadata, issuer: below } })

@@ -73,7 +73,10 @@ describe('a stored key', () => {
     expect(transportTo.stderr).toContain('learnctl auth login --url https://other.example')
   })
 
-  test('is forgotten by auth logout, which says what is still set', async ({ remote, admin }) => {
+  test('is forgotten by auth logout, which says what is still set', { tags: ['slow'] }, async ({
+    remote,
+    admin,
+  }) => {
     await remote.run(login, { stdin: admin.key })
     const out = await remote.run('auth logout', { env: { LEARNCTL_API_KEY: 'other' } })
     expect(out.stderr).toBe(
@@ -85,7 +88,11 @@ describe('a stored key', () => {
 })
 
 describe('auth status', () => {
-  test('shows which credential is used and which is not', async ({ remote, admin, instructor }) => {
+  test('shows which credential is used and which is not', { tags: ['slow'] }, async ({
+    remote,
+    admin,
+    instructor,
+  }) => {
     await remote.run(login, { stdin: admin.key })
     const { stdout } = await remote.run('auth status -o json', { env: { LEARNCTL_API_KEY: instructor.key } })
     expect(JSON.parse(stdout)).toMatchObject({
@@ -121,7 +128,10 @@ describe('auth status', () => {
   })
 })
 
-test('a refused key is answered with where it came from and what it shadows', async ({ remote, admin }) => {
+test('a refused key is answered with where it came from and what it shadows', { tags: ['slow'] }, async ({
+  remote,
+  admin,
+}) => {
   await remote.run(login, { stdin: admin.key })
   const { code, stderr } = await remote.run('courses list', {
     env: { LEARNCTL_API_KEY: newCredential('apiKey') },
@@ -228,7 +238,10 @@ describe('auth token', () => {
     expect(await academy.bearer(`Bearer ${token}`).get('/v1/courses')).toMatchObject({ status: 200 })
   })
 
-  test('prints an API key as it is, and what a variable holds', async ({ remote, admin }) => {
+  test('prints an API key as it is, and what a variable holds', { tags: ['slow'] }, async ({
+    remote,
+    admin,
+  }) => {
     await remote.run(login, { stdin: admin.key })
     expect(await remote.run('auth token')).toEqual({ code: 0, stdout: `${admin.key}\n`, stderr: '' })
     const env = { LEARNCTL_ACCESS_TOKEN: 'of-a-variable' }

@@ -160,7 +160,7 @@ test('versions are compared value by value on a terminal of 80 columns', async (
   expect(stdout).not.toMatch(/[{}…]/)
 })
 
-test('earlier versions are listed, compared and brought back', async ({ local }) => {
+test('earlier versions are listed, compared and brought back', { tags: ['slow'] }, async ({ local }) => {
   await local.run(go)
   await local.run('courses update ext:go --title Went')
   expect((await local.run('courses versions ext:go --columns version,modifiedAttributes')).stdout).toBe(
@@ -306,9 +306,9 @@ describe('a refusal', () => {
 })
 
 describe('what was done', () => {
-  test('is one line on standard error; a pipe gets the id, -o the record, -q the id alone', async ({
-    local,
-  }) => {
+  test('is one line on standard error; a pipe gets the id, -o the record, -q the id alone', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const piped = await local.run('courses create --title Go --external-id go')
     expect(piped).toMatchObject({ code: 0, stderr: 'Created course Go (go)\n' })
     expect(piped.stdout).toMatch(/^crs_\w+\n$/)
@@ -386,7 +386,9 @@ describe('delete', () => {
     expect(await resultOf(local, 'courses list --deleted')).toEqual([])
   })
 
-  test('says what went with the course, until when it can be restored, and how', async ({ local }) => {
+  test('says what went with the course, until when it can be restored, and how', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run(`${sea} --status published`)
     await local.run('lessons create --course ext:sea --title Tides')
     await local.run('users create --email ada@school.example --external-id S-1')
@@ -412,7 +414,7 @@ describe('delete', () => {
     expect(again.stderr).toContain('hint: To list deleted courses: learnctl courses list --deleted\n')
   })
 
-  test('from the trash for good names what was deleted', async ({ local }) => {
+  test('from the trash for good names what was deleted', { tags: ['slow'] }, async ({ local }) => {
     await local.run(sea)
     await local.run('lessons create --course ext:sea --title Tides')
     await local.run('courses delete ext:sea --force --yes')
@@ -445,7 +447,9 @@ describe('delete', () => {
     expect((await local.run('courses get ext:sea')).code).toBe(0)
   })
 
-  test('of a course with grades alone takes --force, too, and names them', async ({ local }) => {
+  test('of a course with grades alone takes --force, too, and names them', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run(`${sea} --status published`)
     await local.run('users create --email ada@school.example --external-id S-1')
     await local.run('enrollments create --course ext:sea --user ext:S-1')

@@ -63,7 +63,9 @@ describe('of a local academy', () => {
     )
   })
 
-  test('finds counters that are wrong, and makes them anew with --fix', async ({ cli }) => {
+  test('finds counters that are wrong, and makes them anew with --fix', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     await cli.run('profiles add local --database academy.db')
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea')
@@ -114,7 +116,11 @@ describe('of a platform elsewhere', () => {
     ])
   })
 
-  test('tells which credential was refused, and not what it is', async ({ remote, admin, clock }) => {
+  test('tells which credential was refused, and not what it is', { tags: ['slow'] }, async ({
+    remote,
+    admin,
+    clock,
+  }) => {
     const { key } = await resultOf(
       remote,
       'keys create --name short --expires-at 2026-03-02T00:00:00Z',

@@ -39,7 +39,7 @@ test('an unknown name is refused with the nearest group', async ({ local }) => {
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('Did you mean ext:5b?') })
 })
 
-test('users are added to a group and removed, several at once', async ({ local }) => {
+test('users are added to a group and removed, several at once', { tags: ['slow'] }, async ({ local }) => {
   const added = await local.run('groups members add 5b S-1 bob@school.example', { tty: 80 })
   expect(added.stderr.replaceAll('\n', ' ')).toBe(
     'Added ada@school.example to group Class 5b (5b) Added bob@school.example to group Class 5b (5b) ',
@@ -51,7 +51,9 @@ test('users are added to a group and removed, several at once', async ({ local }
   expect(await membersOf(local, '5b')).toEqual(['S-2', 'S-3'])
 })
 
-test('a deletion tells of the members, and restoring brings them back', async ({ local }) => {
+test('a deletion tells of the members, and restoring brings them back', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await local.run('groups members add 5b S-1 S-2')
   const refused = await local.run('groups delete 5b')
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('delete group 5b') })
@@ -105,7 +107,7 @@ test('all members of a group are enrolled, and the counts told', { tags: ['slow'
   expect(refused).toMatchObject({ code: 0, stdout: quiet.stdout, stderr: '' })
 })
 
-test('a group goes by its name, if no other has it', async ({ local }) => {
+test('a group goes by its name, if no other has it', { tags: ['slow'] }, async ({ local }) => {
   const added = await local.run('groups members add "Class 5b" S-1 S-2', { tty: 200 })
   expect(added.stderr).toContain('Added ada@school.example to group Class 5b (5b)\n')
   expect(await resultOf(local, 'users list --group "Class 5b"')).toHaveLength(2)
@@ -120,7 +122,7 @@ test('an unknown group of several users is refused with the nearest one', async 
   expect(stderr).toContain('  hint: Did you mean ext:5b?\n')
 })
 
-test('members who cannot be enrolled are listed', async ({ local }) => {
+test('members who cannot be enrolled are listed', { tags: ['slow'] }, async ({ local }) => {
   await local.run('groups members add 5b S-1 S-2')
   await local.run('courses archive sea')
   const { code, stderr } = await local.run('enrollments create --group 5b --course sea', { tty: 200 })

@@ -51,9 +51,9 @@ describe('integrations sign-in classroom', () => {
     })
   })
 
-  test('asks Google for a code with a challenge, and stores what it takes to stay signed in', async ({
-    local,
-  }) => {
+  test('asks Google for a code with a challenge, and stores what it takes to stay signed in', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const fake = await classroom(local)
     expect(await local.run(line)).toEqual({
       code: 0,

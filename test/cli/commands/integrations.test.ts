@@ -83,7 +83,9 @@ describe('set', () => {
     expect((await resultOf(local, 'integrations get canvas')).secrets.accessToken.last4).toBe('4711')
   })
 
-  test('keeps the secret before for a day, or for as long as it is told', async ({ local }) => {
+  test('keeps the secret before for a day, or for as long as it is told', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const setTo = (text: string, more = '') =>
       local.run(`integrations set moodle --webhook-secret-stdin ${more}`, { stdin: text })
     const ends = async () =>
@@ -189,7 +191,9 @@ describe('test', () => {
   const connect = (local: Parameters<typeof resultOf>[0], kind: string, url: string) =>
     local.run(`integrations set ${kind} --base-url ${url} --access-token-stdin`, { stdin: token })
 
-  test('asks each system in its own way, and names the user of the accepted token', async ({ local }) => {
+  test('asks each system in its own way, and names the user of the accepted token', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const seen: string[] = []
     const url = await system((request, body, response) => {
       seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`)
@@ -432,7 +436,9 @@ describe('the encryption key', () => {
 
   const keyOf = (local: Parameters<typeof resultOf>[0]) => join(local.cwd, 'academy.db.key')
 
-  test('is told by doctor when it is lost, and replaced on request', async ({ local }) => {
+  test('is told by doctor when it is lost, and replaced on request', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     expect((await local.run('server new-encryption-key --yes')).stderr).toContain(
       'The encryption key is not lost',
     )

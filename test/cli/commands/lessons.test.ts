@@ -65,7 +65,7 @@ describe('create', () => {
     })
   })
 
-  test('asks for course and title on a terminal, in this order', async ({ local }) => {
+  test('asks for course and title on a terminal, in this order', { tags: ['slow'] }, async ({ local }) => {
     const typed = ['ext:sea\r', 'Waves\r']
     const { code, stdout, stderr } = await local.run('lessons create -o json', { tty: 80, typed })
     expect(code).toBe(0)
@@ -85,7 +85,7 @@ describe('create', () => {
     expect((await local.run([...tides, '-q'])).stdout).toMatch(/^les_\w+\n$/)
   })
 
-  test('with --dry-run prints the request and sends nothing', async ({ local }) => {
+  test('with --dry-run prints the request and sends nothing', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run([...tides, '--dry-run'])
     expect(stdout).toMatch(/^POST http:\/\/localhost\/v1\/lessons\n/)
     expect(stdout).toContain('"courseId": "ext:sea"')
@@ -101,7 +101,9 @@ describe('list', () => {
     await local.run('lessons create --course ext:land --title Hills')
   })
 
-  test('is of one course with --course, in the order of its lessons', async ({ local }) => {
+  test('is of one course with --course, in the order of its lessons', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     expect(await rowsOf(local, 'lessons list --course ext:sea --columns order,title')).toEqual([
       ['1', 'The tides'],
       ['2', 'Corals'],
@@ -152,7 +154,7 @@ describe('list', () => {
 })
 
 describe('get', () => {
-  test('finds a lesson by its id and by ours', async ({ local }) => {
+  test('finds a lesson by its id and by ours', { tags: ['slow'] }, async ({ local }) => {
     const id = (await local.run([...tides, '-q'])).stdout.trim()
     expect(await resultOf(local, `lessons get ${id}`)).toEqual(await resultOf(local, 'lessons get ext:tides'))
   })

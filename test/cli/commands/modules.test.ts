@@ -50,7 +50,7 @@ test('a module is added at the end or at a place, and not twice', { tags: ['slow
   expect([again.code, again.stderr]).toEqual([6, 'error: Course Sea (SEA) already has a module Reefs\n'])
 })
 
-test('a module is renamed and keeps its lessons', async ({ local }) => {
+test('a module is renamed and keeps its lessons', { tags: ['slow'] }, async ({ local }) => {
   const ran = await local.run('modules rename Tides --course SEA --title "High and low"')
   expect(ran.stderr).toBe('Renamed module Tides of course Sea (SEA) to High and low, version 2\n')
   expect(await modules(local)).toEqual(['1 High and low 2', '2 Reefs 1'])
@@ -89,9 +89,9 @@ test('a module is deleted after a confirmation; its lessons stay', async ({ loca
   expect(await lessons(local)).toEqual(['-: moon', '-: sun', 'Reefs: corals', '-: bye'])
 })
 
-test('a change of modules is not lost when the course has changed meanwhile, and a dry run shows it', async ({
-  local,
-}) => {
+test('a change of modules is not lost when the course has changed meanwhile, and a dry run shows it', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const dry = await local.run('modules delete Tides --course SEA --dry-run')
   expect(dry.stdout).toMatch(/^PUT .*\/v1\/courses\/crs_\w+\n/)
   expect(dry.stdout).toContain('if-match: "1"')

@@ -148,7 +148,7 @@ describe('a course', () => {
 })
 
 describe('of an academy of this machine', () => {
-  test('it is the one of the server that serves it', async ({ cli }) => {
+  test('it is the one of the server that serves it', { tags: ['slow'] }, async ({ cli }) => {
     await cli.run('profiles add local --database a.db --use')
     const url = await serve(cli)
     expect((await cli.run('open')).stdout).toBe(`${url}/dashboard\n`)

@@ -23,7 +23,7 @@ test('copies an academy, and says how much', { tags: ['slow'] }, async ({ cli })
   expect((await list('copy.db')).stdout).toContain('Sea')
 })
 
-test('under -o json prints what was copied, by table', async ({ cli }) => {
+test('under -o json prints what was copied, by table', { tags: ['slow'] }, async ({ cli }) => {
   await academyIn(cli)
   const { stdout } = await cli.run(`${line} -o json`)
   const { tables, ...summary } = JSON.parse(stdout)
@@ -60,7 +60,9 @@ test.for([
   expect(code).toBe(exit)
 })
 
-test('refuses an academy that a server is running for, by its process', async ({ cli }) => {
+test('refuses an academy that a server is running for, by its process', { tags: ['slow'] }, async ({
+  cli,
+}) => {
   await academyIn(cli)
   const { stop } = await serve(cli, '--database academy.db')
   const { code, stderr } = await cli.run(line)

@@ -138,7 +138,9 @@ describe('while the academy is in use', () => {
     ['server reset --yes', 'reset the academy'],
   ] as const
 
-  test('by a server, nothing is replaced: the message names it and how to stop it', async ({ local }) => {
+  test('by a server, nothing is replaced: the message names it and how to stop it', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run('server snapshot save one')
     await local.run('server backup backup.db')
     await add(local, 'Kept')
@@ -290,7 +292,9 @@ describe('backup', () => {
 })
 
 describe('restore', () => {
-  test('replaces the academy by the backup, and keeps what was there as a snapshot', async ({ local }) => {
+  test('replaces the academy by the backup, and keeps what was there as a snapshot', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await add(local, 'Saved')
     await local.run('server backup copy.db')
     await add(local, 'Later')

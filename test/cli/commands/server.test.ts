@@ -127,7 +127,9 @@ describe('start', () => {
     expect(stderr).not.toContain(key)
   })
 
-  test('logs a line that people can read on a terminal, or with --log text', async ({ cli }) => {
+  test('logs a line that people can read on a terminal, or with --log text', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     for (const [flags, options] of [
       ['', { tty: 80, env: { NO_COLOR: '1' } }],
       ['--log text', {}],
@@ -142,7 +144,9 @@ describe('start', () => {
     }
   })
 
-  test('logs a clock that differs from the one of the database by more than five seconds', async () => {
+  test('logs a clock that differs from the one of the database by more than five seconds', {
+    tags: ['slow'],
+  }, async () => {
     const logged = async (clockAheadMs: number, flags = '') => {
       const cli = testCli({ served: { clockAheadMs } })
       onTestFinished(cli.remove)
@@ -252,7 +256,7 @@ describe('start', () => {
     })
   })
 
-  test('takes no more requests a minute than --rate-limit', async ({ cli }) => {
+  test('takes no more requests a minute than --rate-limit', { tags: ['slow'] }, async ({ cli }) => {
     const { printed } = await serve(cli, '--database new.db --rate-limit 2 -o json')
     const { url, key } = JSON.parse(printed)
     const statuses = []
@@ -261,7 +265,7 @@ describe('start', () => {
     expect(statuses).toEqual([200, 200, 429])
   })
 
-  test('hands its addresses on: --public-url, --cors-origin', async ({ cli }) => {
+  test('hands its addresses on: --public-url, --cors-origin', { tags: ['slow'] }, async ({ cli }) => {
     const flags =
       '--database new.db --public-url https://learn.example.org --cors-origin https://app.example.org'
     const { printed } = await serve(cli, flags)
@@ -428,14 +432,14 @@ describe('--key-file', () => {
     expect((await serve(cli, '--database new.db')).printed).toMatch(new RegExp(`: ${password}\n$`))
   })
 
-  test('is kept by the next start, which has no new key', async ({ cli }) => {
+  test('is kept by the next start, which has no new key', { tags: ['slow'] }, async ({ cli }) => {
     await (await serve(cli, '--database new.db --key-file key.txt')).stop()
     const key = readFileSync(join(cli.cwd, 'key.txt'), 'utf8')
     await serve(cli, '--database new.db --key-file key.txt')
     expect(readFileSync(join(cli.cwd, 'key.txt'), 'utf8')).toBe(key)
   })
 
-  test('gets a key of an academy that was there before, too', async ({ cli }) => {
+  test('gets a key of an academy that was there before, too', { tags: ['slow'] }, async ({ cli }) => {
     await cli.run('courses create --title Sea --database new.db')
     const { printed } = await serve(cli, '--database new.db --key-file key.txt')
     const key = readFileSync(join(cli.cwd, 'key.txt'), 'utf8').trim()

@@ -16,7 +16,9 @@ const statuses = async (local: TestCli) =>
   Object.fromEntries(await rowsOf(local, 'courses list --sort title --columns externalId,status'))
 
 describe('several arguments', () => {
-  test('are all done, each with its line, in the order in which they were given', async ({ local }) => {
+  test('are all done, each with its line, in the order in which they were given', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const { code, stderr } = await local.run('courses publish c a b', { tty: 80 })
     expect(code).toBe(0)
     expect(stderr).toBe(
@@ -25,7 +27,7 @@ describe('several arguments', () => {
     expect(await statuses(local)).toEqual({ a: 'published', b: 'published', c: 'published' })
   })
 
-  test('are each done once, however often they are named', async ({ local }) => {
+  test('are each done once, however often they are named', { tags: ['slow'] }, async ({ local }) => {
     const { stderr } = await local.run('courses publish a a a', { tty: 80 })
     expect(stderr).toBe('Published course Algae (a), version 2\n')
   })
@@ -94,7 +96,7 @@ describe('several arguments', () => {
 })
 
 describe('before several are deleted', () => {
-  test('one question names how many, and what can be restored', async ({ local }) => {
+  test('one question names how many, and what can be restored', { tags: ['slow'] }, async ({ local }) => {
     const asked = await local.run('courses delete a b', { tty: 120, typed: ['y\r'] })
     expect(asked.code).toBe(0)
     expect(asked.stderr).toContain('Delete 2 courses (a, b)')

@@ -51,7 +51,7 @@ describe('a user', () => {
 describe('an enrolment', () => {
   const both = '--user S-1 --course sea'
 
-  test('is updated and deleted by user and course', async ({ local }) => {
+  test('is updated and deleted by user and course', { tags: ['slow'] }, async ({ local }) => {
     const { id } = await resultOf(local, `enrollments create ${both}`)
     const updated = await local.run(`enrollments update ${both} --status inactive`, { tty: 100 })
     expect(updated).toMatchObject({
@@ -79,7 +79,7 @@ describe('an enrolment', () => {
     expect(await rowsOf(local, 'enrollments list --status active --columns role')).toEqual([['learner']])
   })
 
-  test('is asked about by the names of both', async ({ local }) => {
+  test('is asked about by the names of both', { tags: ['slow'] }, async ({ local }) => {
     await local.run(`enrollments create ${both}`)
     const { stderr } = await local.run(`enrollments delete ${both}`, { tty: 200, typed: ['y\r'] })
     expect(stderr).toContain('Delete the enrolment of Ada (ada@school.example) in course Sea (sea)')

@@ -44,7 +44,9 @@ test('endpoints and calendars name the flag that is missing or does not fit', { 
   }
 })
 
-test('the hour of a digest stays when the digest ends, and changes with a digest only', async ({ local }) => {
+test('the hour of a digest stays when the digest ends, and changes with a digest only', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const flags =
     '--kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --schedule daily --digest-hour 7'
   const { id } = JSON.parse((await local.run(`webhooks endpoints create ${flags} -o json`)).stdout)
@@ -57,9 +59,9 @@ test('the hour of a digest stays when the digest ends, and changes with a digest
   expect(await local.run(`${update} --schedule daily --digest-hour 9`)).toMatchObject({ code: 0 })
 })
 
-test('a webhook endpoint is created, shown, changed and deleted; its secret is shown once', async ({
-  local,
-}) => {
+test('a webhook endpoint is created, shown, changed and deleted; its secret is shown once', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const created = await local.run(
     `webhooks endpoints create --to ${url} --events course.*,user.created -o json`,
   )

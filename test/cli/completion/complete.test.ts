@@ -60,7 +60,7 @@ describe('commands', () => {
     expect(await cli.run(['__complete', 'fish', ''])).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('offer every flag that their help has', async ({ cli }) => {
+  test('offer every flag that their help has', { tags: ['slow'] }, async ({ cli }) => {
     for (const [name, noun] of Object.entries(nouns)) {
       const loaded = await noun.load(host)
       for (const command of 'length' in loaded ? loaded : [loaded]) {

@@ -146,7 +146,7 @@ test('a plan of many records names no person', { tags: ['slow'] }, async ({ scho
   expect(await mcp.end()).toBe(0)
 })
 
-test('a refused confirmation names no person', async ({ mcp }) => {
+test('a refused confirmation names no person', { tags: ['slow'] }, async ({ mcp }) => {
   const argv = ['users', 'create', '--email', 'ada@school.example', '--first-name', 'Ada']
   const plan = await mcp.run(argv)
   const done = await mcp.run(argv, plan.data['confirm'])

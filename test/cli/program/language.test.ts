@@ -115,7 +115,7 @@ describe('one record', () => {
 })
 
 describe('several records', () => {
-  test('are enrolled by several arguments, or by --ids', async ({ local }) => {
+  test('are enrolled by several arguments, or by --ids', { tags: ['slow'] }, async ({ local }) => {
     await fill(local)
     expect(await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')).toMatchObject({
       code: 0,
@@ -174,7 +174,7 @@ describe('restore', () => {
 })
 
 describe('a role', () => {
-  test('is known by the same words in every command', async ({ local }) => {
+  test('is known by the same words in every command', { tags: ['slow'] }, async ({ local }) => {
     await fill(local)
     await local.run('users create --email carla@b.example --role teacher')
     expect((await local.run('users list --role teacher --columns email,role')).stdout).toBe(

@@ -10,6 +10,7 @@ import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test as withCli } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
 import { testWithShared } from '../../helpers/shared-academy.ts'
+import { slowRows } from '../../helpers/slow-rows.ts'
 
 const people = Array.from({ length: 30 }, (_, index) => ({
   email: `zoe.miller-${index}@school.example`,
@@ -119,7 +120,7 @@ const flags = '--pseudonymise --pseudonym-key study.key'
 const run = (cli: TestCli, command: string) => cli.run(`${command} ${flags}`)
 
 describe('no output identifies anyone', () => {
-  for (const command of exports) {
+  for (const command of slowRows(exports)) {
     test(`${command}, in any format`, async ({ school, identities }) => {
       for (const format of ['csv', 'json', 'jsonl', 'yaml']) {
         const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
@@ -136,7 +137,7 @@ describe('no output identifies anyone', () => {
     expect(identities.filter((identity) => text.includes(identity))).toEqual([])
   })
 
-  for (const command of exports) {
+  for (const command of slowRows(exports)) {
     test(`${command}, as Parquet and XLSX`, async ({ school, identities }) => {
       for (const name of ['rows.parquet', 'rows.xlsx']) {
         const { code } = await run(school, `${command} --file ${name}`)
@@ -147,7 +148,7 @@ describe('no output identifies anyone', () => {
     })
   }
 
-  test('which the search in files would find', async ({ school, identities }) => {
+  test('which the search in files would find', { tags: ['slow'] }, async ({ school, identities }) => {
     for (const name of ['rows.parquet', 'rows.xlsx']) {
       await school.run(`users export --all-columns --file ${name}`)
       const found = await textIn(join(school.cwd, name))
@@ -155,7 +156,7 @@ describe('no output identifies anyone', () => {
     }
   })
 
-  test('statements neither', async ({ school, identities }) => {
+  test('statements neither', { tags: ['slow'] }, async ({ school, identities }) => {
     const { stdout, code } = await run(school, 'analytics statements --coarsen-times day')
     expect(code).toBe(0)
     expect(identities.filter((text) => stdout.includes(text))).toEqual([])
@@ -288,9 +289,9 @@ test('flags that need each other, and columns that are left out, are named', asy
   expectClearError(await run(school, 'audit export'), 2, '--pseudonymise')
 })
 
-test('a gradebook has the pseudonyms of other exports and all grades, and no layout with names', async ({
-  school,
-}) => {
+test('a gradebook has the pseudonyms of other exports and all grades, and no layout with names', {
+  tags: ['slow'],
+}, async ({ school }) => {
   const { stdout, stderr } = await run(school, 'grades report ext:sea')
   const rows = rowsOf(stdout)
   expect(Object.keys(rows[0] ?? {}).slice(0, 5)).toEqual([

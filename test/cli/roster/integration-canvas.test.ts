@@ -80,7 +80,7 @@ describe('an integration', () => {
 })
 
 describe('a Canvas', () => {
-  test('is validated as a roster', async ({ local }) => {
+  test('is validated as a roster', { tags: ['slow'] }, async ({ local }) => {
     await connected(local)
     const { stderr, stdout } = await ran(local, 'roster validate integration:canvas')
     expect(stdout + stderr).toContain(
@@ -189,7 +189,9 @@ describe('what a token does not see', () => {
 })
 
 describe('integrations test', () => {
-  test('says what the token may read, and names the permissions that it lacks', async ({ local }) => {
+  test('says what the token may read, and names the permissions that it lacks', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await connected(local)
     await local.run('integrations set canvas --root-account-uuid school')
     const all = await ran(local, 'integrations test canvas -o json')

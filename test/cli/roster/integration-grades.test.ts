@@ -50,7 +50,9 @@ describe('grades import --from', () => {
     expect((await ran(local, 'grades import --from canvas')).stderr).toContain('2 unchanged')
   })
 
-  test('takes the grade of a course from Moodle, and leaves out its categories', async ({ local }) => {
+  test('takes the grade of a course from Moodle, and leaves out its categories', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const item = (id: number, type: 'mod' | 'course' | 'category') => ({
       id,
       name: type === 'mod' ? 'Quiz' : '',

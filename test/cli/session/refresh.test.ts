@@ -76,7 +76,7 @@ describe('an access token', () => {
     expect(user.asked).toEqual([refresh, refresh])
   })
 
-  test('is refreshed before its end, and stored', async ({ user, clock }) => {
+  test('is refreshed before its end, and stored', { tags: ['slow'] }, async ({ user, clock }) => {
     for (const _ of [1, 2]) {
       clock.advance(59 * minute + 30_000)
       expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
@@ -92,9 +92,9 @@ describe('an access token', () => {
     expect(statSync(join(user.config, 'profiles.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('in a file that others could read is used, the file closed, and that is said once', async ({
-    user,
-  }) => {
+  test('in a file that others could read is used, the file closed, and that is said once', {
+    tags: ['slow'],
+  }, async ({ user }) => {
     const file = join(user.config, 'profiles.json')
     chmodSync(file, 0o644)
     expect(await user.run('courses list')).toEqual({
@@ -106,7 +106,7 @@ describe('an access token', () => {
     expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('that was refused is refreshed, and the request sent again', async ({ user }) => {
+  test('that was refused is refreshed, and the request sent again', { tags: ['slow'] }, async ({ user }) => {
     storeProfile(user.config, school, { ...user.tokens, accessToken: newCredential('accessToken') })
     expect(await user.run('courses create --title Sea -q')).toMatchObject({ code: 0, stderr: '' })
     expect(user.asked).toEqual(['POST /v1/courses', refresh, 'POST /v1/courses'])
@@ -175,7 +175,7 @@ describe('a session that has ended', () => {
     expect(academy.logged.at(-1)).toMatchObject({ status: 400 })
   })
 
-  test('names that command in the error itself', async ({ user, academy }) => {
+  test('names that command in the error itself', { tags: ['slow'] }, async ({ user, academy }) => {
     await academy.database.run(sql`update grants set revoked_at = '2026-03-01T12:00:00.000Z'`)
     const { code, stderr } = await user.run('courses list -o json')
     expect(code).toBe(4)

@@ -24,7 +24,7 @@ describe('a missing value', () => {
     expect(stderr).toContain('Title:')
   })
 
-  test('is asked for when it is an argument', async ({ local }) => {
+  test('is asked for when it is an argument', { tags: ['slow'] }, async ({ local }) => {
     const id = (await local.run('courses create --title Go -q')).stdout
     const { code, stderr } = await local.run('courses publish', { tty: 80, typed: [`${id.trim()}\r`] })
     expect(code).toBe(0)

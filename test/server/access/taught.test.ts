@@ -130,10 +130,9 @@ test('a deleted course is not shown to its creator whose enrolment as instructor
   expect((await restored(instructor)).status).toBe(404)
 })
 
-test('instructors enrol people by e-mail address or id, and see them from then on', async ({
-  instructor,
-  school: { learners },
-}) => {
+test('instructors enrol people by e-mail address or id, and see them from then on', {
+  tags: ['slow'],
+}, async ({ instructor, school: { learners } }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
   for (const [name, reference] of [
     ['anna', 'email:anna@school.example'],

@@ -91,7 +91,7 @@ test('CSV has its columns in the frozen order, CRLF, and no mark before them', a
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
 })
 
-test('bom=true puts a mark before them, for Excel', async ({ academy, admin }) => {
+test('bom=true puts a mark before them, for Excel', { tags: ['slow'] }, async ({ academy, admin }) => {
   await hostileSchool(academy, admin)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv&bom=true`, {
@@ -103,7 +103,10 @@ test('bom=true puts a mark before them, for Excel', async ({ academy, admin }) =
   expect(bytes.subarray(3).toString()).toBe((await admin.get(`${path}?format=csv`)).text)
 })
 
-test('numbers are plain, times as everywhere, truth values true and false', async ({ academy, admin }) => {
+test('numbers are plain, times as everywhere, truth values true and false', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   await hostileSchool(academy, admin)
   const [, first = []] = read((await admin.get(`${path}?format=csv`)).text)
   expect(first.slice(9, 18)).toEqual([

@@ -294,10 +294,9 @@ function bucketsOf(counts: readonly number[]) {
   }))
 }
 
-test('grades are summarised as SQL on their rows does, at and beside the bounds of ranges', async ({
-  academy,
-  admin,
-}) => {
+test('grades are summarised as SQL on their rows does, at and beside the bounds of ranges', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { database } = academy
   const course = { title: 'Logic', externalId: 'c', assessmentCriteria: { passingScore: 60 } }
   const courseId = (await admin.post('/v1/courses', course)).body.id

@@ -58,7 +58,10 @@ test('history becomes statements, enrolment by enrolment', async ({ academy, adm
   expect(JSON.stringify(data)).not.toContain('b.example')
 })
 
-test('pages of any size have the same statements, each once', async ({ academy, admin }) => {
+test('pages of any size have the same statements, each once', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   await fill(academy, admin, 3)
   const whole = await allOf(admin, 100)
   expect(new Set(whole.map(({ id }) => id)).size).toBe(18)

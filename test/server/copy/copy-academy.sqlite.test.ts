@@ -110,10 +110,9 @@ test('every table of an academy is copied, each after those that it refers to, b
   await model.close()
 })
 
-test('audit entries that were not linked yet are linked in the copy, in their order', async ({
-  academy,
-  admin,
-}) => {
+test('audit entries that were not linked yet are linked in the copy, in their order', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   for (const title of ['One', 'Two', 'Three']) await admin.post('/v1/courses', { title })
   const log = sql`select place, id, hash from audit_entries order by id`
   const linked = await academy.database.all(log)
@@ -191,7 +190,7 @@ test('an interrupted copy is continued behind its last batch, and nothing else o
   await (await openAcademyFile(first.target, now)).database.close()
 })
 
-test('a copy cut off in its comparison compares again', async ({ academy }) => {
+test('a copy cut off in its comparison compares again', { tags: ['slow'] }, async ({ academy }) => {
   const first = await openCopy(academy.path)
   const cut: CopyOptions['onProgress'] = async ({ phase }) => {
     if (phase === 'compare') throw new Error('cut')
@@ -204,7 +203,9 @@ test('a copy cut off in its comparison compares again', async ({ academy }) => {
   expect([...phases]).toEqual(['compare'])
 })
 
-test('an unfinished copy is continued from the same academy alone', async ({ academy }) => {
+test('an unfinished copy is continued from the same academy alone', { tags: ['slow'] }, async ({
+  academy,
+}) => {
   const first = await openCopy(academy.path)
   await expect(first.run({ signal: AbortSignal.abort(new Error('cut')) })).rejects.toThrow('cut')
   await first.close()

@@ -80,12 +80,9 @@ test('everything that is deleted with a course goes to the trash', async ({ acad
   expect([...going].sort()).toEqual([...trashedTables].sort())
 })
 
-test('a deleted course is nowhere, and comes back with all that went with it as it was', async ({
-  academy,
-  admin,
-  learner,
-  clock,
-}) => {
+test('a deleted course is nowhere, and comes back with all that went with it as it was', {
+  tags: ['slow'],
+}, async ({ academy, admin, learner, clock }) => {
   const { courseId, path } = await fullCourse(academy, admin, learner)
   const all = () => Promise.all(reads(courseId, learner).map(async (read) => (await admin.get(read)).text))
   const before = await all()

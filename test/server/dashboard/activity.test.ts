@@ -63,7 +63,11 @@ test('activity is a chart of one figure and a table of all, also of days without
   expect(rowsIn(weeks.html).at(-1)).toEqual(['Week 9, 2026', '0', '0', '0', '0'])
 })
 
-test('activity is downloaded with its filter, and its form keeps it', async ({ admin, courseId, signIn }) => {
+test('activity is downloaded with its filter, and its form keeps it', { tags: ['slow'] }, async ({
+  admin,
+  courseId,
+  signIn,
+}) => {
   await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG-2' })
   const browser = await signIn(admin)
   const page = await browser.open(days)

@@ -179,7 +179,7 @@ test('a downloaded file has every grade of the course, guarded', async ({
   ])
 })
 
-test('the grades of a learner come page by page, the latest first', async ({
+test('the grades of a learner come page by page, the latest first', { tags: ['slow'] }, async ({
   academy,
   ada,
   admin,

@@ -71,14 +71,9 @@ test.for(roles.filter((role) => role !== 'learner'))(
   },
 )
 
-test('an instructor sees the figures, courses and learners of the courses that they teach', async ({
-  academy,
-  admin,
-  courses,
-  instructor,
-  learner,
-  signIn,
-}) => {
+test('an instructor sees the figures, courses and learners of the courses that they teach', {
+  tags: ['slow'],
+}, async ({ academy, admin, courses, instructor, learner, signIn }) => {
   const { music } = courses
   await admin.post('/v1/enrollments', { courseId: music, userId: instructor.id, role: 'instructor' })
   const browser = await signIn(instructor)
@@ -234,7 +229,11 @@ test('courses that need attention less stay folded away', { tags: ['slow'] }, as
   expect(text).toContain('and 3 with fewer')
 })
 
-test('a bar is as long as its part of the enrolments', async ({ admin, courses, signIn }) => {
+test('a bar is as long as its part of the enrolments', { tags: ['slow'] }, async ({
+  admin,
+  courses,
+  signIn,
+}) => {
   expect(courses.logic).toBeTruthy()
   const { html } = await (await signIn(admin)).open('/dashboard')
   const [, bar] = /<title>1 completed, 3 in progress, 0 not started<\/title>(.*?)<\/svg>/.exec(html) ?? []

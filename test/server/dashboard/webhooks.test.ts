@@ -134,7 +134,11 @@ test('problems of a form are shown at its fields, which keep their input', async
   expect(faulty.html).toContain('value="https://ada:secret@receiver.example/"')
 })
 
-test('an endpoint is edited, disabled, enabled, tested and deleted', async ({ academy, admin, browser }) => {
+test('an endpoint is edited, disabled, enabled, tested and deleted', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+  browser,
+}) => {
   const { endpointId } = await thingsOf(academy, admin, admin)
   const path = `/dashboard/endpoints/${endpointId}`
   const state = async () => (await admin.get(`/v1/webhooks/endpoints/${endpointId}`)).body
@@ -191,11 +195,9 @@ test('a message shows its body and attempts, and is sent again', { tags: ['slow'
   expect((await browser.open(`/dashboard/endpoints/${endpointId}?status=lost`)).status).toBe(400)
 })
 
-test('messages to all endpoints are listed, by status and event, each with its endpoint', async ({
-  academy,
-  admin,
-  browser,
-}) => {
+test('messages to all endpoints are listed, by status and event, each with its endpoint', {
+  tags: ['slow'],
+}, async ({ academy, admin, browser }) => {
   const empty = await browser.open('/dashboard/messages')
   expect(empty.text).toMatch(/No messages yet\. Create an endpoint/)
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)

@@ -168,7 +168,9 @@ test('a database without a table is no new academy', async ({ directory }) => {
   expect(await refusalOf(path)).toBe('is an empty SQLite database, not an academy')
 })
 
-test('an academy whose -wal file was taken away is refused until it is back', async ({ directory }) => {
+test('an academy whose -wal file was taken away is refused until it is back', { tags: ['slow'] }, async ({
+  directory,
+}) => {
   const path = join(directory, 'academy.db')
   const { database } = await openAcademyFile(path, now)
   await database.run(sql`insert into settings (name, value) values ('kept', '')`)
@@ -257,9 +259,9 @@ test('writes of one turn share a commit; one that throws undoes itself alone', a
   await database.close()
 })
 
-test('writes that take long leave turns to everybody else, and none is left undone', async ({
-  directory,
-}) => {
+test('writes that take long leave turns to everybody else, and none is left undone', {
+  tags: ['slow'],
+}, async ({ directory }) => {
   const { database } = await openAcademyFile(join(directory, 'academy.db'), now)
   const told: string[] = []
   const slow = async (name: string) => {

@@ -339,10 +339,9 @@ test('a server that stops sends nothing new, and leaves what is under way to the
   ])
 })
 
-test('messages of a killed server are sent by another one a minute later, all others at once', async ({
-  academy,
-  admin,
-}) => {
+test('messages of a killed server are sent by another one a minute later, all others at once', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const receiver = await startReceiver(() => {})
   const { id } = await makeEndpoint(admin, receiver.url)
   for (let count = 0; count < 10; count += 1) await course(admin, `Course ${count}`)
@@ -409,7 +408,10 @@ test('where its secret cannot be opened, nothing is sent unsigned', async ({ aca
   expect(receiver.got).toEqual([])
 })
 
-test('a token in the query of a URL is sent, and shown nowhere', async ({ academy, admin }) => {
+test('a token in the query of a URL is sent, and shown nowhere', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const receiver = await startReceiver((response, { url }) => void response.writeHead(400).end(`no ${url}`))
   const made = await makeEndpoint(admin, `${receiver.url}?token=pear-4711`)
   const path = `/v1/webhooks/endpoints/${made.id}`

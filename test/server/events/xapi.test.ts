@@ -58,7 +58,10 @@ test('progress, completion, scores and passing reach the record store in one bat
   expect(JSON.stringify([...lrs.statements.values()])).not.toMatch(/Secret|b\.example/)
 })
 
-test('what was pushed is what the analytics list, with the same ids', async ({ academy, admin }) => {
+test('what was pushed is what the analytics list, with the same ids', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs, { xapiVersion: '2.0.0', actor: 'external-id' })
   const { courseId, ids, reach } = await fill(admin, 2)
@@ -130,7 +133,7 @@ test('an event of the same learner follows one that was refused', async ({ acade
   await waitFor(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
 })
 
-test('a batch that is too large is divided', async ({ academy, admin }) => {
+test('a batch that is too large is divided', { tags: ['slow'] }, async ({ academy, admin }) => {
   const lrs = await startLrs({ maxBatch: 7 })
   const id = await connect(admin, lrs)
   const { ids, reach } = await fill(admin, 20)
@@ -141,7 +144,10 @@ test('a batch that is too large is divided', async ({ academy, admin }) => {
   expect(lrs.statements.size).toBe(20)
 })
 
-test('a response that is lost, and a replay, store nothing twice', async ({ academy, admin }) => {
+test('a response that is lost, and a replay, store nothing twice', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { ids, reach } = await fill(admin)
@@ -209,7 +215,10 @@ test.for([
   },
 )
 
-test('a test says what is missing: the password, the version, the path', async ({ academy, admin }) => {
+test('a test says what is missing: the password, the version, the path', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const lrs = await startLrs({ versions: ['1.0.0', '1.0.3'] })
   const dispatcher = openDispatcher(academy)
   const resultOf = async (id: string) => {

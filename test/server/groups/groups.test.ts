@@ -173,7 +173,7 @@ test('a batch creates groups, changes those with the same external id, and resto
   ])
 })
 
-test('a learner sees the groups that they are in, and there themselves only', async ({
+test('a learner sees the groups that they are in, and there themselves only', { tags: ['slow'] }, async ({
   academy,
   admin,
   learner,

@@ -9,7 +9,10 @@ import { sample } from '../../lms/samples.ts'
 
 const json = { 'content-type': 'application/json' }
 
-test('a delivery is checked in this order: size, kind, type, proof, payload', async ({ academy, admin }) => {
+test('a delivery is checked in this order: size, kind, type, proof, payload', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const anybody = academy.bearer(undefined)
   const post = (kind: string, body: string, headers: Record<string, string> = json) =>
     anybody.send('POST', `/webhooks/${kind}/grades`, body, headers)
@@ -136,10 +139,9 @@ test('the inbox is anonymous about an erased user', async ({ academy, admin }) =
   }
 })
 
-test('an event that means nothing, or names only a key, is anonymous about an erased user, too', async ({
-  academy,
-  admin,
-}) => {
+test('an event that means nothing, or names only a key, is anonymous about an erased user, too', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { id } = (
     await admin.post('/v1/users', { email: 'ada@example.org', externalId: 'S-1', username: 'ada' })
   ).body

@@ -185,7 +185,7 @@ test('a token may revoke its own grant, and is dead with the answer', async ({ a
   expect((await bearer.get('/v1/grants')).status).toBe(401)
 })
 
-test('a new user with the address of an erased one has none of their grants', async ({
+test('a new user with the address of an erased one has none of their grants', { tags: ['slow'] }, async ({
   academy,
   admin,
   flow,

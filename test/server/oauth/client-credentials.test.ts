@@ -133,7 +133,7 @@ test('a token is introspected and revoked by its own application alone, and ends
   expect(await academy.database.all(sql`select hash from client_tokens`)).toEqual([])
 })
 
-test('an application has a hundred live tokens at most: the oldest ends', async ({
+test('an application has a hundred live tokens at most: the oldest ends', { tags: ['slow'] }, async ({
   academy,
   clock,
   flow,

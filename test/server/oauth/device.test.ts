@@ -239,12 +239,9 @@ test('after twenty wrong codes a minute a user is 429, and no other user behind 
   expect((await device.type(learner, user_code)).status).toBe(200)
 })
 
-test('wrong codes at two servers on one database count together, over all sessions of a user', async ({
-  academy,
-  device,
-  flow,
-  learner,
-}) => {
+test('wrong codes at two servers on one database count together, over all sessions of a user', {
+  tags: ['slow'],
+}, async ({ academy, device, flow, learner }) => {
   await using other = await openTestAcademy({ beside: academy })
   const otherFlow = openFlow(other)
   const there = openDevice(otherFlow, other)

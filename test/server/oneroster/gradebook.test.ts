@@ -32,7 +32,10 @@ function putResult(client: Caller, id: string, more: object = {}) {
 }
 
 describe('each list', () => {
-  test('has line items of grades and weights, their categories and results', async ({ admin, client }) => {
+  test('has line items of grades and weights, their categories and results', { tags: ['slow'] }, async ({
+    admin,
+    client,
+  }) => {
     await grade(admin, 'exam-1', 17, { label: 'Exam', scoreMaximum: 20 })
     await grade(admin, 'exam-1', 8, { learnerId: 'ext:u3', scoreMaximum: 10 })
     await grade(admin, 'draft', 5, { published: false })
@@ -95,10 +98,9 @@ describe('each list', () => {
 })
 
 describe('each response', () => {
-  test('of the gradebook is as 1EdTech describes it, also of records that a client made', async ({
-    admin,
-    client,
-  }) => {
+  test('of the gradebook is as 1EdTech describes it, also of records that a client made', {
+    tags: ['slow'],
+  }, async ({ admin, client }) => {
     await grade(admin, 'exam-1', 17, { label: 'Exam', scoreMaximum: 20 })
     await grade(admin, 'exam-2', null)
     await putItem(client, uuid, { description: 'On paper' })

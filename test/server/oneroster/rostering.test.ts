@@ -110,7 +110,7 @@ readingTest('a user has the names, the role and the address of the academy', asy
   })
 })
 
-test('admins and analysts are people of the school only where they are enrolled', async ({
+test('admins and analysts are people of the school only where they are enrolled', { tags: ['slow'] }, async ({
   admin,
   analyst,
   client,

@@ -70,13 +70,9 @@ test('a wrong password, an account that is not there, one without a password or 
   expect(await academy.database.all(sql`select * from browser_sessions`)).toEqual([])
 })
 
-test('five wrong passwords for one account, however it is named, then a delay that grows, even for the right one', async ({
-  academy,
-  clock,
-  flow,
-  learner,
-  instructor,
-}) => {
+test('five wrong passwords for one account, however it is named, then a delay that grows, even for the right one', {
+  tags: ['slow'],
+}, async ({ academy, clock, flow, learner, instructor }) => {
   for (const { id } of [learner, instructor]) await givePassword(academy, id)
   await learner.put('/v1/user/profile', { username: 'ada' })
   for (let count = 0; count < 5; count += 1) {

@@ -81,7 +81,10 @@ test('updated_since leaves what was recorded since', async ({ admin, clock }) =>
   expect(items.map(brief)).toEqual(['S-4 A 5 90'])
 })
 
-test('a period has the steps that were recorded in it, page by page', async ({ admin, clock }) => {
+test('a period has the steps that were recorded in it, page by page', { tags: ['slow'] }, async ({
+  admin,
+  clock,
+}) => {
   await fill(admin)
   clock.advance(second)
   const since = clock.now().toISOString()

@@ -257,7 +257,7 @@ describe('variables', () => {
 })
 
 describe('a plan file', () => {
-  test('is applied as it was saved', async ({ local }) => {
+  test('is applied as it was saved', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     const saved = await local.run('apply --plan-out plan.json')
     expect(saved.stderr).toContain('Saved the plan to plan.json: 9 to create')
@@ -302,7 +302,7 @@ describe('a plan file', () => {
     expect(await listed(local, 'courses list')).toMatchObject([{ title: 'Other' }])
   })
 
-  test('holds no password, but the variable that has it', async ({ local }) => {
+  test('holds no password, but the variable that has it', { tags: ['slow'] }, async ({ local }) => {
     const user = (password: string) => `learnctl: 1\nusers: [{email: a@b.example, password: "${password}"}]\n`
     file(local, 'academy.yaml', user('correct horse battery'))
     const refused = await local.run('apply --plan-out plan.json')
@@ -539,7 +539,9 @@ progress: [{courseId: C, learnerId: "1", completionPercentage: ${completion}, la
 })
 
 describe('what is refused', () => {
-  test('is told with its place, the rest is done, and the next apply goes on', async ({ local }) => {
+  test('is told with its place, the rest is done, and the next apply goes on', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     file(
       local,
       'academy.yaml',

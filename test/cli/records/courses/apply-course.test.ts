@@ -43,7 +43,9 @@ async function lessons(
 }
 
 describe('courses apply', () => {
-  test('creates a course with its lessons, and a second time changes nothing', async ({ local }) => {
+  test('creates a course with its lessons, and a second time changes nothing', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const ran = await apply(local, marine)
     expect(ran.code, ran.stderr).toBe(0)
     expect(ran.stderr).toContain('Created course Marine Biology (BIO-101): 4 lessons created\n')
@@ -432,9 +434,9 @@ describe('courses diff --file', () => {
     expect(ran.stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
-  test('prints what apply would do, exits with 9 if the course differs, and changes nothing', async ({
-    local,
-  }) => {
+  test('prints what apply would do, exits with 9 if the course differs, and changes nothing', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const unmade = await diff(local, marine)
     expect(unmade.code).toBe(9)
     expect(unmade.stdout).toBe((await apply(local, marine, '--dry-run')).stdout)
@@ -455,7 +457,7 @@ describe('courses diff --file', () => {
     expect(await shown(local)).toEqual(marine)
   })
 
-  test('counts a lesson that the file lacks with --prune alone', async ({ local }) => {
+  test('counts a lesson that the file lacks with --prune alone', { tags: ['slow'] }, async ({ local }) => {
     await apply(local, marine)
     const less = { ...marine, lessons: [] }
     const kept = await diff(local, less)
