@@ -90,6 +90,20 @@ export const changeHeader = 'change-id'
 /** Header that names the command of a request that is a change by itself. */
 export const commandHeader = 'change-command'
 
+/** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
+export const undoableNouns = [
+  'term',
+  'user',
+  'course',
+  'group',
+  'membership',
+  'lesson',
+  'enrollment',
+  'grade',
+  'mapping',
+] as const
+export type UndoableNoun = (typeof undoableNouns)[number]
+
 /** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]

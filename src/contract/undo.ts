@@ -1,22 +1,8 @@
 import * as z from 'zod'
-import { type Noun, nouns } from './actions.ts'
+import { nouns } from './actions.ts'
 import { field, named, sent, shown } from './fields.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { text } from './values.ts'
-
-/** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
-export const undoableNouns = [
-  'term',
-  'user',
-  'course',
-  'group',
-  'membership',
-  'lesson',
-  'enrollment',
-  'grade',
-  'mapping',
-] as const satisfies readonly Noun[]
-export type UndoableNoun = (typeof undoableNouns)[number]
 
 const UndoneField = named(
   'UndoneField',

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
-import type { UndoableNoun } from '../../contract/undo.ts'
+import type { UndoableNoun } from '../../contract/constants.ts'
 import { kindOf } from './record-kinds.ts'
 
 /** An action on one record, from the audit log. */

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-text.ts'
+import type { UndoableNoun } from '../../contract/constants.ts'
 import { CourseInput } from '../../contract/courses.ts'
 import { EnrollmentInput } from '../../contract/enrollments.ts'
 import { GradeInput } from '../../contract/grades.ts'
@@ -9,7 +10,6 @@ import { LessonInput } from '../../contract/lessons.ts'
 import { MappingInput } from '../../contract/mappings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { TermInput } from '../../contract/terms.ts'
-import type { UndoableNoun } from '../../contract/undo.ts'
 import { UserInput } from '../../contract/users.ts'
 
 /** Operations and fields that read records of one kind and write them back. */

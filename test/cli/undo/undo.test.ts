@@ -300,7 +300,8 @@ describe('undo of terms, groups and mappings', () => {
     expect(await mappings()).toEqual(after)
     await ok(local, 'integrations unmap canvas course 2')
     const entries = JSON.parse(await ok(local, 'audit list --action mapping.deleted -o json')) as AuditEntry[]
-    const entry = entries.find(({ changeId }) => changeId === null)
+    const unmapped = await idOf(local, 'integrations unmap')
+    const entry = entries.find(({ changeId }) => changeId === unmapped)
     await ok(local, `audit revert ${entry?.id} --yes`)
     expect(await mappings()).toEqual(after)
   })
@@ -310,8 +311,8 @@ describe('undo', () => {
   test('keeps fields that were changed since, and says so', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     await ok(local, 'users update ext:1 ext:2 --first-name Ada --role instructor')
-    await ok(local, 'users update ext:2 --role analyst')
     const id = await idOf(local, 'users update')
+    await ok(local, 'users update ext:2 --role analyst')
     const shown = await ok(local, `undo ${id} --dry-run`)
     expect(shown).toBe(
       [
