@@ -32,7 +32,9 @@ const update = () =>
     ifMatch: 7,
   })
 
-test('all attempts of one POST carry one quoted Idempotency-Key, and the next POST another', async () => {
+test('all attempts of one POST carry one quoted Idempotency-Key, and the next POST another', {
+  tags: ['slow'],
+}, async () => {
   const keys: string[] = []
   const note = (status: number) =>
     nock(origin)

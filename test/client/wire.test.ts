@@ -43,7 +43,9 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(run.sleeps).toHaveLength(2)
   })
 
-  test('a server that stops in the middle of an answer ends the attempt by the idle timeout', async () => {
+  test('a server that stops in the middle of an answer ends the attempt by the idle timeout', {
+    tags: ['slow'],
+  }, async () => {
     const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
     const run = call({ baseUrl: server.url, idleTimeoutMs: 20, attempts: 2 })
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({
@@ -75,7 +77,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(text).toBe('a,b1,2')
   })
 
-  test('a stream that moves may outlast every timeout', async () => {
+  test('a stream that moves may outlast every timeout', { tags: ['slow'] }, async () => {
     const server = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n')
       let left = 8

@@ -70,7 +70,7 @@ describe('an academy in this process', () => {
     expect(made[1]).toBe(made[0])
   })
 
-  test('throws the errors of learnctl/client', async () => {
+  test('throws the errors of learnctl/client', { tags: ['slow'] }, async () => {
     await using academy = await startAcademy({ inProcess: true })
     const error = await academy.client.courses.get('none').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ApiError)
@@ -134,7 +134,7 @@ describe('a webhook', () => {
   })
 })
 
-test('a snapshot is the beginning, and stays as it is', async () => {
+test('a snapshot is the beginning, and stays as it is', { tags: ['slow'] }, async () => {
   const { path: directory, remove } = freshDirectory()
   onTestFinished(remove)
   const snapshot = join(directory, 'school.db')

@@ -76,7 +76,9 @@ describe('the formats', () => {
     expect(stderr).toBe('Exported 130 rows\n')
   })
 
-  test('JSON is one array of all rows, more than a page of the API holds', async ({ school }) => {
+  test('JSON is one array of all rows, more than a page of the API holds', { tags: ['slow'] }, async ({
+    school,
+  }) => {
     const { stdout } = await school.run('analytics export --format json')
     const rows = JSON.parse(stdout)
     expect(rows).toHaveLength(130)
@@ -416,7 +418,9 @@ describe('long work', () => {
     expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+Exported 1 row\n$/)
   })
 
-  test('draws a bar on a terminal, but not among the rows, and takes it away at the end', async () => {
+  test('draws a bar on a terminal, but not among the rows, and takes it away at the end', {
+    tags: ['slow'],
+  }, async () => {
     const cli = slow(600)
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea --external-id sea')

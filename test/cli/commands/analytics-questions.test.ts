@@ -63,7 +63,9 @@ test('at-risk on a terminal has the reasons, and of one course no column about t
   for (const line of `${stdout}${ofOne.stdout}`.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(80)
 })
 
-test('activity counts by day, week and month, also where there was none', async ({ local }) => {
+test('activity counts by day, week and month, also where there was none', { tags: ['slow'] }, async ({
+  local,
+}) => {
   expect(
     (await local.run('analytics activity --by month --start-date 2026-01-01 --end-date 2026-03-31', plain))
       .stdout,

@@ -7,7 +7,7 @@ const reports = 'apps create --name Reports --redirect-uri https://reports.examp
 const secret = /^lps_[0-9A-Za-z]{36}$/
 
 describe('create', () => {
-  test('prints the secret, this once', async ({ local }) => {
+  test('prints the secret, this once', { tags: ['slow'] }, async ({ local }) => {
     const created = await resultOf(local, `${reports} --redirect-uri http://localhost:3000/cb`)
     expect(created).toEqual({
       clientId: expect.stringMatching(/^app_/),
@@ -29,7 +29,9 @@ describe('create', () => {
     expect(row?.at(-1)).toMatch(secret)
   })
 
-  test('of a public application has none, and -q prints its client id', async ({ local }) => {
+  test('of a public application has none, and -q prints its client id', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const publicly = 'apps create --name Desk --redirect-uri com.example.desk:/callback --public'
     expect(await resultOf(local, publicly)).toMatchObject({ public: true, clientSecret: null })
     const { code, stdout } = await local.run(`${publicly} -q`)
@@ -121,7 +123,7 @@ test('list shows every application, learnctl itself among them; -q prints client
 })
 
 describe('delete', () => {
-  test('asks first, naming the place, and ends what people allowed it', async ({
+  test('asks first, naming the place, and ends what people allowed it', { tags: ['slow'] }, async ({
     remote,
     academy,
     admin,

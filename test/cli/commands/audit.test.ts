@@ -75,7 +75,9 @@ test('endpoints and integrations are called by their URL and kind', async ({ loc
   )
 })
 
-test('an untouched log is verified, and the printed hash is found again later', async ({ local }) => {
+test('an untouched log is verified, and the printed hash is found again later', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   const ran = await local.run('audit verify -o json')
   expect(ran.code).toBe(0)
@@ -193,9 +195,9 @@ test('a damaged address is shown as none, beside the details of the entry', asyn
   expect(stdout).toContain('Logic')
 })
 
-test('a log that was cut off, or written anew, is told from the whole one by a hash that was noted down', async ({
-  local,
-}) => {
+test('a log that was cut off, or written anew, is told from the whole one by a hash that was noted down', {
+  tags: ['slow'],
+}, async ({ local }) => {
   await fill(local)
   const noted = await headOf(local)
   tamper(local, 'delete from audit_entries where place > 2')
@@ -207,7 +209,9 @@ test('a log that was cut off, or written anew, is told from the whole one by a h
   expect((await local.run('audit verify --expect none')).code).toBe(2)
 })
 
-test('data of an erased user is gone from the log, which still verifies', async ({ local }) => {
+test('data of an erased user is gone from the log, which still verifies', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await fill(local)
   const noted = await headOf(local)
   await local.run('users delete ext:1 --erase --yes')

@@ -36,7 +36,7 @@ describe('a stored key', () => {
     expect(academy.logged).toHaveLength(before)
   })
 
-  test('is never shown', async ({ remote, admin }) => {
+  test('is never shown', { tags: ['slow'] }, async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     const lines = [
       'auth status -o json',
@@ -53,10 +53,9 @@ describe('a stored key', () => {
     expect(readFileSync(join(remote.config, 'profiles.json'), 'utf8')).toContain(admin.key)
   })
 
-  test('of another profile is named where the one in use has none for that place', async ({
-    remote,
-    admin,
-  }) => {
+  test('of another profile is named where the one in use has none for that place', {
+    tags: ['slow'],
+  }, async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     storeProfile(remote.config, url, undefined, 'empty')
     const { stdout, ...ran } = await remote.run('courses list')
@@ -109,7 +108,7 @@ describe('auth status', () => {
     })
   })
 
-  test('shows a local academy as well', async ({ local }) => {
+  test('shows a local academy as well', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('auth status -o json')
     expect(JSON.parse(stdout)).toMatchObject({
       profile: null,

@@ -190,7 +190,7 @@ test('earlier versions are listed, compared and brought back', { tags: ['slow'] 
   expect((await local.run('courses get ext:go --columns title,version')).stdout).toBe('Go\t3\n')
 })
 
-test('lists are filtered and ordered', async ({ local }) => {
+test('lists are filtered and ordered', { tags: ['slow'] }, async ({ local }) => {
   await local.run('courses create --title Alpha --difficulty expert --tags x')
   await local.run('courses create --title Beta --status published')
   const titles = async (flags: string) =>
@@ -206,7 +206,7 @@ test('lists are filtered and ordered', async ({ local }) => {
 })
 
 describe('a refusal', () => {
-  test('names the flag, or the field where a file has it', async ({ local }) => {
+  test('names the flag, or the field where a file has it', { tags: ['slow'] }, async ({ local }) => {
     const refusal = async (line: string, stdin = '') => {
       const { code, stderr } = await local.run(line, { stdin })
       expect(code).toBe(2)
@@ -434,9 +434,9 @@ describe('delete', () => {
     })
   })
 
-  test('of a course with learner progress and no lessons takes --force, which is said first', async ({
-    local,
-  }) => {
+  test('of a course with learner progress and no lessons takes --force, which is said first', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run(`${sea} --status published`)
     await local.run('users create --email ada@school.example --external-id S-1')
     await local.run('progress set ext:S-1 --course ext:sea --completion 0')
@@ -466,9 +466,9 @@ describe('delete', () => {
     )
   })
 
-  test('of a course with lessons takes --force, which is said before anything is asked', async ({
-    local,
-  }) => {
+  test('of a course with lessons takes --force, which is said before anything is asked', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run(sea)
     await local.run('lessons create --course ext:sea --title Tides')
     const asked = await local.run('courses delete ext:sea', { tty: 200 })
@@ -484,7 +484,7 @@ describe('delete', () => {
     })
   })
 
-  test('asks without details where nothing may be read', async ({ remote, academy }) => {
+  test('asks without details where nothing may be read', { tags: ['slow'] }, async ({ remote, academy }) => {
     const instructor = await academy.person('instructor', ['write'])
     const { body } = await instructor.post('/v1/courses', { title: 'Marine Biology' })
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: instructor.key }

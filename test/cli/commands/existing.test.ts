@@ -30,9 +30,9 @@ describe.each(creates)('%s create %s', (noun, key, change) => {
     expect(await resultOf(local, `${noun} get ${first.stdout.trim()}`)).toEqual(before)
   })
 
-  test('--upsert creates it, then changes it, and prints the same record as create does', async ({
-    local,
-  }) => {
+  test('--upsert creates it, then changes it, and prints the same record as create does', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const made = await resultOf(local, `${noun} create ${key} --upsert`)
     const [flag = '', value = ''] = change.split(' ')
     const without = key.replace(new RegExp(`${flag} \\w+`), '')
@@ -59,7 +59,9 @@ test('two at once make one, and both print its id', async ({ local }) => {
   expect(await rowsOf(local, 'users list --email eve@school.example')).toHaveLength(1)
 })
 
-test('an address that has another external id is another user: the conflict is told', async ({ local }) => {
+test('an address that has another external id is another user: the conflict is told', {
+  tags: ['slow'],
+}, async ({ local }) => {
   for (const flag of ['--if-not-exists', '--upsert']) {
     const line = `users create --email ada@school.example --external-id S-9 ${flag}`
     expect(await local.run(line)).toMatchObject({ code: 6, stdout: '' })
@@ -101,9 +103,9 @@ test('without a key the flag that gives one is named', async ({ local }) => {
   ).toMatchObject({ code: 2 })
 })
 
-test('a key of the same name and owner is not made twice, and its text is not shown again', async ({
-  local,
-}) => {
+test('a key of the same name and owner is not made twice, and its text is not shown again', {
+  tags: ['slow'],
+}, async ({ local }) => {
   const line = 'keys create --name ci --if-not-exists'
   const first = await resultOf(local, line)
   expect(first.key).toMatch(/^lpk_/)

@@ -59,9 +59,9 @@ describe('set', () => {
     })
   })
 
-  test('takes secrets from standard input, the environment or a hidden prompt, never shown', async ({
-    local,
-  }) => {
+  test('takes secrets from standard input, the environment or a hidden prompt, never shown', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const runs = [
       await local.run('integrations set moodle --webhook-secret-stdin --debug', { stdin: `${secret}\n` }),
       await local.run('integrations set moodle --access-token-env LMS_TOKEN --debug', {
@@ -107,7 +107,9 @@ describe('set', () => {
     expect(await ends()).toEqual([])
   })
 
-  test('takes keys from a file or a URL, and grade items one by one', async ({ local }) => {
+  test('takes keys from a file or a URL, and grade items one by one', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const key = { kty: 'RSA', kid: '1', n: 'x'.repeat(342), e: 'AQAB' }
     writeFileSync(join(local.cwd, 'jwks.json'), JSON.stringify({ keys: [key] }))
     await local.run('integrations set canvas --jwks jwks.json --grade-item 12=20 --grade-item 13=5')
@@ -256,9 +258,9 @@ describe('test', () => {
     expect(table.stderr).toContain(`note: accessToken: ${detail}`)
   })
 
-  test('shows what another system says about itself without its control characters, and in bounds', async ({
-    local,
-  }) => {
+  test('shows what another system says about itself without its control characters, and in bounds', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const url = await system((_, __, response) =>
       json(response, { id: '1\u001b[31m', name: 'x'.repeat(100_000) }),
     )
@@ -274,7 +276,7 @@ describe('test', () => {
     )
   })
 
-  test('says what is missing', async ({ local }) => {
+  test('says what is missing', { tags: ['slow'] }, async ({ local }) => {
     await local.run('integrations set moodle --grade-to-progress percent')
     expect(await check(local, 'moodle')).toMatchObject({
       code: 1,
@@ -311,9 +313,9 @@ describe('test', () => {
     expect(await local.run('integrations test thinkific')).toMatchObject({ code: 3 })
   })
 
-  test('needs no webhook secret and no root account of an integration that is only read', async ({
-    local,
-  }) => {
+  test('needs no webhook secret and no root account of an integration that is only read', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const url = await system((_, __, response) => json(response, { id: 7, name: 'Ada', username: 'ada' }))
     for (const kind of ['canvas', 'moodle']) {
       await connect(local, kind, url)
@@ -336,7 +338,7 @@ describe('test', () => {
 })
 
 describe('map', () => {
-  test('maps and unmaps one', async ({ local }) => {
+  test('maps and unmaps one', { tags: ['slow'] }, async ({ local }) => {
     await local.run('courses create --title Sea --external-id BIO-101')
     const mapped = await local.run('integrations map canvas course 21070000000000565 BIO-101')
     expect(mapped).toMatchObject({

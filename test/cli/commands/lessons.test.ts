@@ -119,7 +119,7 @@ describe('list', () => {
     expect(await titles('--external-id tides')).toEqual(['The tides'])
   })
 
-  test('tells when it is cut, and does not when it is whole', async ({ local }) => {
+  test('tells when it is cut, and does not when it is whole', { tags: ['slow'] }, async ({ local }) => {
     const cut = await local.run('lessons list --limit 2 -q')
     expect(cut.stdout.split('\n')).toHaveLength(3)
     expect(cut.stderr).toBe('note: Showing the first 2; use --all for the rest\n')
@@ -159,7 +159,7 @@ describe('get', () => {
     expect(await resultOf(local, `lessons get ${id}`)).toEqual(await resultOf(local, 'lessons get ext:tides'))
   })
 
-  test('of an unknown one exits 3', async ({ local }) => {
+  test('of an unknown one exits 3', { tags: ['slow'] }, async ({ local }) => {
     expect(await local.run('lessons get ext:none')).toMatchObject({
       code: 3,
       stdout: '',
@@ -186,14 +186,16 @@ describe('update', () => {
     ])
   })
 
-  test('to what it is already keeps its version', async ({ local }) => {
+  test('to what it is already keeps its version', { tags: ['slow'] }, async ({ local }) => {
     await local.run(tides)
     expect(await resultOf(local, ['lessons', 'update', 'ext:tides', '--title', 'The tides'])).toMatchObject({
       version: 1,
     })
   })
 
-  test('is held back by --if-version of a version that is past, and changes nothing', async ({ local }) => {
+  test('is held back by --if-version of a version that is past, and changes nothing', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run(tides)
     await local.run('lessons update ext:tides --title Ebb --if-version 1')
     const late = await local.run('lessons update ext:tides --title Flood --if-version 1')
@@ -204,7 +206,7 @@ describe('update', () => {
 })
 
 describe('delete', () => {
-  test('needs a yes, says what it did, and leaves nothing behind', async ({ local }) => {
+  test('needs a yes, says what it did, and leaves nothing behind', { tags: ['slow'] }, async ({ local }) => {
     await local.run(tides)
     expect(await local.run('lessons delete ext:tides')).toMatchObject({ code: 2, stdout: '' })
     const { code, stdout, stderr } = await local.run('lessons delete ext:tides --yes')
@@ -215,7 +217,7 @@ describe('delete', () => {
     expect(await local.run('lessons get ext:tides')).toMatchObject({ code: 3 })
   })
 
-  test('is undone by restore-deleted, unless it was for good', async ({ local }) => {
+  test('is undone by restore-deleted, unless it was for good', { tags: ['slow'] }, async ({ local }) => {
     await local.run(tides)
     const before = await resultOf(local, 'lessons get ext:tides')
     await local.run('lessons delete ext:tides --yes')

@@ -64,7 +64,7 @@ test('a module is renamed and keeps its lessons', { tags: ['slow'] }, async ({ l
   expect(unknown.stderr).toMatch(/Reefs/)
 })
 
-test('a module is moved by place, title and number', async ({ local }) => {
+test('a module is moved by place, title and number', { tags: ['slow'] }, async ({ local }) => {
   await local.run('modules create --course SEA --title Storms')
   expect((await local.run('modules move Storms --course SEA --position 1')).stderr).toBe(
     'Moved module Storms of course Sea (SEA) to place 1 of 3, version 3\n',
@@ -80,7 +80,7 @@ test('a module is moved by place, title and number', async ({ local }) => {
   expect(there.stderr).toContain('No changes to module Storms of course Sea (SEA): it is at place 1 of 3')
 })
 
-test('a module is deleted after a confirmation; its lessons stay', async ({ local }) => {
+test('a module is deleted after a confirmation; its lessons stay', { tags: ['slow'] }, async ({ local }) => {
   const refused = await local.run('modules delete Tides --course SEA')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('without confirmation')])
   const asked = await local.run('modules delete Tides --course SEA', { tty: 80, typed: ['y\n'] })
@@ -114,7 +114,9 @@ describe('lessons move', () => {
     expect(await lessons(local)).toEqual(expected)
   })
 
-  test('says the place that --position counts, also where a lesson was deleted', async ({ local }) => {
+  test('says the place that --position counts, also where a lesson was deleted', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run('lessons delete sun --yes')
     expect((await local.run('lessons move bye --module Reefs --position 1')).stderr).toBe(
       'Moved lesson Farewell (bye) to place 1 of 2 in its module\n',
@@ -122,7 +124,7 @@ describe('lessons move', () => {
     expect((await local.run('lessons move corals --module none')).stderr).toMatch(/ to place 1 of 1\n$/)
   })
 
-  test('says where the lesson is, and that nothing changed', async ({ local }) => {
+  test('says where the lesson is, and that nothing changed', { tags: ['slow'] }, async ({ local }) => {
     expect((await local.run('lessons move sun --position 1')).stderr).toBe(
       'Moved lesson The sun (sun) to place 1 of 2 in its module\n',
     )
@@ -136,7 +138,9 @@ describe('lessons move', () => {
   })
 })
 
-test('lessons are created, changed and listed by the title of their module', async ({ local }) => {
+test('lessons are created, changed and listed by the title of their module', { tags: ['slow'] }, async ({
+  local,
+}) => {
   await local.run('lessons create --course SEA --module Reefs --title Sponges --external-id sponges')
   await local.run('lessons update bye --module Reefs')
   const { stdout } = await local.run('lessons list --course SEA --module Reefs --columns externalId')

@@ -74,7 +74,9 @@ describe('a profile', () => {
     if (line.includes('shcool')) expect(stderr).toContain('Did you mean school?')
   })
 
-  test('by flag goes before a variable that names another kind of academy', async ({ cli }) => {
+  test('by flag goes before a variable that names another kind of academy', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     const env = { LEARNCTL_DATABASE: 'other.db' }
     await cli.run('profiles add school --url https://school.example', { env })
     expect((await cli.run(list)).stdout).toContain('https://school.example')

@@ -154,7 +154,7 @@ describe('get', () => {
 })
 
 describe('history', () => {
-  test('has every step that was taken, newest first', async ({ local }) => {
+  test('has every step that was taken, newest first', { tags: ['slow'] }, async ({ local }) => {
     for (const day of ['01', '02', '03']) {
       await local.run(`${set} --completion ${Number(day) * 20} --last-accessed 2026-02-${day}T08:00:00Z`)
     }

@@ -83,7 +83,9 @@ describe('report', () => {
     expect(text).toContain('activity 6 Oct – 28 Dec 2014')
   })
 
-  test('is about the 12 weeks until now without dates, and says if nothing happened', async ({ school }) => {
+  test('is about the 12 weeks until now without dates, and says if nothing happened', {
+    tags: ['slow'],
+  }, async ({ school }) => {
     expect(textOf(await htmlOf(school, ''))).toMatch(/No learner was active in the period .* 2026\./)
   })
 

@@ -30,7 +30,7 @@ async function holder(path: string): Promise<number> {
 }
 
 describe('a snapshot', () => {
-  test('brings back the academy as it was, as often as one likes', async ({ local }) => {
+  test('brings back the academy as it was, as often as one likes', { tags: ['slow'] }, async ({ local }) => {
     await add(local, 'Before')
     expect(await local.run('server snapshot save seeded')).toEqual({
       code: 0,
@@ -74,7 +74,7 @@ describe('a snapshot', () => {
     expect(await titles(local)).toEqual(['Old'])
   })
 
-  test('of a name that is taken is refused without --force', async ({ local }) => {
+  test('of a name that is taken is refused without --force', { tags: ['slow'] }, async ({ local }) => {
     await local.run('server snapshot save one')
     await add(local, 'Later')
     expect(await local.run('server snapshot save one')).toMatchObject({
@@ -117,7 +117,7 @@ describe('a snapshot', () => {
     expect(existsSync(join(local.cwd, 'none.db'))).toBe(false)
   })
 
-  test('in a dry run nothing is saved, restored or deleted', async ({ local }) => {
+  test('in a dry run nothing is saved, restored or deleted', { tags: ['slow'] }, async ({ local }) => {
     expect(await local.run('server snapshot save one --dry-run')).toMatchObject({ code: 0 })
     expect(readdirSync(local.cwd)).toEqual(['academy.db'])
     await local.run('server snapshot save one')
@@ -159,7 +159,7 @@ describe('while the academy is in use', () => {
     expect(readdirSync(join(local.cwd, 'academy.db.snapshots'))).toEqual(['one.db'])
   })
 
-  test('by a server that names it by a link, too', async ({ local }) => {
+  test('by a server that names it by a link, too', { tags: ['slow'] }, async ({ local }) => {
     symlinkSync('academy.db', join(local.cwd, 'link.db'))
     const { stop } = await serve(local, '--database link.db')
     expect(await local.run('server reset --yes')).toMatchObject({ code: 6 })
@@ -187,7 +187,7 @@ describe('while the academy is in use', () => {
 })
 
 describe('reset', () => {
-  test('leaves a new academy, whose server prints a key', async ({ local }) => {
+  test('leaves a new academy, whose server prints a key', { tags: ['slow'] }, async ({ local }) => {
     await add(local, 'Gone')
     const first = await serve(local)
     await first.stop()

@@ -17,9 +17,9 @@ const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers: { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) } })
 
 describe('start', () => {
-  test("serves a new academy, and prints its address, the admin's key and password, once", async ({
-    cli,
-  }) => {
+  test("serves a new academy, and prints its address, the admin's key and password, once", {
+    tags: ['slow'],
+  }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database new.db')
     const [address = '', ofKey = '', ofPassword = '', ...more] = printed.split('\n')
     const [url = ''] = /^http:\/\/127\.0\.0\.1:\d+$/.exec(address) ?? []
@@ -110,7 +110,9 @@ describe('start', () => {
     }
   })
 
-  test('logs one line of JSON a request on standard error, with no secret in it', async ({ cli }) => {
+  test('logs one line of JSON a request on standard error, with no secret in it', { tags: ['slow'] }, async ({
+    cli,
+  }) => {
     const { printed, stop } = await serve(cli, '--database new.db -o json')
     const { url, key } = JSON.parse(printed)
     await get(`${url}/v1/courses?limit=1`, key)
@@ -164,7 +166,7 @@ describe('start', () => {
     expect(await logged(5000)).toBe('')
   })
 
-  test('logs that stored secrets cannot be read', async () => {
+  test('logs that stored secrets cannot be read', { tags: ['slow'] }, async () => {
     const encryptionTrouble = 'Encryption key file academy.key is missing: restore it from where it was kept.'
     const logged = async (flags = '') => {
       const cli = testCli({ served: { encryptionTrouble } })
@@ -457,7 +459,7 @@ describe('--key-file', () => {
 })
 
 describe('status and stop', () => {
-  test('a server is listed while it runs', async ({ cli }) => {
+  test('a server is listed while it runs', { tags: ['slow'] }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database new.db -o json')
     const { url, database } = JSON.parse(printed)
     expect(await resultOf(cli, 'server status')).toEqual([

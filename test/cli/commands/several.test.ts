@@ -60,9 +60,9 @@ describe('several arguments', () => {
     expect(await resultOf(local, 'courses publish a')).toMatchObject({ version: 2 })
   })
 
-  test('are an array in JSON, and an id a line with --quiet, in the order in which they were given', async ({
-    local,
-  }) => {
+  test('are an array in JSON, and an id a line with --quiet, in the order in which they were given', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const results = await resultOf(local, 'courses update c a --difficulty expert')
     const names = results.map(({ course }: { course: { externalId: string } }) => course.externalId)
     expect(names).toEqual(['c', 'a'])
@@ -106,7 +106,9 @@ describe('before several are deleted', () => {
     expect(Object.keys(await statuses(local))).toEqual(['a', 'b', 'c'])
   })
 
-  test('none of them is read, and their lines name them as they were given', async ({ local }) => {
+  test('none of them is read, and their lines name them as they were given', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await local.run('keys create --name one')
     await local.run('keys create --name two')
     const { code, stderr } = await local.run('keys revoke one two --yes')
@@ -121,7 +123,7 @@ describe('before several are deleted', () => {
     expect(await statuses(local)).toEqual({ c: 'draft' })
   })
 
-  test('--yes is required where nothing can be asked', async ({ local }) => {
+  test('--yes is required where nothing can be asked', { tags: ['slow'] }, async ({ local }) => {
     const refused = await local.run('courses delete a b')
     expect(refused).toMatchObject({
       code: 2,
@@ -133,14 +135,16 @@ describe('before several are deleted', () => {
 })
 
 describe('--ids', () => {
-  test('takes what another command prints with --quiet', async ({ local }) => {
+  test('takes what another command prints with --quiet', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('courses list --sort title -q')
     const { code, stderr } = await local.run('courses publish --ids -', { stdin: stdout })
     expect({ code, lines: stderr.split('\n').length - 1 }).toEqual({ code: 0, lines: 3 })
     expect(Object.values(await statuses(local))).toEqual(['published', 'published', 'published'])
   })
 
-  test('takes a file, also beside arguments, and skips empty lines', async ({ local }) => {
+  test('takes a file, also beside arguments, and skips empty lines', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     writeFileSync(join(local.cwd, 'ids.txt'), '\r\nb\r\n\n')
     expect(await local.run('courses publish a --ids ids.txt')).toMatchObject({ code: 0 })
     expect(await statuses(local)).toMatchObject({ a: 'published', b: 'published', c: 'draft' })

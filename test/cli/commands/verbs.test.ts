@@ -9,7 +9,7 @@ beforeEach<{ local: TestCli }>(async ({ local }) => {
 })
 
 describe('a user', () => {
-  test('is suspended, activated, deleted and restored', async ({ local }) => {
+  test('is suspended, activated, deleted and restored', { tags: ['slow'] }, async ({ local }) => {
     const said = async (line: string) => (await local.run(line, { tty: 100 })).stderr
     expect(await said('users suspend S-1')).toBe('Suspended user Ada (ada@school.example)\n')
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
@@ -29,7 +29,9 @@ describe('a user', () => {
     },
   )
 
-  test('a user who is not deleted cannot be restored: a suspended one stays suspended', async ({ local }) => {
+  test('a user who is not deleted cannot be restored: a suspended one stays suspended', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await local.run('users suspend S-1')
     const { code, stderr } = await local.run('users restore S-1')
     expect(code).toBe(6)
@@ -38,7 +40,7 @@ describe('a user', () => {
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
   })
 
-  test('of a list is suspended by what the list prints', async ({ local }) => {
+  test('of a list is suspended by what the list prints', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('users list --role learner -q')
     expect(await local.run('users suspend --ids -', { stdin: stdout })).toMatchObject({ code: 0 })
     expect(await rowsOf(local, 'users list --status suspended --columns externalId --sort email')).toEqual([
@@ -68,7 +70,7 @@ describe('an enrolment', () => {
     expect(await local.run(`enrollments update ${both} --status active`)).toMatchObject({ code: 0 })
   })
 
-  test('of one who is learner and instructor takes the role', async ({ local }) => {
+  test('of one who is learner and instructor takes the role', { tags: ['slow'] }, async ({ local }) => {
     await local.run(`enrollments create ${both}`)
     const { id } = await resultOf(local, `enrollments create ${both} --role instructor`)
     const { code, stderr } = await local.run(`enrollments delete ${both} --yes`)
@@ -95,13 +97,13 @@ describe('an enrolment', () => {
 })
 
 describe('a key', () => {
-  test('is revoked by its name', async ({ local }) => {
+  test('is revoked by its name', { tags: ['slow'] }, async ({ local }) => {
     await local.run('keys create --name ci')
     expect(await local.run('keys revoke ci --yes')).toMatchObject({ code: 0 })
     expect((await resultOf(local, 'keys list'))[0].revokedAt).toBeTruthy()
   })
 
-  test('whose name others have is not guessed: they are listed', async ({ local }) => {
+  test('whose name others have is not guessed: they are listed', { tags: ['slow'] }, async ({ local }) => {
     const one = await resultOf(local, 'keys create --name ci')
     const other = await resultOf(local, 'keys create --name ci --scopes read,write')
     const { code, stderr } = await local.run('keys revoke ci --yes')
@@ -113,7 +115,9 @@ describe('a key', () => {
     ).toEqual([null, null])
   })
 
-  test('that was revoked does not stand in the way of one of its name', async ({ local }) => {
+  test('that was revoked does not stand in the way of one of its name', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     const { id } = await resultOf(local, 'keys create --name ci')
     await local.run(`keys revoke ${id} --yes`)
     await local.run('keys create --name ci')
@@ -122,7 +126,7 @@ describe('a key', () => {
   })
 })
 
-test('an application is deleted by its name', async ({ local }) => {
+test('an application is deleted by its name', { tags: ['slow'] }, async ({ local }) => {
   await local.run('apps create --name Desk --redirect-uri http://127.0.0.1/ --public')
   expect(await local.run('apps delete Desk --yes')).toMatchObject({ code: 0 })
   expect((await rowsOf(local, 'apps list')).flat()).not.toContain('Desk')
@@ -164,7 +168,7 @@ describe('a verb without effect', () => {
 })
 
 describe('messages', () => {
-  test('name users by their address and courses by their title', async ({ local }) => {
+  test('name users by their address and courses by their title', { tags: ['slow'] }, async ({ local }) => {
     const refused = async (line: string) => {
       const ran = await local.run(line)
       expect(ran.code, ran.stderr).toBe(6)

@@ -226,7 +226,9 @@ describe('progress', () => {
 })
 
 describe('the file', () => {
-  test('has the form that its name says, and is not overwritten without --force', async ({ school }) => {
+  test('has the form that its name says, and is not overwritten without --force', { tags: ['slow'] }, async ({
+    school,
+  }) => {
     const { stdout } = await school.run('users export -o jsonl')
     const ran = await school.run('users export --file out.jsonl.gz')
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'Exported 122 rows to out.jsonl.gz\n' })

@@ -186,7 +186,10 @@ test('pseudonyms work as arguments, in whole and in part, and stay the same', { 
   expect(await other.end()).toBe(0)
 })
 
-test('a pseudonym is refused where the id behind it would be shown', async ({ mcp, school }) => {
+test('a pseudonym is refused where the id behind it would be shown', { tags: ['slow'] }, async ({
+  mcp,
+  school,
+}) => {
   const listed = await mcp.run(['users', 'list', '--role', 'learner'])
   const [{ id, externalId, email } = {}] = recordsIn(listed.text)
   const course = ['courses', 'create', '--title', 'Lake']

@@ -202,7 +202,10 @@ describe('academy files', () => {
 })
 
 describe('an apply', () => {
-  test('has a summary of what it did, and annotates what was rejected', async ({ local, step }) => {
+  test('has a summary of what it did, and annotates what was rejected', { tags: ['slow'] }, async ({
+    local,
+    step,
+  }) => {
     const user = ['  - email: grace@example.org', '    externalId: grace']
     put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user)
     const dry = await step('apply academy.yaml --dry-run')

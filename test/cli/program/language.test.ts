@@ -140,7 +140,7 @@ describe('several records', () => {
     expect(twice.stderr).toContain('--user and <user> cannot be used together')
   })
 
-  test('are graded at once', async ({ local }) => {
+  test('are graded at once', { tags: ['slow'] }, async ({ local }) => {
     await fill(local)
     await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')
     const { code, stderr } = await local.run(

@@ -64,7 +64,7 @@ describe('help', () => {
     expect(await cli.run('help auth grants restore')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  test('of every command fits 80 columns', async ({ cli }) => {
+  test('of every command fits 80 columns', { tags: ['slow'] }, async ({ cli }) => {
     for (const [name, noun] of Object.entries(nouns)) {
       const loaded = await noun.load(host)
       for (const path of [

@@ -184,9 +184,9 @@ function rowsOf(csv: string): Record<string, string>[] {
   return parse(csv, { columns: true, record_delimiter: '\r\n' })
 }
 
-test('the pseudonyms of a key are the same in each export, and those of another key differ', async ({
-  school,
-}) => {
+test('the pseudonyms of a key are the same in each export, and those of another key differ', {
+  tags: ['slow'],
+}, async ({ school }) => {
   const idsIn = async (command: string, column: string) => {
     const { stdout } = await school.run(command)
     return new Set(rowsOf(stdout).map((row) => row[column]))
@@ -209,7 +209,7 @@ test('rows are in the order of pseudonyms, which tells nothing about addresses',
   expect(ids).toEqual(ids.toSorted())
 })
 
-test('times are reduced to a day, a week or a month', async ({ school }) => {
+test('times are reduced to a day, a week or a month', { tags: ['slow'] }, async ({ school }) => {
   const times = async (precision: string) => {
     const { stdout } = await run(
       school,
@@ -249,7 +249,9 @@ test('so are those of statements', async ({ school }) => {
   expect(await of('--course ext:land --k 1')).toBeUndefined()
 })
 
-test('rows of groups of fewer people than k are left out on request, and counted', async ({ school }) => {
+test('rows of groups of fewer people than k are left out on request, and counted', {
+  tags: ['slow'],
+}, async ({ school }) => {
   const columns = ['courseId', 'lastAccessed'] as const
   const command = `analytics export --columns learnerId,${columns.join()} --coarsen-times day`
   const rows = rowsOf((await run(school, command)).stdout)
@@ -278,7 +280,9 @@ test('rows of groups of fewer people than k are left out on request, and counted
   expectClearError(await school.run('users export --suppress-small'), 2, '--pseudonymise')
 })
 
-test('flags that need each other, and columns that are left out, are named', async ({ school }) => {
+test('flags that need each other, and columns that are left out, are named', { tags: ['slow'] }, async ({
+  school,
+}) => {
   expectClearError(await school.run('users export --pseudonymise'), 2, '--pseudonym-key')
   expectClearError(await school.run('users export --pseudonym-key study.key'), 2, '--pseudonymise')
   expectClearError(await school.run('analytics export --coarsen-times day'), 2, '--pseudonymise')

@@ -213,7 +213,9 @@ function checkOf({ stdout }: { readonly stdout: string }) {
 }
 
 describe('a Canvas that answers wrong', () => {
-  test('with a token that has expired is named, and no secret is shown', async ({ local }) => {
+  test('with a token that has expired is named, and no secret is shown', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await connected(local, school, {}, 'expired-token-4711')
     const { stderr, stdout } = await ran(local, `${validate} --debug`, 6)
     expect(stderr).toContain('Canvas: the access token is not accepted; it may have expired or been deleted')
@@ -221,7 +223,7 @@ describe('a Canvas that answers wrong', () => {
     expect(stdout + stderr).not.toContain('expired-token-4711')
   })
 
-  test('with its login page is told by its base URL', async ({ local }) => {
+  test('with its login page is told by its base URL', { tags: ['slow'] }, async ({ local }) => {
     const page = {
       status: 200,
       headers: { 'content-type': 'text/html' },
@@ -273,7 +275,9 @@ describe('a Canvas that answers wrong', () => {
     expect(most).toBe(1)
   })
 
-  test('and that never ends stops the reading, which continues where it was', async ({ local }) => {
+  test('and that never ends stops the reading, which continues where it was', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     let asked = 0
     let isDown = true
     const before = ({ url }: FakeRequest) => {
@@ -325,9 +329,9 @@ describe('a Canvas that answers wrong', () => {
     expect(asked).toBe(2)
   })
 
-  test('with a full page that does not say where the next one is, is not taken for whole', async ({
-    local,
-  }) => {
+  test('with a full page that does not say where the next one is, is not taken for whole', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     const users = Array.from({ length: 100 }, (_, index) => ({ id: 9000 + index, name: `U ${index}` }))
     for (const [headers, why] of [
       [{}, 'a full page has no header Link, so that the next one is unknown'],
@@ -340,7 +344,7 @@ describe('a Canvas that answers wrong', () => {
     }
   })
 
-  test('with the same page again is stopped', async ({ local }) => {
+  test('with the same page again is stopped', { tags: ['slow'] }, async ({ local }) => {
     const before = ({ url }: FakeRequest) => {
       if (!url.pathname.endsWith('/accounts/self/users')) return undefined
       return json([], 200, { link: `<${url.origin}${url.pathname}?page=bookmark:same>; rel="next"` })

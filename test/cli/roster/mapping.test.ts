@@ -79,7 +79,7 @@ describe('a roster with roles of its own', () => {
     expect(stdout).toContain('cleo,learner')
   })
 
-  test('may be of OneRoster, whose extensions begin with ext:', async ({ local }) => {
+  test('may be of OneRoster, whose extensions begin with ext:', { tags: ['slow'] }, async ({ local }) => {
     put(local, {
       'users.csv':
         'sourcedId,enabledUser,role,username,givenName,familyName,email\n1,true,ext:referendar,a,A,A,a@b.example\n2,true,ext:Hausmeister,b,B,B,b@b.example\n',
@@ -179,7 +179,7 @@ describe('a roster of a German spreadsheet', () => {
     expect(stdout).toContain('Jürgen')
   })
 
-  test('has problems that name the format of its dates', async ({ local }) => {
+  test('has problems that name the format of its dates', { tags: ['slow'] }, async ({ local }) => {
     put(local, {
       'terms.csv': 'term_id;name;status;start_date;end_date\nT1;Herbst;active;01.09.2026;46053\n',
     })

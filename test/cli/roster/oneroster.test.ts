@@ -189,7 +189,7 @@ describe('the users of a OneRoster package', () => {
     ])
   })
 
-  test('have problems in the words of the file', async () => {
+  test('have problems in the words of the file', { tags: ['slow'] }, async () => {
     const text = csv(published['1.1'].users, [
       { ...ada, sourcedId: '' },
       { ...ada, enabledUser: 'maybe' },
@@ -229,7 +229,7 @@ describe('the users of a OneRoster package', () => {
     expect(notes).toContain('users.csv: people without an address get one at pupils.example (2 times)')
   })
 
-  test('must have a column sourcedId', async () => {
+  test('must have a column sourcedId', { tags: ['slow'] }, async () => {
     const files = { 'users.csv': 'id,givenName,familyName\r\n1,Ada,B\r\n' }
     await expect(readRoster(files, { format: 'oneroster' })).rejects.toThrow(
       'users.csv has no column sourcedId',
@@ -338,7 +338,7 @@ describe('a OneRoster package', () => {
     ])
   })
 
-  test('has courses as courses where there are no classes', async () => {
+  test('has courses as courses where there are no classes', { tags: ['slow'] }, async () => {
     const { 'classes.csv': _, ...others } = whole
     const { recordsOf, problems } = await readRoster({
       ...others,
@@ -438,7 +438,9 @@ describe('a OneRoster package', () => {
     ])
   })
 
-  test('leaves out what it still says about classes and enrolments that it removes, and counts it', async () => {
+  test('leaves out what it still says about classes and enrolments that it removes, and counts it', {
+    tags: ['slow'],
+  }, async () => {
     const gone = { status: 'tobedeleted', dateLastModified: '2026-10-01T00:00:00Z' }
     const enrolment = (sourcedId: string, of: string, user: string): Cells => ({
       ...{ sourcedId, classSourcedId: of, userSourcedId: user, role: 'student' },

@@ -121,7 +121,7 @@ describe('an access token', () => {
     expect(tokensIn(user.config)?.accessToken).not.toBe(user.tokens.accessToken)
   })
 
-  test('of a variable is sent as it is, and so is a key', async ({ user }) => {
+  test('of a variable is sent as it is, and so is a key', { tags: ['slow'] }, async ({ user }) => {
     for (const env of [
       { LEARNCTL_ACCESS_TOKEN: newCredential('accessToken') },
       { LEARNCTL_API_KEY: newCredential('apiKey') },
@@ -132,7 +132,10 @@ describe('an access token', () => {
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
-  test('goes to no other origin, and neither does what refreshes it', async ({ user, clock }) => {
+  test('goes to no other origin, and neither does what refreshes it', { tags: ['slow'] }, async ({
+    user,
+    clock,
+  }) => {
     clock.advance(2 * hour)
     const { code, stderr } = await user.run('courses list --url https://evil.example')
     expect(code).toBe(4)
@@ -209,7 +212,7 @@ describe('no token is shown', () => {
     expect(user.asked).toEqual([])
   })
 
-  test('by the list of profiles', async ({ user }) => {
+  test('by the list of profiles', { tags: ['slow'] }, async ({ user }) => {
     const { stdout } = await user.run('profiles list')
     expect(stdout).toBe(`school\ttrue\t${school}\tlpa_***${user.tokens.accessToken.slice(-4)}\n`)
   })

@@ -139,7 +139,9 @@ describe('--to-sheet', () => {
     expect(posts()).toBe(1)
   })
 
-  test('replaces the whole tab in one request, and keeps numbers as numbers', async ({ local }) => {
+  test('replaces the whole tab in one request, and keeps numbers as numbers', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await signedIn(local)
     await local.run('courses create --title Biology --external-id 007 --passing-score 65')
     const notes = fake.tabs[0]
@@ -157,9 +159,9 @@ describe('--to-sheet', () => {
     expect(fake.tabs[0]).toMatchObject({ rows: 1000, columns: 26 })
   })
 
-  test('writes learner data to a tab of its own by default, and only the header if there is none', async ({
-    local,
-  }) => {
+  test('writes learner data to a tab of its own by default, and only the header if there is none', {
+    tags: ['slow'],
+  }, async ({ local }) => {
     await signedIn(local)
     const ran = await local.run(`analytics export --to-sheet ${spreadsheetId}`)
     expect(ran).toMatchObject({ code: 0 })
@@ -167,7 +169,9 @@ describe('--to-sheet', () => {
     expect(fake.table('learners')[0]?.slice(0, 3)).toEqual(['learnerId', 'email', 'firstName'])
   })
 
-  test('waits for the quota, and finds the tab that a lost response had added', async ({ local }) => {
+  test('waits for the quota, and finds the tab that a lost response had added', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     await signedIn(local)
     fails({ method: 'POST', answer: 429, message: 'Quota exceeded', headers: { 'retry-after': '30' } })
     fails({ method: 'POST', answer: 'lost' })

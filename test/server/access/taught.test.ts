@@ -52,11 +52,9 @@ async function titlesFor(person: Person): Promise<string[]> {
   return data.map(({ title }: { title: string }) => title)
 }
 
-test('instructors teach what they created, and where their enrolment as instructor counts', async ({
-  admin,
-  instructor,
-  school,
-}) => {
+test('instructors teach what they created, and where their enrolment as instructor counts', {
+  tags: ['slow'],
+}, async ({ admin, instructor, school }) => {
   expect(await titlesFor(instructor)).toEqual([])
   const made = await instructor.post('/v1/courses', { title: 'Algebra' })
   expect(made.body.createdBy).toBe(instructor.id)
@@ -152,11 +150,9 @@ test('instructors enrol people by e-mail address or id, and see them from then o
   })
 })
 
-test('an external id names only people whom an instructor sees, unless a setting says otherwise', async ({
-  admin,
-  instructor,
-  school: { learners },
-}) => {
+test('an external id names only people whom an instructor sees, unless a setting says otherwise', {
+  tags: ['slow'],
+}, async ({ admin, instructor, school: { learners } }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
   const { body: other } = await instructor.post('/v1/courses', { title: 'Geometry' })
   const enrol = (courseId: string, userId: string) => instructor.post('/v1/enrollments', { courseId, userId })
@@ -271,7 +267,7 @@ test.for(['json', 'csv', 'ndjson'])(
   },
 )
 
-test('lists and their totals are about the courses that an instructor teaches', async ({
+test('lists and their totals are about the courses that an instructor teaches', { tags: ['slow'] }, async ({
   instructor,
   school,
 }) => {
@@ -309,11 +305,9 @@ test('a lesson cannot be moved to a course that the instructor does not teach', 
   }
 })
 
-test('instructors read groups without a course as far as members are in their courses, and change none', async ({
-  admin,
-  instructor,
-  school,
-}) => {
+test('instructors read groups without a course as far as members are in their courses, and change none', {
+  tags: ['slow'],
+}, async ({ admin, instructor, school }) => {
   const { body: cohort } = await admin.post('/v1/groups', { name: '5b', externalId: '5b' })
   const { body: section } = await admin.post('/v1/groups', { name: 'Section 1', courseId: 'ext:Zoology' })
   const add = (groupId: string, name: string) => admin.put(`/v1/groups/${groupId}/members/ext:x-${name}`)

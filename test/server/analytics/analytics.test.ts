@@ -67,9 +67,9 @@ test('the enrolled who never started have nothing but that', async ({ admin, lea
   ])
 })
 
-test('the learners of a course are in the order of their addresses, whatever becomes of these', async ({
-  admin,
-}) => {
+test('the learners of a course are in the order of their addresses, whatever becomes of these', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
   for (const name of ['ada', 'bob', 'cyd']) {
     const userId = (await admin.post('/v1/users', { email: `${name}@b.example` })).body.id

@@ -108,10 +108,9 @@ test('admins see all changes, instructors their own', async ({ admin, instructor
   expect((await admin.post(`${path}/${two['change-id']}/end`, { state: 'failed' })).status).toBe(404)
 })
 
-test('of people whom an instructor sees no more, a change shows only what was done', async ({
-  admin,
-  instructor,
-}) => {
+test('of people whom an instructor sees no more, a change shows only what was done', {
+  tags: ['slow'],
+}, async ({ admin, instructor }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Logic' })
   const { body: group } = await instructor.post('/v1/groups', { name: 'Section', courseId: course.id })
   const header = await begin(instructor)

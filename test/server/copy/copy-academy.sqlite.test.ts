@@ -262,7 +262,7 @@ test.for([
   await expect(run({ onProgress })).rejects.toMatchObject(refused)
 })
 
-test('the slower of two copies to one place ends', async ({ academy }) => {
+test('the slower of two copies to one place ends', { tags: ['slow'] }, async ({ academy }) => {
   await fill(academy)
   const { run, to } = await openCopy(academy.path)
   const onProgress: CopyOptions['onProgress'] = async ({ table, rows }) => {

@@ -191,7 +191,7 @@ test('after 30 days nothing restores a course, and a sweep removes it in small p
   expect(await trashRows(academy)).toBe(0)
 })
 
-test('an erased course is gone at once, also from the trash; only admins erase', async ({
+test('an erased course is gone at once, also from the trash; only admins erase', { tags: ['slow'] }, async ({
   academy,
   admin,
   instructor,

@@ -169,11 +169,9 @@ test('only a digest of a key is kept', async ({ academy, admin }) => {
   )
 })
 
-test('a user has at most 50 active keys; one that was revoked or has expired makes room', async ({
-  admin,
-  clock,
-  instructor,
-}) => {
+test('a user has at most 50 active keys; one that was revoked or has expired makes room', {
+  tags: ['slow'],
+}, async ({ admin, clock, instructor }) => {
   const make = (expiresAt?: string | null) =>
     admin.post('/v1/keys', {
       name: 'ci',

@@ -48,12 +48,9 @@ test('an entry shows each field before and after', async ({ academy, browser, co
   expect(text).toMatch(/Place in the chain \d+ Hash [0-9a-f]{64}/)
 })
 
-test('the form filters by user, action, noun and day, and keeps what was filled in', async ({
-  admin,
-  browser,
-  courseId,
-  learner,
-}) => {
+test('the form filters by user, action, noun and day, and keeps what was filled in', {
+  tags: ['slow'],
+}, async ({ admin, browser, courseId, learner }) => {
   await admin.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
   const page = await browser.open('/dashboard/audit')
   const found = async (fields: Readonly<Record<string, string>>) =>
@@ -70,7 +67,7 @@ test('the form filters by user, action, noun and day, and keeps what was filled 
   expect(filtered.html).toContain('<a href="/dashboard/audit">Clear</a>')
 })
 
-test('an entry links to its subject while that exists, and to similar entries', async ({
+test('an entry links to its subject while that exists, and to similar entries', { tags: ['slow'] }, async ({
   admin,
   browser,
   courseId,
@@ -102,7 +99,7 @@ test('an invalid filter is reported above the form', async ({ browser }) => {
   }
 })
 
-test('the chain says how many entries are linked, and how many wait', async ({
+test('the chain says how many entries are linked, and how many wait', { tags: ['slow'] }, async ({
   academy,
   browser,
   courseId,
@@ -119,7 +116,7 @@ test('the chain says how many entries are linked, and how many wait', async ({
   expect((await browser.open('/dashboard/audit')).text).toMatch(/Waiting to be linked 1 Last hash/)
 })
 
-test('entries about an erased user have no details', async ({ admin, browser }) => {
+test('entries about an erased user have no details', { tags: ['slow'] }, async ({ admin, browser }) => {
   const { body } = await admin.post('/v1/users', { email: 'gone@b.example' })
   await admin.delete(`/v1/users/${body.id}?erase=true`)
   const list = await browser.open(`/dashboard/audit?subject=${body.id}&action=user.created`)

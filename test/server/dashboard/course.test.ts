@@ -30,7 +30,12 @@ test('its learners have name, address, status, completion, day and grade', { tag
   expect(html).toContain('<p class="text">One.\n\nTwo.</p>')
 })
 
-test('an enrolment that is not active says so', async ({ admin, courseId, learner, signIn }) => {
+test('an enrolment that is not active says so', { tags: ['slow'] }, async ({
+  admin,
+  courseId,
+  learner,
+  signIn,
+}) => {
   await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
   const { text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}`)
   expect(text).toContain(`${learner.email} Not started Enrolment inactive 0`)

@@ -144,7 +144,11 @@ test('a connection is checked, and says what was found', async ({ admin, browser
   expect(checked.text).toMatch(/Connection check Nothing failed\. .*Connection skipped no base URL is set/)
 })
 
-test('courses and users are mapped, and mappings deleted', async ({ admin, browser, learner }) => {
+test('courses and users are mapped, and mappings deleted', { tags: ['slow'] }, async ({
+  admin,
+  browser,
+  learner,
+}) => {
   await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
   const path = '/dashboard/integrations/moodle'

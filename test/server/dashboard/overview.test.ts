@@ -243,11 +243,9 @@ test('a bar is as long as its part of the enrolments', { tags: ['slow'] }, async
   ])
 })
 
-test('a learner sees their own courses that are published, and nothing of anybody else', async ({
-  courses,
-  learner,
-  signIn,
-}) => {
+test('a learner sees their own courses that are published, and nothing of anybody else', {
+  tags: ['slow'],
+}, async ({ courses, learner, signIn }) => {
   const { html, text } = await (await signIn(learner)).open('/dashboard')
   expect(rows(html)).toEqual([
     ['Course', 'Status', 'Completion', 'Last accessed', 'Grade'],
@@ -263,7 +261,7 @@ test('a learner sees their own courses that are published, and nothing of anybod
   }
 })
 
-test('an enrolment that was deleted is not one of theirs any more', async ({
+test('an enrolment that was deleted is not one of theirs any more', { tags: ['slow'] }, async ({
   admin,
   courses,
   learner,
@@ -274,7 +272,7 @@ test('an enrolment that was deleted is not one of theirs any more', async ({
   expect((await (await signIn(learner)).open('/dashboard')).text).not.toContain('Music')
 })
 
-test('an academy with nothing in it says how to begin, to those who may', async ({
+test('an academy with nothing in it says how to begin, to those who may', { tags: ['slow'] }, async ({
   admin,
   analyst,
   learner,

@@ -13,7 +13,9 @@ test('ids tell their kind, sort by the time they were made, and are never the sa
   for (const id of ids) expect(later > id).toBe(true)
 })
 
-test('wherever an id is accepted, the school’s own is too, and the response has ours', async ({ admin }) => {
+test('wherever an id is accepted, the school’s own is too, and the response has ours', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'C 1/ä' })).body
   const user = (await admin.post('/v1/users', { email: 'ada+x@b.example', externalId: 'S:1' })).body
   const lesson = (await admin.post('/v1/lessons', { courseId: 'ext:C 1/ä', title: 'One', externalId: 'L1' }))
@@ -43,9 +45,9 @@ test('wherever an id is accepted, the school’s own is too, and the response ha
   expect((await admin.delete(`/v1/users/${address}`)).status).toBe(204)
 })
 
-test('a reference without a prefix is an id, else an external id, else the e-mail address of a user', async ({
-  admin,
-}) => {
+test('a reference without a prefix is an id, else an external id, else the e-mail address of a user', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'BIO-101' })).body
   const other = (await admin.post('/v1/courses', { title: 'Ethics', externalId: course.id })).body
   const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: '11391' })).body
@@ -66,7 +68,9 @@ test('a reference without a prefix is an id, else an external id, else the e-mai
   }
 })
 
-test('a record without an external id can be named by its id in place of one', async ({ admin }) => {
+test('a record without an external id can be named by its id in place of one', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   const course = (await admin.post('/v1/courses', { title: 'Logic' })).body
   const user = (await admin.post('/v1/users', { email: 'ada@b.example' })).body
   expect((await admin.get(`/v1/courses/ext:${course.id}`)).body.id).toBe(course.id)

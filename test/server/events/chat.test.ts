@@ -49,7 +49,10 @@ test('Slack gets a sentence that names the learner only by external id', async (
   ])
 })
 
-test('names of learners appear only if the endpoint says so', async ({ academy, admin }) => {
+test('names of learners appear only if the endpoint says so', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const teams = await startTeams()
   await makeEndpoint(admin, teams.url, { kind: 'teams', events })
   await makeEndpoint(admin, teams.url, { kind: 'teams', events, chat: { learnerNames: true } })
@@ -185,10 +188,9 @@ test('a test of a Teams endpoint says where to look, because success says nothin
   expect(teams.failedFlows).toBe(1)
 })
 
-test('the URL of a chat is a secret: only its host and last characters are stored in the open or shown', async ({
-  academy,
-  admin,
-}) => {
+test('the URL of a chat is a secret: only its host and last characters are stored in the open or shown', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const slack = await startSlack()
   slack.fault = 'echo'
   const secret = new URL(slack.url).pathname

@@ -124,10 +124,9 @@ test('a redirect is a failure, and is not followed', async ({ academy, admin }) 
   expect(inner.got).toEqual([])
 })
 
-test('410 disables the endpoint: nothing more is sent or queued until it is set active', async ({
-  academy,
-  admin,
-}) => {
+test('410 disables the endpoint: nothing more is sent or queued until it is set active', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const receiver = await startReceiver(status(410))
   const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
@@ -279,10 +278,9 @@ test('however many wait, those about the same learner are delivered in their ord
   )
 })
 
-test('an erased learner is in no message, whether it waits, waits for another or failed', async ({
-  academy,
-  admin,
-}) => {
+test('an erased learner is in no message, whether it waits, waits for another or failed', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const progress = await progressIn(admin)
   const [erased, other] = [await academy.person('learner'), await academy.person('learner')]
   const receiver = await startReceiver(status(500))
@@ -299,7 +297,10 @@ test('an erased learner is in no message, whether it waits, waits for another or
   expect(await messagesOf(admin, id)).toMatchObject([{ subject: other.id }])
 })
 
-test('a message that waits for a deleted one is sent within an hour', async ({ academy, admin }) => {
+test('a message that waits for a deleted one is sent within an hour', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const { body } = await course(admin)
   const receiver = await startReceiver((response, { type }) =>
     status(type === 'course.updated' ? 500 : 200)(response),

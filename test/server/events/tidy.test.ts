@@ -96,10 +96,9 @@ test('the oldest messages fail, whether they were attempted or wait for others',
   ])
 })
 
-test('there are at most 50 endpoints, and the secret is stored in no readable form', async ({
-  academy: { database },
-  admin,
-}) => {
+test('there are at most 50 endpoints, and the secret is stored in no readable form', {
+  tags: ['slow'],
+}, async ({ academy: { database }, admin }) => {
   const { secret } = await makeEndpoint(admin, url)
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   const [row] = await database.all<{ secret: string }>(sql`select secret from webhook_endpoints`)

@@ -80,10 +80,9 @@ test('what was pushed is what the analytics list, with the same ids', { tags: ['
   )
 })
 
-test('only events that make statements are queued; grades that are hidden make none', async ({
-  academy,
-  admin,
-}) => {
+test('only events that make statements are queued; grades that are hidden make none', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { courseId, ids } = await fill(admin)
@@ -122,7 +121,10 @@ test('a statement at fault is found and marked with the words of the store; all 
   expect(lrs.requests.length).toBeLessThan(16)
 })
 
-test('an event of the same learner follows one that was refused', async ({ academy, admin }) => {
+test('an event of the same learner follows one that was refused', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { ids, reach } = await fill(admin)
@@ -168,10 +170,9 @@ test('a response that is lost, and a replay, store nothing twice', { tags: ['slo
   expect(lrs.statements.size).toBe(1)
 })
 
-test('a store that answers 409 for what it has is asked, and an equal statement counts as delivered', async ({
-  academy,
-  admin,
-}) => {
+test('a store that answers 409 for what it has is asked, and an equal statement counts as delivered', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const lrs = await startLrs()
   const id = await connect(admin, lrs)
   const { ids, reach } = await fill(admin, 3)
@@ -302,10 +303,9 @@ test('the password is never shown, and is sent to no other host', async ({ acade
   expect((await admin.get('/v1/audit')).text).not.toContain(password)
 })
 
-test('a password is sent to no other host after its user name was removed and set again', async ({
-  academy,
-  admin,
-}) => {
+test('a password is sent to no other host after its user name was removed and set again', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const [lrs, other] = [await startLrs(), await startLrs()]
   const id = await connect(admin, lrs)
   const path = `/v1/webhooks/endpoints/${id}`
@@ -325,7 +325,10 @@ test('a password is sent to no other host after its user name was removed and se
   expect(sent).not.toContain(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 })
 
-test('a credential that the record store returns is not stored', async ({ academy, admin }) => {
+test('a credential that the record store returns is not stored', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+}) => {
   for (const oauth of [false, true]) {
     const lrs = await startLrs({ oauth })
     const authorization = () => String(lrs.requests.at(-1)?.headers.authorization)

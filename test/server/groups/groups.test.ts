@@ -283,11 +283,9 @@ test('groups and memberships are in the audit log, and nothing of an erased memb
   ])
 })
 
-test('lists of users, enrolments, progress, grades and learners are filtered by members of groups', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('lists of users, enrolments, progress, grades and learners are filtered by members of groups', {
+  tags: ['slow'],
+}, async ({ academy, admin, learner }) => {
   const courseId = await courseOf(admin)
   const other = await academy.person('learner')
   for (const { id: learnerId } of [learner, other]) {

@@ -89,9 +89,9 @@ test('a read with If-Match is 412 when there is another version', async ({ admin
   expect((await admin.get(file, { 'if-match': '"2"' })).status).toBe(412)
 })
 
-test('a list, a report and the OpenAPI document have an ETag, by which they are 304 until they change', async ({
-  admin,
-}) => {
+test('a list, a report and the OpenAPI document have an ETag, by which they are 304 until they change', {
+  tags: ['slow'],
+}, async ({ admin }) => {
   const { path } = await courseOf(admin)
   for (const list of ['/v1/courses', '/v1/analytics/learners', '/v1/keys', '/v1/openapi.json']) {
     const first = await admin.get(list)

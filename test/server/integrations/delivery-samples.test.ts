@@ -22,10 +22,9 @@ const deliveries = async (admin: Person) => (await admin.get('/v1/webhooks/deliv
 const row = async (admin: Person, courseId: string) =>
   (await admin.get(`/v1/analytics/learners?course_id=${courseId}`)).body.data[0]
 
-test('canvas grade_change: a score above its maximum is kept as it is, with its item and time', async ({
-  academy,
-  admin,
-}) => {
+test('canvas grade_change: a score above its maximum is kept as it is, with its item and time', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { courseId, learnerId } = await learnerCandidatesOf(
     admin,
     { externalId: '2017.100.101.101-1' },
@@ -237,10 +236,9 @@ test('an event about something else is kept without its payload', async ({ acade
   })
 })
 
-test('a passed course is completed, or the grade is the percentage, where the integration says so', async ({
-  academy,
-  admin,
-}) => {
+test('a passed course is completed, or the grade is the percentage, where the integration says so', {
+  tags: ['slow'],
+}, async ({ academy, admin }) => {
   const { courseId } = await learnerCandidatesOf(
     admin,
     { externalId: 'BIO-101' },

@@ -211,7 +211,9 @@ test.for([
   expect(answer.body.errors).toMatchObject([{ pointer, code }])
 })
 
-test('a secret of Standard Webhooks that is accepted signs as in their library', async ({ admin }) => {
+test('a secret of Standard Webhooks that is accepted signs as in their library', { tags: ['slow'] }, async ({
+  admin,
+}) => {
   for (let length = 24; length <= 64; length += 1) {
     const secret = `whsec_${Buffer.alloc(length, length).toString('base64')}`
     const { status } = await admin.put('/v1/integrations/standard', { webhookSecrets: [secret] })

@@ -78,7 +78,9 @@ describe('records of Google Classroom', () => {
     expect([fake.courses.length, fake.courses[0]?.work.length]).toEqual([1, 1])
   })
 
-  test('are graded, and returned once the learner has turned the work in', async ({ admin }) => {
+  test('are graded, and returned once the learner has turned the work in', { tags: ['slow'] }, async ({
+    admin,
+  }) => {
     const fake = await classroom(admin)
     const [ada, bob] = ['ada', 'bob'].map((name) => fake.addUser(`${name}@school.example`))
     const course = fake.addCourse('Biology')

@@ -81,7 +81,7 @@ describe('each list', () => {
     })
   })
 
-  test('has one score of each learner and item, with the maximum of the item', async ({
+  test('has one score of each learner and item, with the maximum of the item', { tags: ['slow'] }, async ({
     admin,
     client,
     clock,

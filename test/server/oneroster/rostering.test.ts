@@ -122,7 +122,11 @@ test('admins and analysts are people of the school only where they are enrolled'
 })
 
 describe('what is deleted', () => {
-  test('is to be deleted, as long as the academy knows it', async ({ admin, client, clock }) => {
+  test('is to be deleted, as long as the academy knows it', { tags: ['slow'] }, async ({
+    admin,
+    client,
+    clock,
+  }) => {
     clock.advance(minute)
     const time = clock.now().toISOString()
     await admin.delete('/v1/users/ext:u1')

@@ -26,7 +26,9 @@ async function conversation(port: number, ...pieces: readonly (string | Uint8Arr
   return received()
 }
 
-test('an unread body ends where it ends: the next request is answered', async ({ served }) => {
+test('an unread body ends where it ends: the next request is answered', { tags: ['slow'] }, async ({
+  served,
+}) => {
   const authorization = `Authorization: Bearer ${served.key}\r\n`
   const json = 'Content-Type: application/json\r\n'
   const bytes = Buffer.alloc(tooMuch, 'a')

@@ -45,7 +45,7 @@ test('with a certificate it serves https, and says so wherever it names itself',
   expect(page.reply.headers['set-cookie']?.[0]).toMatch(/^__Host-learnctl_session_\d+=lpb_\w{36}; .*Secure/)
 })
 
-test('TLS below 1.2 is refused, and so is what is no TLS', async ({ secure }) => {
+test('TLS below 1.2 is refused, and so is what is no TLS', { tags: ['slow'] }, async ({ secure }) => {
   const old = connect({
     port: secure.port,
     host: '127.0.0.1',

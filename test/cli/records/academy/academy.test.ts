@@ -349,7 +349,7 @@ describe('pruning', () => {
     expect((await local.run('diff --label ci --prune')).code).toBe(0)
   })
 
-  test('keeps the parts that no file has, and requires a label', async ({ local }) => {
+  test('keeps the parts that no file has, and requires a label', { tags: ['slow'] }, async ({ local }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --label ci --yes')
     file(local, 'academy.yaml', 'learnctl: 1\n')
@@ -412,7 +412,7 @@ describe('renames', () => {
     expect(ran.stderr).toContain('academy.yaml:3: ext:a: email 1@b.example → 2@b.example')
   })
 
-  test('to an address of an undeclared user are refused', async ({ local }) => {
+  test('to an address of an undeclared user are refused', { tags: ['slow'] }, async ({ local }) => {
     await done(local, 'users create --email 2@b.example --external-id z')
     file(local, 'academy.yaml', users('externalId: a, email: 1@b.example'))
     await done(local, 'apply --yes')

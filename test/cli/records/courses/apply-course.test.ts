@@ -77,7 +77,7 @@ describe('courses apply', () => {
     expect((await local.run('courses get ext:BIO-101 --columns version')).stdout).toBe('2\n')
   })
 
-  test('renames a module and a lesson in place', async ({ local }) => {
+  test('renames a module and a lesson in place', { tags: ['slow'] }, async ({ local }) => {
     await apply(local, marine)
     const before = await lessons(local)
     const [sea, life] = marine.modules
@@ -344,7 +344,9 @@ describe('courses apply', () => {
     expect(await shown(cli)).toEqual(marine)
   })
 
-  test('of any document gives that document, and nothing to do the second time', async ({ local }) => {
+  test('of any document gives that document, and nothing to do the second time', { tags: ['slow'] }, async ({
+    local,
+  }) => {
     let number = 0
     await fc.assert(
       fc.asyncProperty(anyCourse, async (course) => {
