@@ -4,11 +4,16 @@ import { field, named, sent, shown } from './fields.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { text } from './values.ts'
 
+/** Maximum records of a change that is undone: the whole plan is held in memory. */
+export const maxUndoneRecords = 200_000
+/** Writes of one transaction of an undo, for which others wait: about half a second. */
+const maxUndoWrites = 2_000
+
 const UndoneField = named(
   'UndoneField',
   'A field that an undo changes back',
   shown(() => ({
-    field: field(z.string(), 'Name of the field'),
+    field: field(z.string().max(100), 'Name of the field'),
     from: field(z.unknown(), 'Present value'),
     to: field(z.unknown(), 'Former value'),
   })),
@@ -26,8 +31,8 @@ const UndoneRecord = named(
     ),
     noun: field(z.enum(nouns), 'Type of the record'),
     id: field(z.string(), 'Id of the record'),
-    name: field(z.string(), 'What it was called last'),
-    fields: field(z.array(UndoneField), 'Fields that change'),
+    name: field(z.string().max(1024), 'What it was called last'),
+    fields: field(z.array(UndoneField).max(100), 'Fields that change'),
   })),
 )
 export type UndoneRecord = z.output<typeof UndoneRecord>
@@ -38,9 +43,9 @@ const KeptRecord = named(
   shown(() => ({
     noun: field(z.enum(nouns), 'Type of the record'),
     id: field(z.string(), 'Id of the record'),
-    name: field(z.string(), 'What it was called last'),
-    fields: field(z.array(z.string()), 'The fields; empty for the whole record'),
-    reason: field(z.string(), 'Why, after "which": was changed since'),
+    name: field(z.string().max(1024), 'What it was called last'),
+    fields: field(z.array(z.string().max(100)).max(100), 'The fields; empty for the whole record'),
+    reason: field(z.string().max(200), 'Why, after "which": was changed since'),
   })),
 )
 
@@ -50,18 +55,18 @@ export const UndoPlan = named(
   'UndoPlan',
   'What an undo would do',
   shown(() => ({
-    digest: field(z.string(), 'Names the plan; it changes when a record of it changes'),
-    actions: field(z.array(UndoneRecord), 'What is done'),
-    kept: field(z.array(KeptRecord), 'What stays as it is'),
-    lasting: field(z.array(z.string()), 'What else cannot be taken back, as sentences'),
+    digest: field(z.string().length(64), 'Names the plan; it changes when a record of it changes'),
+    actions: field(z.array(UndoneRecord).max(maxUndoneRecords), 'What is done'),
+    kept: field(z.array(KeptRecord).max(maxUndoneRecords), 'What stays as it is'),
+    lasting: field(z.array(z.string().max(2000)).max(500), 'What else cannot be taken back, as sentences'),
     done: field(z.int().min(0), 'Number of records that are as before already'),
-    continues: field(z.array(z.string()), 'Ids of earlier undos that did not complete, oldest first'),
+    continues: field(
+      z.array(z.string().max(64)).max(10_000),
+      'Ids of earlier undos that did not complete, oldest first',
+    ),
   })),
 )
 export type UndoPlan = z.output<typeof UndoPlan>
-
-/** Writes of one transaction of an undo, for which others wait: about half a second. */
-const maxUndoWrites = 2_000
 
 export const UndoInput = named(
   'UndoInput',
@@ -86,9 +91,9 @@ const UndoFailure = named(
     action: field(z.enum(['create', 'update', 'delete']), 'What was to be done'),
     noun: field(z.enum(nouns), 'Type of the record'),
     id: field(z.string(), 'Id of the record'),
-    name: field(z.string(), 'What it was called last'),
+    name: field(z.string().max(1024), 'What it was called last'),
     code: field(z.string(), 'Error code'),
-    message: field(z.string(), 'Why, as a sentence'),
+    message: field(z.string().max(10_000), 'Why, as a sentence'),
   })),
 )
 export type UndoFailure = z.output<typeof UndoFailure>
@@ -98,11 +103,11 @@ export const Undone = named(
   'What an undo did',
   shown(() => ({
     change: field(
-      z.string().nullable(),
+      z.string().max(64).nullable(),
       'Id of the change that it is itself; null if there was nothing to do',
     ),
     isComplete: field(z.boolean(), 'False if records are left: send the request again, with this change'),
-    failed: field(z.array(UndoFailure), 'Records that were refused'),
+    failed: field(z.array(UndoFailure).max(maxUndoWrites), 'Records that were refused'),
   })),
 )
 export type Undone = z.output<typeof Undone>

@@ -34,6 +34,7 @@ export const tagWords = {
     'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and no operation changes or deletes an entry.',
   changes:
     'Changes of many records that belong together, such as an import: who made them, what they did, and how they ended. Requests that name a change in the header `Change-Id` belong to it, so that it can be undone as a whole.',
+  undo: 'The undoing of a change: what it would do, and doing it. Admins undo every change, others their own.',
   settings:
     'The settings of the academy. They apply to all servers and commands that use it, at once or within a second.',
   leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',

@@ -5,7 +5,7 @@ import type { Action } from '../../contract/actions.ts'
 import { audit } from '../../contract/audit.ts'
 import type { ChangedRecord } from '../../contract/changes.ts'
 import { progress } from '../../contract/progress.ts'
-import { type Undone, type UndoPlan, undo } from '../../contract/undo.ts'
+import { maxUndoneRecords, type Undone, type UndoPlan, undo } from '../../contract/undo.ts'
 import { type EntryRow, entriesOfRequest, entryColumns } from '../audit/audit-log.ts'
 import { type ChangeRow, requireChange, unfinishedUndosOf } from '../audit/change-row.ts'
 import { changedRecords } from '../audit/changed-records.ts'
@@ -31,9 +31,6 @@ export const undoRoutes = routesOf(undo, {
 
 /** Entries of the audit log to read at once. */
 const entriesAtOnce = 1_000
-/** Maximum records of a change that is undone: the whole plan is held in memory. */
-const maxRecords = 200_000
-
 /** What is undone: a change, a request, or an entry of the audit log. */
 interface Subject {
   readonly command: 'undo' | 'audit revert'
@@ -127,10 +124,10 @@ async function planOf(call: Call, subject: Subject, own: string | null): Promise
       order by a.id limit ${entriesAtOnce}`),
   )
   const summed = await sumUp(actionsOf(call, [subject.entries]), actionsOf(call, later))
-  if (summed.records.length > maxRecords) {
+  if (summed.records.length > maxUndoneRecords) {
     throw new ProblemError(
       'limit_reached',
-      `A change of more than ${maxRecords} records cannot be undone as a whole.`,
+      `A change of more than ${maxUndoneRecords} records cannot be undone as a whole.`,
     )
   }
   const admin = { ...principal, role: 'admin', sees: 'all', scopes: ['read', 'write', 'admin'] } as const
