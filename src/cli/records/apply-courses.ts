@@ -26,7 +26,7 @@ import {
   planLines,
 } from './course-plan.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
-import { restoreLessons } from './restore-lessons.ts'
+import { restoreLessons } from './restore-deleted.ts'
 import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
 import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'

@@ -59,7 +59,8 @@ export async function openApplyJournal(
   plan: string | null,
 ): Promise<ApplyJournal> {
   const directory = join(stateDirectory, 'applies')
-  const name = createHash('sha256').update(target).digest('hex').slice(0, 24)
+  // The name of earlier versions: what one of them left open is closed after an upgrade.
+  const name = createHash('sha256').update(`${target}\nacademy\n`).digest('hex').slice(0, 24)
   const path = join(directory, `${name}.jsonl`)
   const [header, ...before] = readIfThere(path)
   const isSamePlan = plan !== null && header?.['plan'] === plan

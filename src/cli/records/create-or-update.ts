@@ -4,7 +4,7 @@ import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import type { Abilities } from './abilities.ts'
 import { columnsChanged, restoring } from './compare.ts'
-import { restoreTaken } from './restore-lessons.ts'
+import { restoreTaken } from './restore-deleted.ts'
 import type { Outcome, Step } from './step.ts'
 import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
 

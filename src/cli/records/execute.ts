@@ -10,7 +10,7 @@ import { createWriteNotes } from '../operation/write-notes.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { restoreTaken, takenIn } from './restore-lessons.ts'
+import { restoreTaken, takenIn } from './restore-deleted.ts'
 import type { Attempt, Outcome, Step, Unit } from './step.ts'
 import {
   type BatchSize,

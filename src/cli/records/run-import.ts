@@ -71,7 +71,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   }
 }
 
-/** What an import has done so far. */
+/** The counts and rejected rows of an import that is under way. */
 interface Done {
   counts: Counts
   rejections: Rejection[]

@@ -12,7 +12,7 @@ import { kindOf, kinds, writableOf } from './record-kinds.ts'
 
 /** A write of an undo. */
 interface Step {
-  /** What it is a part of; null for a record that the change has not touched. */
+  /** The action that the write is a part of; null for a write to a record that the change has not touched. */
   readonly action: UndoAction | null
   readonly operation: Operation
   readonly input: Input

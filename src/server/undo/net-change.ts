@@ -113,11 +113,11 @@ function lastingReason({ noun, verb, isErased }: RecordedAction): string | null 
 }
 
 /** Reason of actions whose values were erased with a user, or are not visible; `lastingTexts` words the reasons. */
-export const erased = 'erased'
+const erased = 'erased'
 /** Reason of permanent deletions. */
-export const erasedForGood = 'erased for good'
+const erasedForGood = 'erased for good'
 /** Reason of new passwords. */
-export const passwords = 'passwords'
+const passwords = 'passwords'
 
 function begin(noun: UndoableNoun, id: string, action: RecordedAction, written: readonly string[]): Sum {
   const { before, after, name } = action
@@ -178,4 +178,30 @@ export function isSame(one: unknown, other: unknown): boolean {
     return one.length === other.length && one.every((item, index) => isSame(item, other[index]))
   }
   return (one ?? null) === (other ?? null)
+}
+
+/** Returns the sentences about what a change did that cannot be taken back. */
+export function lastingTexts(lasting: Lasting): string[] {
+  return [...lasting].map(([what, count]) => {
+    switch (what) {
+      case erased:
+        return `${counted(count, 'action')} whose values were erased with a user or are not visible to you`
+      case erasedForGood:
+        return counted(count, 'permanent deletion')
+      case passwords:
+        return `${counted(count, 'new password')}: the former ones are not known`
+      case 'progress.updated':
+        return `${counted(count, 'progress record')}: older progress never replaces newer`
+      default: {
+        const [noun = '', verb = ''] = what.split('.')
+        return `${counted(count, noun.replaceAll('_', ' '))} ${verb.replaceAll('_', ' ')}`
+      }
+    }
+  })
+}
+
+/** Returns a number with its noun: `1 delivery`, `2 deliveries`. */
+export function counted(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`
+  return `${count} ${noun.endsWith('ry') ? `${noun.slice(0, -1)}ie` : noun}s`
 }

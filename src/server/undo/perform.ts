@@ -61,7 +61,7 @@ export function performer(call: Call): Perform {
     const prepared = await route.prepare?.(asked)
     const work = async () => {
       const answer = await route.handle({ ...asked, prepared })
-      // What `routesOf` compiles answers what its operation declares.
+      // The compiler checks in `routesOf` that a handler answers what its operation declares.
       return (answer instanceof Written ? JSON.parse(answer.body) : answer) as Answer<O>
     }
     return operation.method === 'GET' ? work() : database.savepoint(work)

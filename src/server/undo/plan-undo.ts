@@ -142,7 +142,7 @@ async function read(
     const [first] = (page as { data: JsonObject[] }).data
     return first ?? null
   } catch (error) {
-    // What it belongs to is gone.
+    // A membership is not found without its group, or a grade without its course.
     if (!isMissing(error)) throw error
     return null
   }

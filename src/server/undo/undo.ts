@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { Action } from '../../contract/actions.ts'
 import { audit } from '../../contract/audit.ts'
@@ -15,9 +15,8 @@ import { type Call, requireRight } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { carryOut } from './carry-out.ts'
-import { lastingTexts } from './lasting-texts.ts'
-import { type Lasting, type RecordedAction, type Summed, sumUp } from './net-change.ts'
-import { finish, performer } from './perform.ts'
+import { counted, type Lasting, lastingTexts, type RecordedAction, type Summed, sumUp } from './net-change.ts'
+import { finish, type Perform, performer } from './perform.ts'
 import { type Actions, planActions, type UndoAction } from './plan-undo.ts'
 
 /** Routes that undo changes. */
@@ -31,13 +30,24 @@ export const undoRoutes = routesOf(undo, {
 
 /** Entries of the audit log to read at once. */
 const entriesAtOnce = 1_000
-/** What is undone: a change, a request, or an entry of the audit log. */
+
+/** A change, a request or an entry of the audit log, which is undone. */
 interface Subject {
   readonly command: 'undo' | 'audit revert'
   readonly source: string
   /** The change that is undone; null for a request or an entry. */
   readonly change: ChangeRow | null
-  readonly entries: (after: string) => Promise<EntryRow[]>
+  readonly entries: Entries
+}
+
+/** Reads the next entries of the audit log after an id, oldest first. */
+type Entries = (after: string) => Promise<EntryRow[]>
+
+function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entries {
+  return (after) =>
+    database.all<EntryRow>(sql`
+      select ${entryColumns} from audit_entries a where ${condition} and a.id > ${after}
+      order by a.id limit ${entriesAtOnce}`)
 }
 
 /** Undoes a change in one transaction; a large one in several, each by a request of its own. */
@@ -70,11 +80,6 @@ async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undo
 
 /** Returns what the reference in the path names. Throws 404, and 409 for a change that is too old. */
 async function subjectOf(call: Call, reference: string): Promise<Subject> {
-  const { database, now } = call
-  const entries = (condition: ReturnType<typeof sql>) => (after: string) =>
-    database.all<EntryRow>(sql`
-      select ${entryColumns} from audit_entries a where ${condition} and a.id > ${after}
-      order by a.id limit ${entriesAtOnce}`)
   if (/^(aud|req)_/.test(reference)) {
     requireRight(call.principal, audit.get)
     const isOne = reference.startsWith('aud_') ? sql`a.id = ${reference}` : entriesOfRequest(reference)
@@ -82,19 +87,19 @@ async function subjectOf(call: Call, reference: string): Promise<Subject> {
       command: 'audit revert',
       source: reference,
       change: null,
-      entries: entries(isOne),
+      entries: entriesIn(call, isOne),
     } as const
     if ((await subject.entries('')).length === 0) throw notFound('audit entry', reference)
     return subject
   }
   const change = await requireChange(call, reference)
-  if (undoableUntil(change.created_at) <= now) {
+  if (undoableUntil(change.created_at) <= call.now) {
     const detail = `Change ${change.id} could be undone until ${undoableUntil(change.created_at).slice(0, 10)}: deleted records are kept for 30 days.`
     throw new ProblemError('too_old', detail)
   }
   const { command, source } = change
   const named = source === null ? command : `${command} (${source})`
-  return { command: 'undo', source: named, change, entries: entries(sql`a.change_id = ${change.id}`) }
+  return { command: 'undo', source: named, change, entries: entriesIn(call, sql`a.change_id = ${change.id}`) }
 }
 
 /** Returns the id of an undo that the caller goes on with; throws 404. */
@@ -117,12 +122,7 @@ async function planOf(call: Call, subject: Subject, own: string | null): Promise
     : own === null
       ? []
       : [own]
-  const later = continues.map(
-    (id) => (after: string) =>
-      call.database.all<EntryRow>(sql`
-      select ${entryColumns} from audit_entries a where a.change_id = ${id} and a.id > ${after}
-      order by a.id limit ${entriesAtOnce}`),
-  )
+  const later = continues.map((id) => entriesIn(call, sql`a.change_id = ${id}`))
   const summed = await sumUp(actionsOf(call, [subject.entries]), actionsOf(call, later))
   if (summed.records.length > maxUndoneRecords) {
     throw new ProblemError(
@@ -140,7 +140,7 @@ async function planOf(call: Call, subject: Subject, own: string | null): Promise
   const deletesWhole = mayDeleteWhole(call)
   const plan = await planActions(reading, summed.records, deletesWhole)
   const counted = await withProgress(call, subject, summed)
-  const lasting = [...lastingTexts(counted), ...(await noticesOf(call, plan, deletesWhole))]
+  const lasting = [...lastingTexts(counted), ...(await noticesOf(call, perform, plan, deletesWhole))]
   const actions = plan.actions.map(shownAction)
   const kept = plan.kept.map((each) => ({ ...each, fields: [...each.fields] }))
   const digest = createHash('sha256')
@@ -168,7 +168,7 @@ function outdated({ actions, kept }: UndoPlan): ProblemError {
 /** Reads what was done, the oldest action first. */
 async function* actionsOf(
   call: Call,
-  sources: readonly Subject['entries'][],
+  sources: readonly Entries[],
 ): AsyncGenerator<readonly RecordedAction[]> {
   for (const entries of sources) {
     for (let after = ''; ; ) {
@@ -202,15 +202,19 @@ async function withProgress({ database }: Call, { change }: Subject, { lasting }
 const maxCounted = 50
 
 /** Returns what else an undo cannot take back: progress in courses that it deletes, and events that were sent. */
-async function noticesOf(call: Call, { actions }: Actions, deletesWhole: boolean): Promise<string[]> {
-  const perform = performer(call)
+async function noticesOf(
+  call: Call,
+  perform: Perform,
+  { actions }: Actions,
+  deletesWhole: boolean,
+): Promise<string[]> {
   const notices: string[] = []
   const removed = actions.filter(({ of, kind }) => of.name === 'course' && kind === 'delete')
   for (const { net } of removed.slice(0, maxCounted)) {
     const query = { course_id: net.id, limit: '1', include_total: 'true' }
     const { total = 0 } = await perform(progress.all, { query })
     if (total > 0) {
-      const records = `${total} progress record${total === 1 ? '' : 's'}`
+      const records = counted(total, 'progress record')
       notices.push(
         `course ${net.name} goes to the trash with ${records}; restore it within 30 days with: learnctl courses restore ${net.id}`,
       )
