@@ -150,7 +150,7 @@ test('instructors enrol people by e-mail address or id, and see them from then o
   })
 })
 
-test('an external id names only people whom an instructor sees, unless a setting says otherwise', {
+test('an instructor names people whom they do not see by external id only if a setting allows it', {
   tags: ['slow'],
 }, async ({ admin, instructor, school: { learners } }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
