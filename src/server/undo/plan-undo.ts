@@ -50,6 +50,8 @@ interface Comparison {
   readonly reading: Reading
   readonly records: readonly NetChange[]
   readonly places: Map<string, number>
+  /** Ids of the courses that come back, with all that was deleted with them. */
+  readonly returning: ReadonlySet<unknown>
 }
 
 const changedSince = 'was changed since'
@@ -65,7 +67,8 @@ export async function planActions(
   deletesWhole: boolean,
 ): Promise<Actions> {
   const places = new Map<string, number>()
-  const comparison: Comparison = { reading, records, places }
+  const returning = new Set<unknown>()
+  const comparison: Comparison = { reading, records, places, returning }
   const actions: UndoAction[] = []
   const kept: Kept[] = []
   let done = 0
@@ -78,7 +81,9 @@ export async function planActions(
       if (found.action) actions.push(found.action)
       if (found.kept) kept.push(found.kept)
       if (!found.action && !found.kept) done += 1
-      if (deletesWhole && kind.name === 'course' && found.action?.kind === 'delete') removed.add(net.id)
+      if (kind.name !== 'course') continue
+      if (deletesWhole && found.action?.kind === 'delete') removed.add(net.id)
+      if (found.action?.kind === 'create') returning.add(net.id)
     }
   }
   return { actions, kept, done, places }
@@ -108,6 +113,10 @@ async function compare(comparison: Comparison, of: RecordKind, net: NetChange): 
     return { action: { kind: 'delete', of, net, current, fields: none } }
   }
   if (!isHere) {
+    if (isThere && comparison.returning.has(net.known['courseId'])) {
+      const { action, kept } = await compareFields(comparison, of, net, { ...net.known, id })
+      return { ...(action && { action: { ...action, current: null } }), ...(kept && { kept }) }
+    }
     if (isThere) return { kept: keptOf(net, 'was deleted since') }
     const back = [...net.fields].map(([field, { from, to }]) => [field, { from: to, to: from }] as const)
     const order = net.fields.get('order')?.from ?? net.known['order']
@@ -162,7 +171,9 @@ async function compareFields(
   const changed: string[] = []
   const unknown: string[] = []
   // It had the same place in the other course.
-  if (of.name === 'lesson' && net.fields.has('courseId')) places.set(net.id, Number(current['order']))
+  if (of.name === 'lesson' && net.fields.has('courseId') && current['order'] !== undefined) {
+    places.set(net.id, Number(current['order']))
+  }
   for (const [field, { from, to }] of net.fields) {
     const value = current[field] ?? null
     const isFormer = isValue(value, from)
@@ -209,7 +220,8 @@ function isOmitted(value: unknown): value is Omitted {
 }
 
 function isValue(value: unknown, recorded: unknown): boolean {
-  if (!isOmitted(recorded)) return isSame(value, recorded)
+  if (isSame(value, recorded)) return true
+  if (!isOmitted(recorded)) return false
   return createHash('sha256').update(JSON.stringify(value)).digest('hex') === recorded.sha256
 }
 
