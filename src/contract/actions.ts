@@ -29,25 +29,20 @@ export const actions = [
   ...['request.refused'],
 ] as const satisfies readonly `${string}.${string}`[]
 
-/** The name of an action. */
 export type Action = (typeof actions)[number]
 
-/** The noun of an action: the part before the dot. */
 export type Noun = Action extends `${infer Name}.${string}` ? Name : never
 
-/** Returns the noun of an action. */
 export function nounOf(action: Action): Noun {
   // Every action has a dot.
   return action.slice(0, action.indexOf('.')) as Noun
 }
 
-/** All nouns, without duplicates. */
 export const nouns = [...new Set(actions.map(nounOf))]
 
-/** Actions in the audit log; progress has a history of its own instead. */
+/** Progress has a history of its own instead. */
 export const auditedActions = actions.filter((action) => !action.startsWith('progress.')) as readonly Action[]
 
-/** Nouns in the audit log, without duplicates. */
 export const auditedNouns = [...new Set(auditedActions.map(nounOf))]
 
 const eventNouns = [
@@ -62,7 +57,7 @@ const eventNouns = [
 ] as const
 type EventNoun = (typeof eventNouns)[number]
 
-/** Event types of outgoing webhooks: changes to the contents of an academy, not to credentials. */
+/** Changes to the contents of an academy, not to credentials. */
 export const eventTypes = actions.filter(isEvent)
 /** The name of an event type. */
 export type EventType = Exclude<
@@ -70,7 +65,7 @@ export type EventType = Exclude<
   'user.password_changed'
 >
 
-/** The event types that become statements of xAPI; an endpoint of kind `xapi` gets no others. */
+/** Those that become statements of xAPI; an endpoint of kind `xapi` gets no others. */
 export const statementEvents = [
   'progress.updated',
   'progress.completed',
@@ -83,19 +78,16 @@ export const testEvent = 'endpoint.test'
 /** The message of a daily digest, for people. */
 export const digestEvent = 'endpoint.digest'
 
-/** Types of messages to endpoints. */
 export const messageTypes = [testEvent, digestEvent, ...eventTypes] as const
 
 /** Patterns that an endpoint can subscribe to: everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...eventNouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const
 export type EventPattern = (typeof eventPatterns)[number]
 
-/** True for an action that is an event. */
 export function isEvent(action: string): action is EventType {
   return eventNouns.some((noun) => action.startsWith(`${noun}.`)) && action !== 'user.password_changed'
 }
 
-/** Returns the patterns that match an event type. */
 export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
 }

@@ -25,7 +25,6 @@ import { Activity, ItemGrades, questions } from './questions.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
 import { References, Time, Timezone } from './values.ts'
 
-/** The forms in which learners can be exported. */
 export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
 
 const count = (says: string) => field(z.int(), says)
@@ -53,7 +52,6 @@ const gradeFigures = {
   passRate: rate('Passed ÷ graded, 0–100; null without grades'),
 }
 
-/** Number of enrolments in a range of percentages. */
 const Bucket = named(
   'PercentageBucket',
   'Number of enrolments in a range of percentages',
@@ -102,7 +100,7 @@ export const Summary = named(
 )
 export type Summary = z.output<typeof Summary>
 
-/** The period of a report, as it was parsed; an end that was not given is null. */
+/** An end that was not given is null. */
 export const Period = named(
   'Period',
   'The period from start_date to end_date, as interpreted',
@@ -113,7 +111,7 @@ export const Period = named(
 )
 export type Period = z.output<typeof Period>
 
-/** A page of rows; the first page also has the period and the summary. */
+/** The first page also has the period and the summary. */
 export const LearnerPage = named(
   'LearnerPage',
   'One page of learners in courses',
@@ -181,10 +179,9 @@ export const Backfill = named(
 )
 export type Backfill = z.output<typeof Backfill>
 
-/** A reference that statements do not show as it is. */
+/** Statements do not show this reference as it is. */
 const hidden = { by: 'reference', several: true, hidden: true } as const
 
-/** Analytics of learners and their progress. */
 export const analytics = operationsOf('analytics', {
   learners: {
     at: 'GET /v1/analytics/learners',

@@ -10,9 +10,9 @@ const maxUriLength = 2048
 type RedirectKind = 'https' | 'loopback' | 'private_use'
 
 /**
- * Returns the kind of a redirect URI, or null if it is invalid. It must be absolute, without fragment and user
- * (RFC 6749 §3.1.2, RFC 8252 §7), and in normal form: it is compared character by character, so a URI that a browser
- * would normalise is refused (RFC 9700 §4.1.3).
+ * Returns null for an invalid URI. It must be absolute, without fragment and user (RFC 6749 §3.1.2, RFC 8252 §7), and
+ * in normal form: it is compared character by character, so a URI that a browser would normalise is refused (RFC 9700
+ * §4.1.3).
  */
 function redirectKindOf(uri: string): RedirectKind | null {
   if (uri.length > maxUriLength) return null
@@ -40,7 +40,6 @@ const Comparable = z.object({
   machineScopes: z.array(z.string()).default([]),
 })
 
-/** Writable attributes of a new application. */
 const attributes = {
   name: field(
     text(1, 255),
@@ -110,7 +109,7 @@ function shownFields() {
 export const App = named('App', 'An OAuth application, without its secret', shown(shownFields))
 export type App = z.output<typeof App>
 
-/** The response that registers an application, the only one with its secret. */
+/** The only response with the secret. */
 export const NewApp = named(
   'NewApp',
   'A new OAuth application, with its secret',
@@ -124,7 +123,6 @@ export const NewApp = named(
 )
 export type NewApp = z.output<typeof NewApp>
 
-/** OAuth applications, for admins. */
 export const apps = operationsOf('apps', {
   list: {
     at: 'GET /v1/apps',

@@ -1,7 +1,7 @@
 import { jsonText } from '../codec/json-text.ts'
 import type { AuditEntry } from './audit.ts'
 
-/** Fields of an audit entry that its hash covers, besides the hash of the entry before. */
+/** What the hash of an entry covers, besides the hash of the entry before. */
 export type Linked = Pick<
   AuditEntry,
   | 'id'
@@ -15,10 +15,8 @@ export type Linked = Pick<
   | 'detailsDigest'
 > & { readonly place: number }
 
-/** Predecessor hash of the first entry. */
 export const firstHash = '0'.repeat(64)
 
-/** Returns the text to hash for an entry, with the hash of the entry before. */
 export function linkText(previous: string, entry: Linked): string {
   const { place, id, at, userId, credential, action, subjectId, aboutId, originDigest, detailsDigest } = entry
   return jsonText([
@@ -27,7 +25,7 @@ export function linkText(previous: string, entry: Linked): string {
   ])
 }
 
-/** Returns that text for an entry before `audit_log.upgraded`: earlier versions did not hash `aboutId`. */
+/** For an entry before `audit_log.upgraded`: earlier versions did not hash `aboutId`. */
 export function formerLinkText(previous: string, entry: Linked): string {
   const { place, id, at, userId, credential, action, subjectId, originDigest, detailsDigest } = entry
   return jsonText([
@@ -42,12 +40,11 @@ export interface FormerEntries {
   readonly digest: string
 }
 
-/** Returns the line of an earlier entry with its `aboutId`, which the digest in `audit_log.upgraded` protects. */
+/** For an earlier entry: the digest in `audit_log.upgraded` protects its `aboutId`. */
 export function aboutLine({ place, id, aboutId }: Pick<Linked, 'place' | 'id' | 'aboutId'>): string {
   return `${jsonText([place, id, aboutId])}\n`
 }
 
-/** Returns the text to digest for the origin of an entry. */
 export function originText({
   originSalt,
   address,
@@ -56,7 +53,6 @@ export function originText({
   return jsonText([originSalt, address, userAgent])
 }
 
-/** Returns the text to digest for the details of an entry. */
 export function detailsText({
   detailsSalt,
   requestId,

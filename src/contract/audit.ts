@@ -10,7 +10,6 @@ const actions = auditedActions as readonly [Action, ...Action[]]
 const nouns = auditedNouns as readonly Noun[] as readonly [Noun, ...Noun[]]
 const Digest = z.string().length(64)
 
-/** An entry of the audit log: actor, time, credential, origin and the changes. */
 export const AuditEntry = named(
   'AuditEntry',
   'An entry of the audit log',
@@ -74,7 +73,7 @@ export const AuditEntry = named(
 )
 export type AuditEntry = z.output<typeof AuditEntry>
 
-/** The audit log, for admins. Its entries are never changed or deleted. */
+/** Its entries are never changed or deleted. */
 export const audit = operationsOf('audit', {
   list: {
     at: 'GET /v1/audit',

@@ -1,12 +1,11 @@
 import * as z from 'zod'
 import { field, named, sent, shown } from './fields.ts'
 
-/** Maximum number of items in a batch. */
 const maxBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Returns the body of a batch, each item of which succeeds or fails on its own; `name` is its component's. */
+/** Each item succeeds or fails on its own; `name` is that of its component. */
 export function batchOf<Item extends z.ZodType>(
   item: Item,
   onExists: z.output<typeof OnExists>,

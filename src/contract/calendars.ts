@@ -4,7 +4,6 @@ import { inPeriod, ofCourse, ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { optional, Reference, Time } from './values.ts'
 
-/** Writable attributes of a new calendar. */
 const attributes = {
   courseId: field(
     optional(Reference),
@@ -47,7 +46,7 @@ function shownFields() {
 export const Calendar = named('Calendar', 'A calendar, without its address', shown(shownFields))
 export type Calendar = z.output<typeof Calendar>
 
-/** The response that creates a calendar, the only one with its address. */
+/** The only response with the address. */
 export const NewCalendar = named(
   'NewCalendar',
   'A new calendar, with its address',
@@ -61,7 +60,7 @@ export const NewCalendar = named(
 )
 export type NewCalendar = z.output<typeof NewCalendar>
 
-/** Calendars of courses and users at secret addresses, for admins. */
+/** Calendars of courses and users at secret addresses. */
 export const calendars = operationsOf('calendars', {
   list: {
     at: 'GET /v1/calendars',

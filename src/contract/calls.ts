@@ -48,7 +48,7 @@ function callOf({ query, body, response, ...operation }: Operation) {
   return { ...operation, response: response && {}, holds, shows, defaults }
 }
 
-/** Returns the dotted paths of all fields, nested ones included. */
+/** Nested fields are included. */
 function pathsOf(schema: z.ZodType): string[] {
   const inner = bare(schema)
   const object = inner instanceof z.ZodLazy ? inner.unwrap() : inner
@@ -59,7 +59,6 @@ function pathsOf(schema: z.ZodType): string[] {
   ])
 }
 
-/** Returns the schema of an item of a page. */
 function itemsIn(response: z.ZodType | null): z.ZodType | null {
   const items = response instanceof z.ZodObject ? response.shape['data'] : undefined
   return items instanceof z.ZodArray ? (items.element as z.ZodType) : response

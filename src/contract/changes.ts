@@ -11,7 +11,6 @@ const [, ...endStates] = changeStates
 
 const allActions = actions as readonly Action[] as readonly [Action, ...Action[]]
 
-/** Writable attributes of a change. */
 const attributes = {
   command: field(text(1, 100), 'What makes the change, such as users import'),
   source: field(
@@ -37,7 +36,6 @@ export const ChangeEnd = named(
   }),
 )
 
-/** Number of records that a change did something to. */
 const ChangeCount = named(
   'ChangeCount',
   'The number of records that a change did something to',
@@ -92,7 +90,7 @@ export const ChangedRecord = named(
 )
 export type ChangedRecord = z.output<typeof ChangedRecord>
 
-/** Changes of many records: admins see all, others their own. */
+/** Admins see all, others their own. */
 export const changes = operationsOf('changes', {
   list: {
     at: 'GET /v1/changes',

@@ -6,7 +6,6 @@ export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
 export const userStatuses = ['active', 'suspended', 'deleted'] as const
 
-/** Scopes that a credential can have. */
 export const scopes = ['read', 'write', 'admin'] as const
 
 /** Scopes of an application that acts for itself, by their names in OneRoster. */
@@ -30,7 +29,6 @@ export const lmsKinds = [
 ] as const
 export type LmsKind = (typeof lmsKinds)[number]
 
-/** Systems whose records can be read. */
 export const readableKinds = ['canvas', 'moodle', 'openedx', 'classroom', 'oneroster'] as const
 export type ReadableKind = (typeof readableKinds)[number]
 
@@ -51,16 +49,14 @@ export type RecordPart = (typeof recordParts)[number]
 export const gradeToProgressChoices = ['none', 'completed_on_pass', 'percent'] as const
 export type GradeToProgress = (typeof gradeToProgressChoices)[number]
 
-/** Kinds of records with keys in other systems. */
+/** Records with keys in other systems. */
 export const mappedNouns = ['course', 'user'] as const
 export type MappedNoun = (typeof mappedNouns)[number]
 
-/** Maximum number of items on a page. */
 export const maxPageSize = 100
-/** Default number of items on a page. */
 export const defaultPageSize = 20
 
-/** Item id of the gradebook for the course as a whole. */
+/** Item of the gradebook for the course as a whole. */
 export const wholeCourse = '$course'
 
 /** Maximum of a score, and of its maximum score. */
@@ -72,7 +68,6 @@ export const maxScoreRatio = 100
 /** Smallest score above 0: a smaller one would leave the range of a double when it is divided by its maximum. */
 const minScore = 1e-9
 
-/** Error for a score that cannot be a grade. */
 export const notGradableText = `must be 0, or from ${minScore} to ${maxScoreRatio} times the maximum`
 
 /** True for a score that can be a grade: not too small to calculate with, and not too far above its maximum. */
@@ -80,7 +75,7 @@ export function isGradable(score: number, maximum: number): boolean {
   return (score === 0 || score >= minScore) && score <= maximum * maxScoreRatio
 }
 
-/** Returns the error for a score that requires extra credit; it continues the name of the field. */
+/** The text continues the name of the field. */
 export function aboveMaximumText(maximum: number): string {
   return `must be at most the maximum, ${maximum}, unless it is extra credit`
 }
@@ -104,11 +99,10 @@ export const undoableNouns = [
 ] as const
 export type UndoableNoun = (typeof undoableNouns)[number]
 
-/** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
 
-/** Sections of all data about a person, in their order, with what each is about. */
+/** Sections of all data about a person, in order, with what each is about. */
 export const personalSections = {
   user: 'The account',
   apiKeys: 'API keys of the user, without the secret',
@@ -145,10 +139,9 @@ export const personalSections = {
 } as const
 export type PersonalSection = keyof typeof personalSections
 
-/** Sections with one record. */
 export const singleSections: readonly PersonalSection[] = ['user', 'webhookMessages']
 
-/** Reasons why a learner may need help, in display order. */
+/** Why a learner may need help, in display order. */
 export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]
 
@@ -158,15 +151,11 @@ export const attentionDays = 14
 /** Percentage completed below which a learner without progress is stuck. */
 export const stuckBelow = 50
 
-/** Lengths of the periods in which activity is reported. */
 export const activityUnits = ['day', 'week', 'month'] as const
 export type ActivityUnit = (typeof activityUnits)[number]
 
-/** Maximum number of periods in a report of activity. */
 export const maxActivityPeriods = 1000
 
-/** Groupings of the report of grades. */
 export const gradeGroupings = ['item'] as const
 
-/** Maximum items of a course that its gradebook shows. */
 export const maxGradebookItems = 5_000

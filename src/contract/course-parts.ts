@@ -96,7 +96,6 @@ export const AdaptiveDifficulty = sent(
     }),
 )
 
-/** How progress in a course is recorded. */
 export const ProgressTracking = sent({
   enabled: field(z.boolean().default(true), 'Whether progress can be recorded', 'Track progress'),
   completionThreshold: field(

@@ -44,7 +44,7 @@ export const CourseStatus = named(
   z.enum(courseStatuses),
 )
 
-/** Writable attributes of a course. A new attribute is one entry here. */
+/** A new attribute is one entry here. */
 const attributes = {
   externalId: externalId('course'),
   title: field(text(1, 255), 'Title of the course', 'Title'),
@@ -90,7 +90,6 @@ const attributes = {
   ),
 }
 
-/** The writable attributes of a course. */
 export const CourseInput = named('CourseInput', 'The attributes of a new course', sent(attributes))
 export type CourseInput = z.output<typeof CourseInput>
 
@@ -102,7 +101,6 @@ export const CoursePatch = named(
 
 const id = field(z.string(), 'Id of the course, crs_…')
 
-/** A course. */
 export const Course = named(
   'Course',
   'A course',
@@ -133,7 +131,7 @@ const Warning = shown(() => ({
   detail: field(z.string(), 'The warning, as a sentence, with the number of learners that it concerns'),
 }))
 
-/** The response to an update: the fields of the published interface about the new version, and the whole course. */
+/** The fields of the published interface about the new version, and the whole course. */
 export const CourseUpdate = named(
   'CourseUpdate',
   'What an update changed, and the updated course',
@@ -152,7 +150,6 @@ export const CourseUpdate = named(
 )
 export type CourseUpdate = z.output<typeof CourseUpdate>
 
-/** An entry of the version history of a course. */
 export const CourseVersion = named(
   'CourseVersion',
   'One version of a course',
@@ -160,7 +157,6 @@ export const CourseVersion = named(
 )
 export type CourseVersion = z.output<typeof CourseVersion>
 
-/** A version with the attributes that the course had at that time. */
 export const CourseSnapshot = named(
   'CourseSnapshot',
   'One version of a course, with the attributes that the course had then',
@@ -175,7 +171,7 @@ export const CourseSnapshot = named(
 )
 export type CourseSnapshot = z.output<typeof CourseSnapshot>
 
-/** Differences between two versions: one entry per changed path; a changed array is one entry. */
+/** One entry per changed path; a changed array is one entry. */
 export const CourseDiff = named(
   'CourseDiff',
   'What differs between two versions of a course',
@@ -183,7 +179,7 @@ export const CourseDiff = named(
 )
 export type CourseDiff = z.output<typeof CourseDiff>
 
-/** A deleted course that can be restored, with counts of the records deleted with it. */
+/** It can be restored; the counts are of the records deleted with it. */
 export const DeletedCourse = named(
   'DeletedCourse',
   'A deleted course, with how much was deleted with it',
@@ -205,7 +201,6 @@ export const DeletedCourse = named(
 )
 export type DeletedCourse = z.output<typeof DeletedCourse>
 
-/** Courses and their versions. */
 export const courses = operationsOf('courses', {
   list: {
     at: 'GET /v1/courses',

@@ -93,11 +93,10 @@ const grades = {
   ...times,
 }
 
-/** Names of the tables of a data set, each after those that it refers to. */
+/** Each table comes after those that it refers to. */
 export const dataTableNames = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades'] as const
 export type DataTableName = (typeof dataTableNames)[number]
 
-/** A table of a data set. */
 export interface DataTable {
   /** Meaning of a row, as a noun phrase. */
   readonly says: string
@@ -109,7 +108,7 @@ export interface DataTable {
 
 const ofCourse = { courseId: 'courses' } as const
 
-/** The tables of a data set. New fields are appended. */
+/** New fields are appended. */
 export const dataTables: Readonly<Record<DataTableName, DataTable>> = {
   users: { says: 'Users that are not deleted', fields: users, key: ['id'], references: {} },
   courses: { says: 'Courses', fields: courses, key: ['id'], references: {} },
@@ -134,11 +133,10 @@ export const dataTables: Readonly<Record<DataTableName, DataTable>> = {
   },
 }
 
-/** Whether a row is there; of an erased user, nothing may be kept. */
+/** Of an erased user, nothing may be kept. */
 export const rowStates = ['current', 'removed', 'erased'] as const
 export type RowState = (typeof rowStates)[number]
 
-/** A row of a data set, or the key of one that is there no longer. */
 export const DataRow = named(
   'DataRow',
   'A row of a data set, or the key of one that is there no longer',
@@ -159,7 +157,6 @@ export type DataRow = z.output<typeof DataRow>
 
 const until = field(z.string(), 'Send it as after to get what changes after this page')
 
-/** A page of changed rows. */
 export const DataChangePage = named(
   'DataChangePage',
   'One page of changed rows of a data set',
@@ -170,7 +167,6 @@ export const DataChangePage = named(
 )
 export type DataChangePage = z.output<typeof DataChangePage>
 
-/** A changed row of learner data. */
 export const LearnerChange = named(
   'LearnerChange',
   'A learner in a course whose enrolment, progress or grade has changed',
@@ -183,7 +179,6 @@ export const LearnerChange = named(
 )
 export type LearnerChange = z.output<typeof LearnerChange>
 
-/** A page of changed rows of learner data. */
 export const LearnerChangePage = named(
   'LearnerChangePage',
   'One page of changed rows of learner data',

@@ -5,7 +5,6 @@ import { choices, inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Instant, Time } from './values.ts'
 
-/** Outcomes of a delivery. */
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
 export const DeliveryStatus = named(
   'DeliveryStatus',
@@ -50,7 +49,7 @@ function shownFields() {
   }
 }
 
-/** An authentic delivery of another system, and its outcome. */
+/** An authentic delivery, and its outcome. */
 export const Delivery = named(
   'Delivery',
   'A webhook delivery of another system, and its outcome',
@@ -71,7 +70,6 @@ export const DeliveryDetails = named(
 )
 export type DeliveryDetails = z.output<typeof DeliveryDetails>
 
-/** The deliveries to process again, one page at a time. */
 export const ReplayInput = named(
   'ReplayInput',
   'Which unmatched deliveries to process again',
@@ -98,7 +96,6 @@ export const Replayed = named(
 )
 export type Replayed = z.output<typeof Replayed>
 
-/** Deliveries that came from other systems, for admins. */
 export const deliveries = operationsOf('deliveries', {
   list: {
     at: 'GET /v1/webhooks/deliveries',

@@ -9,7 +9,6 @@ import { changed } from './record-fields.ts'
 import { XapiSettings } from './statements.ts'
 import { Instant, optional, Time, WebAddress } from './values.ts'
 
-/** Kinds of endpoints: receivers of Standard Webhooks, chats in which people read messages, and learning record stores. */
 export const endpointKinds = ['standard', 'slack', 'teams', 'xapi'] as const
 export const EndpointKind = named(
   'EndpointKind',
@@ -25,13 +24,12 @@ export const EndpointStatus = named(
   z.enum(endpointStatuses),
 )
 
-/** URL without a password, which readers of the list would see, and without a fragment, which is never sent. */
+/** Without a password, which readers of the list would see, and without a fragment, which is never sent. */
 const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isPlain(new URL(address)), {
   params: { code: 'invalid_url' },
   error: 'must not contain a user name, a password or a fragment',
 })
 
-/** Writable attributes of an endpoint. */
 const attributes = {
   kind: field(
     EndpointKind.default('standard'),
@@ -115,7 +113,7 @@ function shownFields() {
 export const Endpoint = named('Endpoint', 'A webhook endpoint, without its secret', shown(shownFields))
 export type Endpoint = z.output<typeof Endpoint>
 
-/** The responses that create a secret, the only ones with it. */
+/** The only responses with the secret. */
 export const NewEndpoint = named(
   'NewEndpoint',
   'A webhook endpoint with its new secret',
@@ -129,7 +127,6 @@ export const NewEndpoint = named(
 )
 export type NewEndpoint = z.output<typeof NewEndpoint>
 
-/** Endpoints of outgoing webhooks, for admins. */
 export const endpoints = operationsOf('endpoints', {
   list: {
     at: 'GET /v1/webhooks/endpoints',

@@ -25,7 +25,7 @@ const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = named('EnrollmentRole', 'Role of a user in a course', z.enum(enrollmentRoles))
 const roleNames: Readonly<Record<string, EnrollmentRole>> = { student: 'learner', teacher: 'instructor' }
 type EnrollmentRole = z.output<typeof EnrollmentRole>
-/** A role in a request, also by the names that other platforms use. */
+/** Includes the names that other platforms use. */
 const EnrollmentRoleInput = z
   .enum([...enrollmentRoles, 'student', 'teacher'])
   .transform((role): EnrollmentRole => roleNames[role] ?? (role as EnrollmentRole))
@@ -36,7 +36,6 @@ export const EnrollmentStatus = named(
   z.enum(enrollmentStatuses),
 )
 
-/** Writable attributes of an enrolment. */
 const attributes = {
   courseId: field(
     Reference,
@@ -62,7 +61,7 @@ const attributes = {
   managedBy,
 }
 
-/** The writable attributes of an enrolment. Course, user and role cannot be changed later. */
+/** Course, user and role cannot be changed later. */
 export const EnrollmentInput = named(
   'EnrollmentInput',
   'The attributes of a new enrolment',
@@ -113,7 +112,6 @@ export const Enrollment = named(
 )
 export type Enrollment = z.output<typeof Enrollment>
 
-/** Enrolments: a user in a course, as learner or instructor. */
 export const enrollments = operationsOf('enrollments', {
   list: {
     at: 'GET /v1/enrollments',

@@ -1,6 +1,4 @@
-/**
- * Status of every error code of the API. The server responds by this table, and the client reads it.
- */
+/** The server responds by this table, and the client reads it. */
 export const statusOf = {
   invalid_json: 400,
   invalid_parameter: 400,
@@ -57,7 +55,7 @@ export const statusOf = {
 export type ErrorCode = keyof typeof statusOf
 export type ErrorStatus = (typeof statusOf)[ErrorCode]
 
-/** The status phrase of each status above (RFC 9110 §15, RFC 6585 §4). */
+/** Phrases of RFC 9110 §15 and RFC 6585 §4. */
 export const phraseOf: Readonly<Record<ErrorStatus, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

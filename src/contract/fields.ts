@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A field of a record: its schema, and its text in the reference, in help and in prompts. */
+/** Besides its schema, a field has its text in the reference, in help and in prompts. */
 export interface Field<Schema extends z.ZodType = z.ZodType> {
   readonly is: Schema
   /** Text in the reference: `Title of the course`. */
@@ -11,7 +11,6 @@ export interface Field<Schema extends z.ZodType = z.ZodType> {
   readonly foreign?: true
 }
 
-/** The fields of a record, or of an object inside one. */
 export type Fields = Readonly<Record<string, Field>>
 
 type ShapeOf<F extends Fields> = { -readonly [Name in keyof F]: F[Name]['is'] }
@@ -31,28 +30,27 @@ type Answered<F extends Fields> = {
 const fieldsBySchema = new WeakMap<z.ZodType, () => Fields>()
 const namesBySchema = new WeakMap<z.ZodType, { readonly name: string; readonly says: string }>()
 
-/** Creates a field. */
 export function field<Schema extends z.ZodType>(is: Schema, says: string, label?: string): Field<Schema> {
   return { is, says, ...(label !== undefined && { label }) }
 }
 
 /**
- * Returns the object of a request, which refuses other fields. `refine` adds checks across fields; the fields are registered
- * for the object that it returns, since each method of zod makes another one.
+ * The object refuses other fields. `refine` adds checks across fields; the fields are registered for the object that
+ * it returns, since each method of zod makes another one.
  */
 export function sent<F extends Fields>(fields: F, refine?: (object: Sent<F>) => Sent<F>): Sent<F> {
   const object = z.strictObject(shapeOf(fields)) as Sent<F>
   return withFields(refine?.(object) ?? object, () => fields)
 }
 
-/** Returns an object that drops other fields. */
+/** The object drops other fields. */
 export function objectOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>> {
   return withFields(z.object(shapeOf(fields)), () => fields)
 }
 
 /**
- * Returns the object of a response, which may have other fields as well. It is built on first use, which no command needs:
- * this saves 2 to 3 ms of each write.
+ * The object may have other fields as well. It is built on first use, which no command needs: this saves 2 to 3 ms of
+ * each write.
  */
 export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
   let made: F | undefined
@@ -91,24 +89,22 @@ function wholeOf(schema: z.ZodType): z.ZodType {
   return fields ? shown(() => answered(fields)) : schema
 }
 
-/** Registers a schema as a component of the OpenAPI document. */
 export function named<Schema extends z.ZodType>(name: string, says: string, schema: Schema): Schema {
   namesBySchema.set(schema, { name, says })
   return schema
 }
 
-/** Registers the fields of an object schema. */
 export function withFields<Schema extends z.ZodType>(schema: Schema, fields: () => Fields): Schema {
   fieldsBySchema.set(schema, fields)
   return schema
 }
 
-/** Returns the registered fields of an object schema; undefined for any other schema. */
+/** Undefined for any schema but an object with registered fields. */
 export function fieldsOf(schema: z.ZodType): Fields | undefined {
   return fieldsBySchema.get(schema)?.()
 }
 
-/** Returns the component that a schema is registered as; undefined if it is none. */
+/** Undefined for a schema that is no component. */
 export function componentOf(schema: z.ZodType): { readonly name: string; readonly says: string } | undefined {
   return namesBySchema.get(schema)
 }

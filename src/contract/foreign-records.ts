@@ -33,7 +33,6 @@ const ForeignList = shown(() => ({
   gives: field(z.array(RecordPart).max(10), 'Further kinds of records that its pages have'),
 }))
 
-/** A page of records of another system. */
 export const ForeignRecords = named(
   'ForeignRecords',
   'A page of records of another learning management system',

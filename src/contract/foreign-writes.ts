@@ -3,17 +3,15 @@ import { field, named, sent, shown } from './fields.ts'
 import { LmsKind } from './foreign-records.ts'
 import { optional, text } from './values.ts'
 
-/** Kinds of records that are written to other systems. */
 export const writtenParts = ['courses', 'enrollments', 'items', 'grades'] as const
 
-/** Maximum number of records of one request: each takes one to three requests to the other system. */
+/** Each takes one to three requests to the other system. */
 export const maxWrites = 20
 
 // Ids become parts of paths of the other system.
 const id = optional(text(1, 255).regex(/[^.]/))
 const score = optional(z.number().min(0).max(1_000_000))
 
-/** A record as the other system shall have it. */
 export const ForeignWrite = named(
   'ForeignWrite',
   'A record as another learning management system shall have it',
@@ -60,7 +58,7 @@ const Written = shown(() => ({
   detail: field(z.string().nullable(), 'Why it was refused or has to wait, or what is left to do'),
 }))
 
-/** Results of a write, in the order of the records. */
+/** In the order of the records. */
 export const ForeignWriteResult = named(
   'ForeignWriteResult',
   'What became of the records: one result for each, in the same order',

@@ -57,7 +57,7 @@ export const GradebookRow = named(
 )
 export type GradebookRow = z.output<typeof GradebookRow>
 
-/** A page of rows; the first page also has the items. */
+/** The first page also has the items. */
 const GradebookPage = named(
   'GradebookPage',
   'One page of the learners of a course with their grades',
@@ -75,7 +75,7 @@ const GradebookPage = named(
 )
 export type GradebookPage = z.output<typeof GradebookPage>
 
-/** The operation that reports the grades of a course, one row per learner. */
+/** One row per learner. */
 export const report = {
   at: 'GET /v1/gradebooks/{courseId}',
   summary: 'Report the grades of a course, one row per learner',

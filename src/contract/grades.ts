@@ -23,10 +23,9 @@ import { Instant, Percent, Reference, Time, text } from './values.ts'
 
 const score = z.number().min(0).max(maxScore)
 
-/** Source of grades that come from no other system. */
+/** For grades that come from no other system. */
 export const defaultSource = 'manual'
 
-/** Writable attributes of a grade. */
 const attributes = {
   learnerId: field(Reference, 'Learner: id, ext:<externalId> or email:<address>; responses have the id'),
   courseId: field(
@@ -107,7 +106,7 @@ export type GradeInput = z.output<typeof GradeInput>
 
 const id = field(z.string(), 'Id of the grade, grd_…')
 
-/** Returns the fields of a stored grade, which has a value for each attribute. */
+/** A stored grade has a value for each attribute. */
 function shownFields() {
   const { learnerId, courseId, itemId, scoreGiven, weight } = answered(attributes)
   return {
@@ -149,7 +148,6 @@ const Warning = shown(() => ({
   detail: field(z.string(), 'The warning, as a sentence'),
 }))
 
-/** A recorded grade, with warnings about unintended values. */
 export const RecordedGrade = named(
   'RecordedGrade',
   'A grade as it was recorded',
@@ -163,7 +161,6 @@ export const RecordedGrade = named(
 )
 export type RecordedGrade = z.output<typeof RecordedGrade>
 
-/** An entry of the history of a grade. */
 export const GradeStep = named(
   'GradeStep',
   'One entry of the history of a grade',
@@ -194,7 +191,6 @@ export const GradeStep = named(
 )
 export type GradeStep = z.output<typeof GradeStep>
 
-/** The gradebook: the grades of learners in courses, item by item. */
 export const grades = operationsOf('grades', {
   list: {
     at: 'GET /v1/grades',

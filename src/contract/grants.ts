@@ -5,7 +5,6 @@ import { inPeriod, page, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
 import { Reference, Time } from './values.ts'
 
-/** Access that a user has granted to an OAuth application, with the tokens issued for it. */
 export const Grant = named(
   'Grant',
   'The access that a user has given to an OAuth application',
@@ -22,7 +21,7 @@ export const Grant = named(
 )
 export type Grant = z.output<typeof Grant>
 
-/** Grants: users see their own, admins all. */
+/** Users see their own, admins all. */
 export const grants = operationsOf('grants', {
   list: {
     at: 'GET /v1/grants',

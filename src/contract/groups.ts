@@ -23,7 +23,6 @@ import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed, deletedFields, externalId, managedBy, takenExternalId } from './record-fields.ts'
 import { optional, Reference, Time, text } from './values.ts'
 
-/** Writable attributes of a group. */
 const attributes = {
   externalId: externalId('group'),
   name: field(text(1, 255), 'Name of the group', 'Name'),
@@ -67,7 +66,7 @@ export const Group = named(
 )
 export type Group = z.output<typeof Group>
 
-/** A deleted group that can be restored. */
+/** It can be restored. */
 export const DeletedGroup = named(
   'DeletedGroup',
   'A deleted group',
@@ -85,7 +84,6 @@ export const DeletedGroup = named(
 )
 export type DeletedGroup = z.output<typeof DeletedGroup>
 
-/** Writable attributes of a membership. */
 const membershipAttributes = {
   groupId: field(
     Reference,
@@ -131,7 +129,6 @@ const isMember = {
   several: true,
 } as const
 
-/** Groups: classes, sections and cohorts, with their members. */
 export const groups = operationsOf('groups', {
   list: {
     at: 'GET /v1/groups',

@@ -51,7 +51,7 @@ export const contract = {
 }
 export type Contract = typeof contract
 
-/** Every operation, in the order of the contract. */
+/** In the order of the contract. */
 export const operations: readonly Operation[] = Object.values(contract).flatMap((group) =>
   Object.values(group),
 )

@@ -28,7 +28,7 @@ export const GradeToProgress = named(
 
 const maxGradeItems = 1000
 
-/** URL of the other system; a user, query or fragment is refused, since it would appear in links and logs. */
+/** A user, query or fragment is refused, since it would appear in links and logs. */
 function address(protocols: RegExp, error: string) {
   return z
     .string()
@@ -44,7 +44,7 @@ function isAddress(text: string, protocols: RegExp): boolean {
   return protocols.test(protocol) && `${username}${password}${search}${hash}` === '' && !/[?#\s]/.test(text)
 }
 
-/** A secret of another system: one line, not trimmed. */
+/** One line, not trimmed. */
 const Secret = z
   .string()
   .min(8)
@@ -54,7 +54,7 @@ const Secret = z
     error: 'must be one line without spaces at its ends',
   })
 
-/** A public key as JWK (RFC 7517); members that are not needed to verify a signature are dropped. */
+/** A JWK (RFC 7517); members that are not needed to verify a signature are dropped. */
 const PublicKey = objectOf({
   kty: field(z.literal('RSA'), 'Type of the key: RSA'),
   kid: field(z.string().min(1).max(255), 'Id of the key, which a signature names'),
@@ -93,7 +93,6 @@ const GradeItems = z
     error: `must have at most ${maxGradeItems} items`,
   })
 
-/** Writable attributes of an integration. */
 const attributes = {
   baseUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
@@ -164,7 +163,7 @@ export const IntegrationPatch = named(
 const setAt = field(Time, 'When it was set')
 const last4 = field(z.string().nullable(), 'Its last four characters; null if it is short')
 
-/** A secret in responses: its last characters, never the whole value. */
+/** Shows the last characters of a secret, never the whole value. */
 const ShownSecret = shown(() => ({
   setAt,
   last4,
@@ -224,7 +223,6 @@ const Check = shown(() => ({
   detail: field(z.string(), 'What was found'),
 }))
 
-/** Result of a connection check, one entry per item checked. */
 export const IntegrationCheck = named(
   'IntegrationCheck',
   'What a connection check found',
@@ -237,7 +235,6 @@ export const IntegrationCheck = named(
 )
 export type IntegrationCheck = z.output<typeof IntegrationCheck>
 
-/** The connections to other learning management systems, for admins. */
 export const integrations = operationsOf('integrations', {
   list: {
     at: 'GET /v1/integrations',

@@ -5,7 +5,6 @@ import { inPeriod, ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Instant, Reference, Time, text } from './values.ts'
 
-/** Writable attributes of a new API key. */
 const attributes = {
   name: field(
     text(1, 255),
@@ -52,7 +51,7 @@ function shownFields() {
 export const Key = named('Key', 'An API key, without the key itself', shown(shownFields))
 export type Key = z.output<typeof Key>
 
-/** The response that creates an API key, the only one with the key itself. */
+/** The only response with the key itself. */
 export const NewKey = named(
   'NewKey',
   'A new API key, with the key itself',
@@ -63,7 +62,6 @@ export const NewKey = named(
 )
 export type NewKey = z.output<typeof NewKey>
 
-/** API keys, for admins. */
 export const keys = operationsOf('keys', {
   list: {
     at: 'GET /v1/keys',

@@ -6,15 +6,13 @@ import { field, named, shown } from './fields.ts'
 import { ProgressStatus } from './progress.ts'
 import { Percent, Reference, Time } from './values.ts'
 
-/** A bound of a period: a day or a time. */
+/** A day or a time. */
 export const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
   params: { code: 'invalid_time' },
   error: 'must be a day (2026-01-31, UTC) or an RFC 3339 time with zone',
 })
 
-/**
- * A learner in a course. The order of these fields is that of the CSV columns; new fields are appended.
- */
+/** The order of these fields is that of the CSV columns; new fields are appended. */
 export const learnerFields = {
   learnerId: field(z.string(), 'Id of the learner, usr_…'),
   email: field(z.string(), 'E-mail address of the learner'),

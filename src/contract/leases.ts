@@ -30,7 +30,7 @@ export const Lease = named(
 )
 export type Lease = z.output<typeof Lease>
 
-/** The lease of an apply: an academy takes one apply at a time. */
+/** An academy takes one apply at a time. */
 export const leases = operationsOf('leases', {
   take: {
     at: 'PUT /v1/apply-lease',

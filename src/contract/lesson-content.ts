@@ -16,7 +16,7 @@ const blockTypes = [
 ] as const
 const written: readonly string[] = ['markdown', 'text', 'html', 'code']
 
-/** A content block in a request; an id keeps the existing block. */
+/** An id keeps the existing block. */
 export const ContentBlockInput = sent(
   {
     id: field(
@@ -60,7 +60,6 @@ const Answer = z
   )
   .default(null)
 
-/** Maximum number of choices to list in an error. */
 const maxChoicesNamed = 10
 
 const questionFields = {
@@ -92,7 +91,7 @@ const questionFields = {
   ),
 }
 
-/** A question in a request. The answer to a question with choices is the id of a choice, or a list of several. */
+/** The answer to a question with choices is the id of a choice, or a list of several. */
 const QuestionInput = sent(questionFields, (object) =>
   object.superRefine(({ type, choices, answer }, context) => {
     const isSingle = type === 'single_choice'
@@ -111,7 +110,7 @@ const QuestionInput = sent(questionFields, (object) =>
   }),
 )
 
-/** A question; learners get it without its answer. */
+/** Learners get it without its answer. */
 const Question = shown(() => ({
   ...answered(questionFields),
   answer: field(Answer.removeDefault().optional(), questionFields.answer.says),
@@ -135,10 +134,9 @@ const assessmentFields = {
   questions: field(z.array(QuestionInput).max(500).default([]), 'Questions, in order'),
 }
 
-/** An assessment in a request; an id keeps the existing assessment. */
+/** An id keeps the existing assessment. */
 export const AssessmentInput = sent(assessmentFields)
 
-/** An assessment in a response. */
 export const Assessment = shown(() => ({
   ...answered(assessmentFields),
   questions: field(z.array(Question).max(500), assessmentFields.questions.says),

@@ -31,7 +31,6 @@ import { Instant, Minutes, Objectives, optional, Reference, text } from './value
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = named('LessonStatus', 'Whether learners can see a lesson', z.enum(lessonStatuses))
 
-/** Writable attributes of a lesson. */
 const attributes = {
   externalId: externalId('lesson'),
   courseId: field(
@@ -80,7 +79,6 @@ const attributes = {
   managedBy,
 }
 
-/** The writable attributes of a lesson. */
 export const LessonInput = named('LessonInput', 'The attributes of a new lesson', sent(attributes))
 export type LessonInput = z.output<typeof LessonInput>
 
@@ -92,7 +90,7 @@ export const LessonPatch = named(
 
 const id = field(z.string(), 'Id of the lesson, les_…')
 
-/** Returns the attributes in responses: learners do not get the answers of questions. */
+/** Learners do not get the answers of questions. */
 function shownFields() {
   return {
     ...answered(attributes),
@@ -100,7 +98,6 @@ function shownFields() {
   }
 }
 
-/** A lesson. */
 export const Lesson = named(
   'Lesson',
   'A lesson of a course',
@@ -118,7 +115,7 @@ export const Lesson = named(
 )
 export type Lesson = z.output<typeof Lesson>
 
-/** An entry of the version history of a lesson; versions from earlier releases have no known author. */
+/** Versions from earlier releases have no known author. */
 const versionOfLesson = {
   lessonId: id,
   ...versionFields,
@@ -138,7 +135,6 @@ export const LessonVersion = named(
 )
 export type LessonVersion = z.output<typeof LessonVersion>
 
-/** A version with the attributes that the lesson had at that time. */
 export const LessonSnapshot = named(
   'LessonSnapshot',
   'One version of a lesson, with the attributes that the lesson had then',
@@ -149,7 +145,6 @@ export const LessonSnapshot = named(
 )
 export type LessonSnapshot = z.output<typeof LessonSnapshot>
 
-/** Differences between two versions. */
 export const LessonDiff = named(
   'LessonDiff',
   'What differs between two versions of a lesson',
@@ -157,7 +152,7 @@ export const LessonDiff = named(
 )
 export type LessonDiff = z.output<typeof LessonDiff>
 
-/** A deleted lesson that can be restored. */
+/** It can be restored. */
 export const DeletedLesson = named(
   'DeletedLesson',
   'A deleted lesson',
@@ -176,7 +171,7 @@ export const DeletedLesson = named(
 )
 export type DeletedLesson = z.output<typeof DeletedLesson>
 
-/** Lessons. Learners see the published ones of published courses. */
+/** Learners see the published ones of published courses. */
 export const lessons = operationsOf('lessons', {
   list: {
     at: 'GET /v1/lessons',

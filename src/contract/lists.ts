@@ -3,7 +3,7 @@ import { defaultPageSize, maxPageSize } from './constants.ts'
 import { bare, componentOf, field, named, objectOf } from './fields.ts'
 import { Instant, Reference, References } from './values.ts'
 
-/** True for a query parameter with comma-separated values: `References` and `choices`. */
+/** True for a parameter with comma-separated values: `References` and `choices`. */
 export function isList(parameter: unknown): boolean {
   const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
@@ -11,7 +11,7 @@ export function isList(parameter: unknown): boolean {
 
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
-/** Returns a query parameter that filters by equal text; empty text, which would match everything, is refused. */
+/** Empty text, which would match everything, is refused. */
 export function exactly(what: string) {
   return z
     .string()
@@ -21,7 +21,6 @@ export function exactly(what: string) {
     .meta({ description: `Filter by ${what}` })
 }
 
-/** Returns a query parameter that filters by text contained in these fields. */
 export function search(where: string) {
   return z
     .string()
@@ -34,26 +33,22 @@ export const ofCourse = Reference.optional().meta({ description: 'Filter by cour
 export const ofUser = Reference.optional().meta({
   description: 'Filter by user: id, ext:<externalId> or email:<address>',
 })
-/** Returns the query parameter that filters by any of several references; `references` continues its description. */
+/** `references` continues the description. */
 export function ofAny(references: string) {
   return References.optional().meta({
     ...References.meta(),
     description: `Filter by ${references}; write a comma inside one as \\,`,
   })
 }
-/** Query parameter that filters by any of several courses. */
 export const ofCourses = ofAny('course: comma-separated list of ids or ext:<externalId>')
-/** Query parameter that filters by any of several users. */
 export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
-/** Query parameter that filters by any of several terms, of the courses that are listed or referred to. */
+/** Terms of the courses that are listed or referred to. */
 export const ofTerms = ofAny(
   'term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has',
 )
-/** Query parameter that filters by any of several groups. */
 export const ofGroups = ofAny(
   'group: comma-separated list of ids, ext:<externalId> or names that no other group has',
 )
-/** Query parameter that filters by the members of any of several groups. */
 export const inGroups = ofAny(
   'members of groups: comma-separated list of ids, ext:<externalId> or names that no other group has',
 )
@@ -61,7 +56,7 @@ export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
 
-/** Returns the query parameters for the main time of a list: from `since`, and before `until`. */
+/** From `since`, and before `until`. */
 export function period(event: string) {
   return {
     since: Instant.optional().meta({ description: `${event} at or after this time` }),
@@ -72,7 +67,7 @@ export function period(event: string) {
 /** A comma-separated list whose first word the compiler checks. */
 type CommaSeparated<Word extends string> = Word | `${Word},${string}`
 
-/** Returns a query parameter with comma-separated choices: `status=draft,published`. */
+/** Choices are separated by commas: `status=draft,published`. */
 export function choices<const Choice extends string, const Synonym extends string = never>(
   all: readonly [Choice, ...Choice[]],
   synonyms?: Readonly<Record<Synonym, Choice>>,
@@ -98,7 +93,7 @@ export function choices<const Choice extends string, const Synonym extends strin
     )
 }
 
-/** Query parameters of every list: page size, cursor and whether to count. */
+/** Query parameters of every list. */
 export const paging = {
   limit: z.coerce
     .number<number | string>()
@@ -115,7 +110,7 @@ export const paging = {
   }),
 }
 
-/** Returns the parameter `sort=field` or `sort=-field`; default newest first. */
+/** `sort=field` or `sort=-field`; default newest first. */
 export function sorting<const Field extends string>(
   fields: readonly [Field, ...Field[]],
   standard: Field | `-${Field}`,
@@ -130,8 +125,8 @@ export function sorting<const Field extends string>(
 }
 
 /**
- * Returns the fields of a page. `nextCursor` is null only on the last page; `total` is present on request. If counting
- * stopped early, `totalIsExact` is false and `total` is a lower bound.
+ * `nextCursor` is null only on the last page; `total` is present on request. If counting stopped early,
+ * `totalIsExact` is false and `total` is a lower bound.
  */
 export function pageFields<Item extends z.ZodType>(item: Item) {
   return {
@@ -145,7 +140,7 @@ export function pageFields<Item extends z.ZodType>(item: Item) {
   }
 }
 
-/** Returns the page of a list; `of` names its items: `courses`. */
+/** `of` names the items: `courses`. */
 export function page<Item extends z.ZodType>(item: Item, of: string) {
   return named(`${componentOf(item)?.name}Page`, `One page of ${of}`, objectOf(pageFields(item)))
 }
@@ -155,7 +150,6 @@ export const erase = BooleanParam.default(false).meta({
   description: 'Delete permanently, also what is deleted already; requires an admin (default false)',
 })
 
-/** The order of a list of deleted records. */
 export const trashSort = sorting(['deletedAt'], '-deletedAt')
 
 /**
@@ -193,10 +187,8 @@ export type Filter =
       readonly hidden?: true
     }
 
-/** The filters of a list, by query parameter. */
 export type Filters = Readonly<Record<string, Filter>>
 
-/** The filter of `inGroups`. */
 export const isInGroups = {
   by: 'reference',
   field: 'groupId',
@@ -205,7 +197,7 @@ export const isInGroups = {
   hidden: true,
 } as const satisfies Filter
 
-/** The filter of `ofTerms`, for items that do not show their term. */
+/** For items that do not show their term. */
 export const isInTerms = {
   by: 'reference',
   field: 'termId',
@@ -214,7 +206,7 @@ export const isInTerms = {
   hidden: true,
 } as const satisfies Filter
 
-/** The filter by courses, for items with `courseId`. */
+/** For items with `courseId`. */
 export const isInCourse = {
   by: 'reference',
   field: 'courseId',
@@ -222,7 +214,7 @@ export const isInCourse = {
   several: true,
 } as const satisfies Filter
 
-/** The filter by learners, for items with `learnerId`, `externalId` and `email`. */
+/** For items with `learnerId`, `externalId` and `email`. */
 export const isLearner = {
   by: 'reference',
   field: 'learnerId',
@@ -232,10 +224,9 @@ export const isLearner = {
   several: true,
 } as const satisfies Filter
 
-/** Returns the filters of `period`; `field` is the main time of the list. */
+/** `field` is the main time of the list. */
 export function inPeriod(field: string) {
   return { since: { by: 'start', field }, until: { by: 'end', field } } as const satisfies Filters
 }
 
-/** The filter of `UpdatedSince`. */
 export const updatedSince = { by: 'start', field: 'updatedAt' } as const satisfies Filter

@@ -16,7 +16,7 @@ const mappingAttributes = {
   ),
 }
 
-/** A mapping, always sent as a whole; identified by system, noun and key. */
+/** Always sent as a whole; system, noun and key identify it. */
 export const MappingInput = named(
   'MappingInput',
   'A mapping, always as a whole. System, noun and key identify it',

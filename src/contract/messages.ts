@@ -33,11 +33,9 @@ function shownFields() {
   }
 }
 
-/** A message: an event for one endpoint. */
 export const Message = named('Message', 'A webhook message: one event for one endpoint', shown(shownFields))
 export type Message = z.output<typeof Message>
 
-/** An attempt to deliver a message. */
 export const Attempt = shown(() => ({
   number: field(z.int(), 'Number of the attempt, from 1'),
   startedAt: field(Time, 'When the attempt began'),
@@ -59,7 +57,6 @@ export const MessageDetails = named(
 )
 export type MessageDetails = z.output<typeof MessageDetails>
 
-/** Messages to endpoints, for admins. */
 export const messages = operationsOf('messages', {
   list: {
     at: 'GET /v1/webhooks/messages',

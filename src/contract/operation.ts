@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import type { Filters } from './lists.ts'
 
-/** The role of a user: it limits what any credential of theirs can do. */
+/** It limits what any credential of a user can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
 
-/** Scope of a credential: `read` for GET, `write` for other methods, `admin` for keys and everything beyond a course. */
+/** `read` for GET, `write` for other methods, `admin` for keys and everything beyond a course. */
 export type Scope = 'read' | 'write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -58,7 +58,6 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never
 
-/** Path parameters of an operation, all strings. */
 export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['path']>]: string }
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
@@ -75,10 +74,9 @@ export type Query<O extends Operation> = Output<O['query']>
 export type BodyInput<O extends Operation> = Input<O['body']>
 /** The body as a handler receives it. */
 export type Body<O extends Operation> = Output<O['body']>
-/** The response body of a success. */
 export type Answer<O extends Operation> = Output<O['response']>
 
-/** An operation as declared: without the fields derived from its place, method and response. */
+/** Without the fields derived from its place, method and response. */
 type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status'> & {
   /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
@@ -101,7 +99,7 @@ type Filled<Id extends string, D extends Declared> = Omit<D, 'at' | 'published' 
   readonly status: Operation['status']
 }
 
-/** Completes the operations of a resource and keeps their literal types. */
+/** Keeps the literal types of the operations. */
 export function operationsOf<
   const Name extends string,
   const Group extends Readonly<Record<string, Declared>>,
@@ -129,12 +127,10 @@ function filledOf(id: string, { at, ...declared }: Declared): Operation {
   }
 }
 
-/** Every role. */
 export const everyone = ['admin', 'instructor', 'analyst', 'learner'] as const
-/** Every role but learner. */
 export const staff = ['admin', 'instructor', 'analyst'] as const
-/** The roles that can manage courses, enrolments and progress. */
+/** They can manage courses, enrolments and progress. */
 export const teachers = ['admin', 'instructor'] as const
-/** The roles that see all learner data. */
+/** They see all learner data. */
 export const analysts = ['admin', 'analyst'] as const
 export const admins = ['admin'] as const

@@ -26,7 +26,6 @@ export const ProgressStatus = named(
   z.enum(progressStatuses),
 )
 
-/** Writable attributes of progress. */
 const attributes = {
   courseId: field(
     Reference,
@@ -46,7 +45,7 @@ const attributes = {
 }
 const learnerId = field(Reference, 'Learner: id, ext:<externalId> or email:<address>; responses have the id')
 
-/** The progress of a learner in one course, always sent as a whole. */
+/** Always sent as a whole. */
 export const ProgressInput = named(
   'ProgressInput',
   'The progress of a learner in a course, always as a whole',
@@ -54,7 +53,6 @@ export const ProgressInput = named(
 )
 export type ProgressInput = z.output<typeof ProgressInput>
 
-/** An item of a batch. */
 export const ProgressItem = named(
   'ProgressItem',
   'The progress of one learner in one course',
@@ -62,7 +60,6 @@ export const ProgressItem = named(
 )
 export type ProgressItem = z.output<typeof ProgressItem>
 
-/** Returns the fields of progress in responses. */
 function shownFields(asOf: string) {
   const { courseId, completionPercentage, lastAccessed } = answered(attributes)
   return {
@@ -101,7 +98,6 @@ export const Progress = named(
 )
 export type Progress = z.output<typeof Progress>
 
-/** An entry of the progress history of a learner in a course. */
 export const ProgressStep = named(
   'ProgressStep',
   'One entry of the progress history of a learner in a course',
@@ -124,7 +120,6 @@ const ProgressStepPage = page(ProgressStep, 'the progress history of a learner i
 
 const { include_total: _, ...uncounted } = paging
 
-/** The progress of learners, and its history. */
 export const progress = operationsOf('progress', {
   all: {
     at: 'GET /v1/progress',

@@ -122,7 +122,6 @@ const days = (says: string) =>
     .default(attentionDays)
     .meta({ description: `${says} (default ${attentionDays})` })
 
-/** Operations of analytics that answer one question each. */
 export const questions = {
   atRisk: {
     at: 'GET /v1/analytics/at-risk',

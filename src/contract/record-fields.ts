@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type Field, field, shown } from './fields.ts'
 import { ExternalId, ManagedBy, Time } from './values.ts'
 
-/** Returns the field for the id that the user's organisation gives a record. */
 export function externalId(noun: string): Field<typeof ExternalId> {
   return {
     is: ExternalId,
@@ -12,25 +11,21 @@ export function externalId(noun: string): Field<typeof ExternalId> {
   }
 }
 
-/** The external system that manages a record. */
 export const managedBy: Field<typeof ManagedBy> = {
   is: ManagedBy,
   says: 'External system that manages this record',
   foreign: true,
 }
 
-/** The version of a record. */
 export const version = field(
   z.int(),
   'Number of changes of this record, from 1; also the ETag of the response',
 )
-/** The time of the last change. */
 export const updatedAt = field(Time, 'When the record was last changed')
 
-/** Version and times of a record that can be changed. */
 export const changed = { version, createdAt: field(Time, 'When the record was created'), updatedAt }
 
-/** Fields of an entry of a version history, besides the id of the record. */
+/** Each history adds the id of its record. */
 export const versionFields = {
   version: field(z.int(), 'Number of the version, from 1'),
   createdAt: field(Time, 'When the version was made'),
@@ -42,7 +37,7 @@ export const versionFields = {
   ),
 }
 
-/** Returns the field for the external id of a deleted record. */
+/** Describes the external id of a deleted record. */
 export function takenExternalId<Shown extends Field>(shown: Shown, noun: string): Shown {
   return {
     ...shown,
@@ -60,7 +55,7 @@ export const deletedFields = {
   ),
 }
 
-/** Returns a list of differences of two versions: one entry per changed path, such as `example`; arrays are one entry. */
+/** One entry per changed path, such as `example`; arrays are one entry. */
 function changesLike(example: string) {
   return z.array(
     shown(() => ({
@@ -72,7 +67,6 @@ function changesLike(example: string) {
 }
 export type Changes = z.output<ReturnType<typeof changesLike>>
 
-/** Returns the fields of a comparison of two versions, except the id of the record. */
 export function diffFields(example: string) {
   return {
     from: field(z.int(), 'Version on the left of the comparison'),
@@ -81,7 +75,6 @@ export function diffFields(example: string) {
   }
 }
 
-/** Number of the version to compare with. */
 export const CompareTo = z.coerce
   .number()
   .int()

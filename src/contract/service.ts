@@ -13,7 +13,7 @@ const State = named(
   })),
 )
 
-/** The service itself, without a credential. */
+/** These operations need no credential. */
 export const service = operationsOf('service', {
   health: {
     at: 'GET /health',

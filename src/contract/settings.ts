@@ -17,7 +17,7 @@ const attributes = {
   ),
 }
 
-/** The settings of an academy, for all of its servers and commands. */
+/** For all servers and commands of an academy. */
 export const SettingsInput = named('SettingsInput', 'The settings of an academy', sent(attributes))
 export type SettingsInput = z.output<typeof SettingsInput>
 
@@ -38,7 +38,6 @@ export const Settings = named(
 )
 export type Settings = z.output<typeof Settings>
 
-/** The settings of an academy. */
 export const settings = operationsOf('settings', {
   get: {
     at: 'GET /v1/settings',

@@ -3,11 +3,11 @@ import { xapiVersions } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
 import { optional, Time, text, WebAddress } from './values.ts'
 
-/** How a statement names a learner, the one that reveals least first. */
+/** The one that reveals least first. */
 export const actors = ['id', 'external-id', 'email'] as const
 export type Actor = (typeof actors)[number]
 
-/** Home page of an academy that has none: an address that leads nowhere. */
+/** An address that leads nowhere, for an academy without a home page. */
 export const defaultHomePage = 'http://localhost'
 
 export const HomePage = WebAddress.refine(
@@ -100,7 +100,6 @@ export type Statement = z.output<typeof Statement>
 
 const oneLine = text(1, 255).regex(/^[^\p{Cc}]*$/u, 'must be one line')
 
-/** How an endpoint of kind `xapi` reaches a learning record store, and what its statements look like. */
 export const XapiSettings = sent({
   xapiVersion: field(z.enum(xapiVersions).default('1.0.3'), 'Version of xAPI'),
   actor: field(

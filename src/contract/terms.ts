@@ -7,13 +7,12 @@ import { admins, everyone, operationsOf } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
 import { optional, text } from './values.ts'
 
-/** A calendar date without a time: a term begins and ends with a day, wherever its learners are. */
+/** Without a time: a term begins and ends with a day, wherever its learners are. */
 const Day = z
   .string()
   .meta({ format: 'date' })
   .refine(isDay, { params: { code: 'invalid_day' }, error: 'must be a day that exists, such as 2026-01-31' })
 
-/** Writable attributes of a term. */
 const attributes = {
   externalId: externalId('term'),
   name: field(text(1, 255), 'Name of the term, such as Spring 2027', 'Name'),
@@ -22,7 +21,6 @@ const attributes = {
   managedBy,
 }
 
-/** The writable attributes of a term. */
 export const TermInput = named(
   'TermInput',
   'The attributes of a new term',
@@ -46,7 +44,6 @@ export const TermPatch = named(
   patchOf(TermInput),
 )
 
-/** A term: a semester, a quarter, a school year. */
 export const Term = named(
   'Term',
   'A term: a semester, a quarter or a school year, which courses belong to',
@@ -54,7 +51,6 @@ export const Term = named(
 )
 export type Term = z.output<typeof Term>
 
-/** Terms, which courses belong to. */
 export const terms = operationsOf('terms', {
   list: {
     at: 'GET /v1/terms',

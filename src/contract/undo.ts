@@ -4,9 +4,9 @@ import { field, named, sent, shown } from './fields.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { text } from './values.ts'
 
-/** Maximum records of a change that is undone: the whole plan is held in memory. */
+/** The whole plan is held in memory. */
 export const maxUndoneRecords = 200_000
-/** Writes of one transaction of an undo, for which others wait: about half a second. */
+/** For one transaction, for which others wait: about half a second. */
 const maxUndoWrites = 2_000
 
 const UndoneField = named(
@@ -112,7 +112,7 @@ export const Undone = named(
 )
 export type Undone = z.output<typeof Undone>
 
-/** The undoing of a change: admins undo every one, others their own. */
+/** Admins undo every change, others their own. */
 export const undo = operationsOf('undo', {
   plan: {
     at: 'GET /v1/undo/{changeId}',

@@ -67,7 +67,6 @@ const LearningPreferences = sent({
 
 const name = optional(text(1, 255))
 
-/** Name, settings and learning preferences of a user. */
 export const Profile = sent({
   firstName: field(name, 'First name'),
   lastName: field(name, 'Last name'),
@@ -96,7 +95,7 @@ const aliases = {
   observer: 'analyst',
 } as const satisfies Readonly<Record<string, Role>>
 
-/** A role in a request, also by the names that other platforms use. */
+/** Includes the names that other platforms use. */
 export const RoleInput = z
   .enum([...roles, 'student', 'teacher', 'observer'])
   .transform((role): Role => (role in aliases ? aliases[role as keyof typeof aliases] : (role as Role)))
@@ -122,7 +121,7 @@ export const Password = z
     error: 'must not be one character repeated',
   })
 
-/** An existing password: not validated by today's rules, since it may be older than they are. */
+/** Not validated by today's rules, since it may be older than they are. */
 export const CurrentPassword = z.string().max(256)
 
 const Username = optional(
@@ -140,7 +139,6 @@ const password = field(
   'Password to sign in with, 12–256 characters; never shown. null removes it',
 )
 
-/** Writable attributes of a user. */
 const attributes = {
   externalId: externalId('user'),
   email: field(Email, 'E-mail address; unique, ignoring case', 'E-mail address'),
@@ -160,7 +158,6 @@ const attributes = {
   managedBy,
 }
 
-/** The writable attributes of a user. */
 export const UserInput = named('UserInput', 'The attributes of a new user', sent(attributes))
 export type UserInput = z.output<typeof UserInput>
 
@@ -180,11 +177,10 @@ function shownFields() {
   }
 }
 
-/** A user, without the password. */
 export const User = named('User', 'A user, without the password', shown(shownFields))
 export type User = z.output<typeof User>
 
-/** The signed-in user, with the scopes of the credential in use. */
+/** The scopes are those of the credential in use. */
 export const CurrentUser = named(
   'CurrentUser',
   'The signed-in user, and what the credential in use may do',
@@ -216,7 +212,6 @@ export const OwnPatch = named(
 
 const sectionNames = Object.keys(personalSections) as [PersonalSection, ...PersonalSection[]]
 
-/** A record of a section of the data that the academy stores about a person. */
 export const PersonalRecord = named(
   'PersonalRecord',
   'One record of the data about a person',
@@ -229,7 +224,6 @@ export type PersonalRecord = z.output<typeof PersonalRecord>
 
 const { include_total: _, ...uncounted } = paging
 
-/** Users, and the signed-in user. */
 export const users = operationsOf('users', {
   list: {
     at: 'GET /v1/users',

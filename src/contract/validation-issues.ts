@@ -3,13 +3,12 @@ import { findNearest } from '../codec/nearest.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Returns a suggestion for an unknown word, as the end of a detail: `; did you mean title?`, or nothing. */
+/** The end of a detail: `; did you mean title?`, or nothing. */
 export function suggestionText(word: string, known: readonly string[]): string {
   const near = findNearest(word, known)
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
-/** Returns the API's code for an issue from Zod. */
 export function codeOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -29,7 +28,7 @@ export function codeOf(issue: Issue): string {
   }
 }
 
-/** Returns the text for an issue from Zod; it continues the name of the field. */
+/** The text continues the name of the field. */
 export function detailOf(issue: Issue, meantBy = suggestionText): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -56,7 +55,7 @@ export function detailOf(issue: Issue, meantBy = suggestionText): string {
   }
 }
 
-/** Returns a bound as text: `must have at least 1 character`. */
+/** Text such as `must have at least 1 character`. */
 export function boundText(origin: string, bound: string, value: number): string {
   const many = value === 1 ? '' : 's'
   if (origin === 'string') return `must have ${bound} ${value} character${many}`
@@ -64,7 +63,7 @@ export function boundText(origin: string, bound: string, value: number): string 
   return `must be ${bound} ${value}`
 }
 
-/** Returns a JSON type with its article: `a whole number`. */
+/** Text such as `a whole number`. */
 export function withArticle(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { splitReferences } from '../codec/reference.ts'
 import { instantText, isInstant } from '../codec/time-text.ts'
 
-/** A point in time: accepts RFC 3339 with any offset, stores `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** Accepts RFC 3339 with any offset, stores `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Instant = z
   .string()
   .meta({ format: 'date-time' })
@@ -12,15 +12,15 @@ export const Instant = z
   })
   .overwrite((text) => instantText(text) ?? text)
 
-/** A time in a response, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+/** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Time = z.string().meta({ format: 'date-time' })
 
-/** Returns text of `min` to `max` characters, without white space around it. */
+/** Text without white space around it. */
 export function text(min: number, max: number) {
   return z.string().trim().min(min).max(max)
 }
 
-/** Returns a value that may be absent; it is stored and shown as null. */
+/** An absent value is stored and shown as null. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never)
 }
@@ -31,7 +31,7 @@ const maxReferences = 100
 /** An id of this academy, `ext:<externalId>`, or for users `email:<address>`. */
 export const Reference = z.string().min(1).max(maxReferenceLength)
 
-/** A comma-separated list of references as a query parameter, `course_id=crs_1,ext:BIO-101`; an array in OpenAPI. */
+/** Comma-separated, `course_id=crs_1,ext:BIO-101`; an array in OpenAPI. */
 export const References = z
   .string()
   .refine((list) => splitReferences(list).every(({ length }) => length > 0 && length <= maxReferenceLength), {

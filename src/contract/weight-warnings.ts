@@ -4,12 +4,11 @@ import type { Course, CourseUpdate } from './courses.ts'
 type Warnings = NonNullable<CourseUpdate['warnings']>
 type Weights = Course['assessmentCriteria']['weights']
 
-/** Maximum grades of a course to read; of more, numbers are minimums. */
+/** Of more grades, the numbers are minimums. */
 export const maxWeighedGrades = 20_000
-/** Maximum items to warn about, those of most learners first. */
+/** Those of most learners come first. */
 const maxItems = 50
 
-/** A grade of a course. */
 export interface WeighedGrade {
   readonly userId: string
   readonly itemId: string
@@ -19,7 +18,7 @@ export interface WeighedGrade {
   readonly counts: boolean
 }
 
-/** Returns the weight that the assessment criteria give to an item by its id or name; null for none. */
+/** Criteria name an item by id or name; null for none. */
 export function weightIn(named: Weights, item: string, label: string): number | null {
   return named.find(({ name }) => name === item || name === label)?.weight ?? null
 }
@@ -58,7 +57,7 @@ export function weightWarnings(
   ]
 }
 
-/** Counts learners by item: those whose grade of it is ignored, because it has no weight and others have one. */
+/** Counts those whose grade of an item is ignored, because it has no weight and others have one. */
 function learnersByUnweighted(
   grades: readonly WeighedGrade[],
   weights: Weights,

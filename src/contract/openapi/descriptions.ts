@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { bare, componentOf, fieldsOf } from '../fields.ts'
 import { limited, type Schema } from './limits.ts'
 
-/** Returns all parts of a schema by path (`modules.title`), the whole under the empty path; items of a list have `[]`. */
+/** Paths are as `modules.title`, empty for the whole; items of a list have `[]`. */
 export function partsOf(schema: Schema, path = ''): [path: string, part: Schema][] {
   const inside = Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
     partsOf(part, below(path, name)),
@@ -10,10 +10,7 @@ export function partsOf(schema: Schema, path = ''): [path: string, part: Schema]
   return [[path, schema], ...inside, ...(schema.items ? partsOf(schema.items, `${path}[]`) : [])]
 }
 
-/**
- * Returns the schema of a request with descriptions and limits. Defaults are only described: the keyword `default` makes
- * generated clients require the field.
- */
+/** Defaults are only described: the keyword `default` makes generated clients require the field. */
 export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   const { default: standard, ...plain } = flattenNullable(schema)
   const text = words[path]
@@ -27,7 +24,7 @@ export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   }
 }
 
-/** Returns the schema of a response with descriptions; it allows more fields. */
+/** It allows more fields. */
 export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   const { additionalProperties, propertyNames, default: standard, ...plain } = flattenNullable(schema)
   return {
@@ -42,7 +39,6 @@ export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   }
 }
 
-/** Returns the parameters of a query with limits. */
 export function queryOf(schema: Schema): Schema {
   return mapParts(schema, '', (part, path) =>
     limited(part.items ? { ...part, items: limited(part.items, path) } : part, path),
@@ -62,7 +58,7 @@ function mapParts(schema: Schema, path: string, each: (part: Schema, path: strin
   }
 }
 
-/** Returns the path of a member: a list and its items share one, `modules.title`. */
+/** A list and its items share one path, `modules.title`. */
 function below(path: string, name: string): string {
   return path === '' ? name : `${path.replace(/\[\]$/, '')}.${name}`
 }
@@ -95,10 +91,9 @@ function flattenNullable(schema: Schema): Schema {
   }
 }
 
-/** Descriptions of the fields of a schema by path (`modules.title`); the empty path describes the schema. */
+/** By path (`modules.title`); the empty path describes the schema. */
 export type Words = Readonly<Record<string, string>>
 
-/** Returns the descriptions of a component and of its fields. */
 export function wordsOf(schema: z.ZodType): Words {
   return { '': componentOf(schema)?.says ?? '', ...wordsBelow('', schema) }
 }
@@ -113,7 +108,7 @@ function wordsBelow(path: string, schema: z.ZodType): Words {
   return Object.assign({}, ...fields)
 }
 
-/** Returns the schema of a value, or of the items of a list. */
+/** Returns the schema itself, or that of the items of a list. */
 function objectIn(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   return inner instanceof z.ZodArray ? objectIn(inner.element as z.ZodType) : inner

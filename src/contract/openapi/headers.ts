@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>
 const text = (maxLength: number) => ({ type: 'string', maxLength })
 const seconds = { type: 'integer', format: 'int32', minimum: 1, maximum: 86_400 }
 
-/** All response headers, as OpenAPI's Header Objects (OpenAPI 3.1.0 §4.8.21). */
+/** OpenAPI's Header Objects (OpenAPI 3.1.0 §4.8.21). */
 export const headers = {
   'X-Request-Id': {
     description: 'Id of the request, as in the server log',
@@ -70,22 +70,18 @@ export const headers = {
   },
 } as const
 
-/** Name of a response header. */
 export type HeaderName = keyof typeof headers
 
-/** Returns references to headers. */
 export function headersOf(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Headers of all responses. */
 export const everyHeader = [
   'X-Request-Id',
   'RateLimit',
   'RateLimit-Policy',
 ] as const satisfies readonly HeaderName[]
 
-/** Returns the headers of a successful response to an operation. */
 export function successHeaders(operation: Operation, isTagged: boolean): HeaderName[] {
   const { status, list, media, method, lenient } = operation
   return [

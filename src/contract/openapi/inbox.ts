@@ -12,7 +12,7 @@ const outcome = (description: string, schema: Json) => ({
 
 const id = { type: 'string', maxLength: 64, description: 'Id of the delivery, whd_…' }
 
-/** The inbox for grades and progress of other systems, in the OpenAPI document only: clients do not call it. */
+/** In the OpenAPI document only: clients do not call it. */
 export const inboxPath: Json = {
   '/webhooks/{lmsKind}/grades': {
     post: {

@@ -1,4 +1,4 @@
-/** A JSON schema (draft 2020-12), with the keywords that this program uses. */
+/** JSON schema (draft 2020-12), with the keywords that this program uses. */
 export interface Schema {
   readonly [keyword: string]: unknown
   readonly type?: string | readonly string[]

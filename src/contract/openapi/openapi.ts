@@ -12,7 +12,7 @@ import { type DocumentSchemas, documentSchemas } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Display names of the tags, in the order of the contract. */
+/** In the order of the contract. */
 const tagNames: Readonly<Record<keyof Contract, string>> = {
   courses: 'Courses',
   lessons: 'Lessons',
@@ -39,7 +39,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   service: 'Service',
 }
 
-/** Returns the OpenAPI 3.1 document; `x-published` marks the operations of the published interface. */
+/** OpenAPI 3.1; `x-published` marks the operations of the published interface. */
 export function openapiOf(): Record<string, unknown> {
   const schemas = documentSchemas()
   const paths: Record<string, Json> = {}

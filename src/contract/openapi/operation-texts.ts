@@ -1,6 +1,5 @@
 import type { Words } from './descriptions.ts'
 
-/** Descriptions of the tags, one per resource. */
 export const tagWords = {
   courses:
     'A course is a draft, published or archived. It keeps all its versions, which can be compared and restored. A deleted course can be restored for 30 days.',
@@ -41,7 +40,7 @@ export const tagWords = {
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
-/** Descriptions of the operations, in sentences, in addition to their summaries. */
+/** Sentences in addition to the summaries. */
 export const operationWords: Words = {
   'courses.list':
     'Learners get published courses only, instructors those that they teach, unless the setting `instructorAccess` is `all`. The newest come first, unless `sort` says otherwise; `sort=difficulty` goes from beginner to expert.',
@@ -280,7 +279,7 @@ export const operationWords: Words = {
   'service.openapi': 'Returns this document. No credential is needed.',
 }
 
-/** Introduction of the OpenAPI document, in Markdown. */
+/** In Markdown. */
 export const introduction = `Manage courses, lessons, users and enrolments, record the progress of learners and report on it.
 
 **Credentials.** Send \`Authorization: Bearer <credential>\`, an API key or an OAuth 2.0 access token. A request may do what

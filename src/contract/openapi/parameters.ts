@@ -45,7 +45,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
 /** Paths with a PUT but no version. */
 const unversioned: readonly string[] = ['/v1/apply-lease', '/v1/groups/{groupId}/members/{userId}']
 
-/** True if an operation accepts If-Match: it changes a record that can be updated, or restores one. */
+/** It changes a record that can be updated, or restores one. */
 export function takesIfMatch({ path, method }: Operation): boolean {
   const hasVersions = operations.some((operation) => operation.path === path && operation.method === 'PUT')
   if (method === 'POST') return path.endsWith('/restore')
@@ -57,7 +57,7 @@ function takesChange({ id, scope, method }: Operation): boolean {
   return method !== 'GET' && scope !== null && !/^(changes|leases)\./.test(id)
 }
 
-/** Returns the parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
+/** OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
 export function parametersOf(
   operation: Operation,
   query: Schema,
@@ -145,7 +145,6 @@ function header(name: string, description: string, example: string): Json {
   }
 }
 
-/** Returns the text of a parameter as a value of its schema. */
 function parseExample(text: string, schema: Json | undefined): unknown {
   switch (schema?.['type']) {
     case 'array':

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Words } from './descriptions.ts'
 
-/** Condition of each error code, as a clause that begins in lower case. */
+/** Clauses that begin in lower case. */
 export const whenOf: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'the body is not JSON in UTF-8',
   invalid_parameter: 'a parameter of the query or a header has a value that is not accepted',
@@ -58,7 +58,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   encryption_unavailable: 'the key that stored secrets are encrypted with is missing, or is another one',
 }
 
-/** Error codes of operations, besides those that follow from their parameters and bodies. */
+/** By operation, besides those that follow from its parameters and body. */
 export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'courses.list': ['not_found'],
   'courses.create': ['not_found', 'duplicate', 'invalid_transition'],
@@ -133,7 +133,6 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'messages.resend': ['endpoint_disabled'],
 }
 
-/** Descriptions of the members of an error. */
 export const problemWords: Words = {
   '': 'An error, as problem details (RFC 9457). Some codes have members of their own',
   type: 'Always about:blank: the status says what kind of problem it is',

@@ -11,12 +11,11 @@ type Json = Readonly<Record<string, unknown>>
 const codes = Object.keys(statusOf) as ErrorCode[]
 const statuses = Object.keys(phraseOf).map(Number) as ErrorStatus[]
 
-/** Returns the error codes of a status. */
 function codesOf(status: ErrorStatus): ErrorCode[] {
   return codes.filter((code) => statusOf[code] === status)
 }
 
-/** Returns the component name of a status: `UnprocessableContent`. */
+/** Returns the component name, such as `UnprocessableContent`. */
 function nameOf(status: ErrorStatus): string {
   return phraseOf[status].replaceAll(' ', '')
 }
@@ -28,17 +27,17 @@ const moreHeaders: Readonly<Partial<Record<ErrorStatus, readonly HeaderName[]>>>
   503: ['Retry-After'],
 }
 
-/** Statuses without a shared component: no operation has 405, and each describes its own 409. */
+/** No operation has 405, and each describes its own 409. */
 const apart: readonly ErrorStatus[] = [405, 409]
 
-/** Examples of the errors of operations, under `components/examples`. */
+/** Under `components/examples`. */
 export const problemExampleComponents: Json = Object.fromEntries(
   codes
     .filter((code) => statusOf[code] !== 405)
     .map((code) => [code, { summary: whenOf[code], value: problemExamples[code] }]),
 )
 
-/** Responses by status, under `components/responses`. */
+/** By status, under `components/responses`. */
 export const problemResponses: Json = Object.fromEntries(
   statuses
     .filter((status) => !apart.includes(status))
@@ -61,14 +60,12 @@ function problemResponse(status: ErrorStatus, possible: readonly ErrorCode[]): J
   }
 }
 
-/** Returns references to the responses with these statuses. */
 export function refusalsWith(refused: readonly ErrorStatus[]): Json {
   return Object.fromEntries(
     refused.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
   )
 }
 
-/** Returns the error responses of an operation, by status. */
 export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: boolean }): Json {
   const { id, method, path, scope, body } = operation
   const guarded = scope !== null
@@ -145,5 +142,5 @@ const problem: Schema = {
   },
 }
 
-/** The body of every error, under `components/schemas`. */
+/** Under `components/schemas`. */
 export const problemSchema = shownOf(problem, problemWords)

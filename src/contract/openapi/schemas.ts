@@ -7,7 +7,6 @@ import type { Schema } from './limits.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
-/** The schemas of the contract, for OpenAPI. */
 export interface DocumentSchemas {
   /** Under `components/schemas`. */
   readonly components: Schemas
@@ -15,11 +14,10 @@ export interface DocumentSchemas {
   readonly queries: Schemas
   /** Returns the component name of a body. Throws if it has none. */
   readonly nameOf: (body: z.ZodType) => string
-  /** Returns a reference to that component. */
   readonly referenceTo: (body: z.ZodType) => { readonly $ref: string }
 }
 
-/** Returns all schemas of the contract: bodies as components, queries by operation. */
+/** Bodies are components, queries are by operation. */
 export function documentSchemas(): DocumentSchemas {
   const queries: Named = Object.fromEntries(
     operations.flatMap(({ id, query }) => (query ? [[id, query]] : [])),
@@ -92,19 +90,15 @@ export function simplifyKeywords({
   }
 }
 
-/** Schemas by component name. */
 export type Named = Readonly<Record<string, z.ZodType>>
 
 const responses = componentsIn(operations.map(({ response }) => response))
 const requests = componentsIn(operations.map(({ body }) => body))
 
-/** Named choiceComponents of requests and responses. */
 export const choiceComponents: Named = filterComponents(responses, isChoice)
 
-/** Components of responses. */
 export const responseComponents: Named = filterComponents(responses, (schema) => !isChoice(schema))
 
-/** Components of requests. */
 export const requestComponents: Named = filterComponents(requests, (schema) => !isChoice(schema))
 
 function isChoice(schema: z.ZodType): boolean {
@@ -115,7 +109,7 @@ function filterComponents(named: Named, isMeant: (schema: z.ZodType) => boolean)
   return Object.fromEntries(Object.entries(named).filter(([, schema]) => isMeant(schema)))
 }
 
-/** Collects the components of schemas, each after those that it contains. Throws if two share a name. */
+/** Each component comes after those that it contains. Throws if two share a name. */
 function componentsIn(schemas: readonly (z.ZodType | null | undefined)[]): Named {
   const found = new Map<string, z.ZodType>()
   const visit = (schema: z.ZodType): void => {
