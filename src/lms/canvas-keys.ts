@@ -16,7 +16,7 @@ const failurePauseMs = 30_000
 /** Maximum URLs in the cache; integrations use one. */
 const maxUrls = 8
 
-/** Parses a JSON Web Key Set (RFC 7517 §5); returns its keys by id. Throws SyntaxError. */
+/** Returns the keys of a JSON Web Key Set (RFC 7517 §5) by id. Throws SyntaxError. */
 export function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
   const set: unknown = JSON.parse(text)
   const keys = isJsonObject(set) ? set['keys'] : undefined
@@ -27,18 +27,18 @@ export function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
   return new Map(named)
 }
 
-/** Creates a source of the keys in a key set, such as one from a file. Throws SyntaxError. */
+/** For keys from a file. Throws SyntaxError. */
 export function fixedKeys(text: string): SigningKeys {
   const keys = parseKeySet(text)
   return { find: async (kid) => keys.get(kid) ?? null }
 }
 
-/** Fetches the text of a key set, with limits on its size and time. */
+/** It limits size and time. */
 export type FetchKeySet = (url: string) => Promise<string>
 
 /**
- * Creates sources of the keys published at URLs. Keys are cached for an hour, and fetched again, at most
- * every five minutes, if one is missing. While they cannot be fetched, those of the last day are used.
+ * Keys are cached for an hour, and fetched again, at most every five minutes, if one is missing. While they cannot be
+ * fetched, those of the last day are used.
  *
  * @param now milliseconds since 1970
  */
@@ -55,7 +55,6 @@ export function publishedKeys(fetchKeySet: FetchKeySet, now: () => number): (url
   }
 }
 
-/** The keys at one URL, cached. */
 class PublishedKeys implements SigningKeys {
   readonly #fetchText: () => Promise<string>
   readonly #now: () => number

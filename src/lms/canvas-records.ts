@@ -187,7 +187,7 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
 }
 
-/** Returns the bookmark of the next page, from the URL in the header Link; null after the last page. */
+/** Reads the URL in the header Link; null after the last page. */
 function nextIn(
   { headers }: RecordResponse,
   { position }: RecordQuestion,
@@ -247,7 +247,6 @@ function sisNotes(rows: readonly JsonObject[], part: RecordQuestion['part']): Re
 
 const restrictedCourse = 'courses are not visible to this token, because their dates are over'
 
-/** Returns a note with what it hides. */
 function withHidden(note: RecordNote): RecordNote {
   return note.text === restrictedCourse ? { ...note, hides: 'courses' } : note
 }

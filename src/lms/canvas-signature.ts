@@ -11,7 +11,6 @@ import {
 import { memberAt, parsePayload } from './payload.ts'
 import { isEqualSecret } from './secrets.ts'
 
-/** Maximum difference between the signer's clock and ours, in seconds. */
 const maxClockSkewSeconds = 300
 
 /**
@@ -44,7 +43,7 @@ export async function verifyClaims(
  */
 const compact = /^[\w-]{1,4096}\.[\w-]+\.[\w-]{1,2048}$/
 
-/** Returns the token of a body, quoted or not; null if it is not a token. */
+/** The token may be quoted; null for a body that is no token. */
 function readToken(bytes: Uint8Array): string | null {
   const text = Buffer.from(bytes).toString('latin1').trim()
   const token = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
@@ -103,7 +102,7 @@ function requireInTime(claims: JsonObject, now: number): void {
   }
 }
 
-/** Signs claims, as JSON text, with a private key that has a `kid`. Throws TypeError on any other key. */
+/** Signs JSON text with a private key that has a `kid`. Throws TypeError on any other key. */
 export async function signClaims(claims: string, privateKey: JsonObject): Promise<string> {
   const { kid } = privateKey
   if (typeof kid !== 'string' || kid === '') throw new TypeError('The signing key has no kid.')

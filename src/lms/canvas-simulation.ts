@@ -8,7 +8,6 @@ const rootAccount = globalId('1')
 /** Ids for everything that the flags do not set. */
 const defaultIds = { user: '48', course: '565', item: '355', grader: '987' }
 
-/** The events of Canvas that change grades and progress. */
 export const canvasEvents: SimulatedEvents = {
   grade_change: {
     summary: 'A submission was graded',
@@ -178,7 +177,7 @@ function idOf(name: SimulatedName, other: string): string {
   return nameBy(name, 'id') ?? other
 }
 
-/** Returns the global form of an id, which events have; an id that is not a number unchanged. */
+/** Events have global ids; an id that is not a number stays unchanged. */
 function globalId(id: string): string {
   if (!/^\d{1,19}$/.test(id)) return id
   const number = BigInt(id)

@@ -21,10 +21,7 @@ import {
   requiredIdAt,
 } from './payload.ts'
 
-/**
- * Reads an event of Canvas in its own format, or a graded submission in that of Caliper 1.1 (canvas-lms
- * doc/api/data_services/json).
- */
+/** In Canvas's own format, or for a graded submission in Caliper 1.1 (canvas-lms doc/api/data_services/json). */
 export const readCanvasEvent: EventReader = (reading) => {
   const { body } = reading
   if (isCaliper(body)) return readCaliperGrade(reading)
@@ -91,7 +88,7 @@ function readCourseGrade({ body, settings, at }: ReadablePayload, name: string):
   return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-/** Returns the course of the context. (The user of the metadata is the grader.) */
+/** The user of the metadata is the grader. */
 function courseOfContext(body: JsonObject, root: string | null, optional = false): Candidate[] {
   const id = optional ? idAt(body, 'metadata.context_id') : requiredIdAt(body, 'metadata.context_id')
   return candidatesOf(...canvasIdsOf(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])
@@ -126,7 +123,7 @@ function isCaliper(body: JsonObject): boolean {
   return Array.isArray(memberAt(body, 'data')) && memberAt(body, 'sensor') !== undefined
 }
 
-/** Reads a Caliper GradeEvent; Canvas sends one in each envelope. */
+/** Canvas sends one GradeEvent in each envelope. */
 function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   const data = memberAt(body, 'data')
   const [event, ...more] = Array.isArray(data) ? data : []
@@ -158,9 +155,7 @@ function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   return makeGrade({ ...given, takesDefault: false }, settings)
 }
 
-/**
- * Returns the id in a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun.
- */
+/** Reads a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun. */
 function idInUrn(event: JsonObject, path: string, noun: string): string | null {
   const start = `urn:instructure:canvas:${noun}:`
   const urn = idAt(event, `${path}.id`)
@@ -174,10 +169,7 @@ function idInExtension(thing: JsonObject, name: string): string | null {
   return isJsonObject(own) ? idAt(own, name) : null
 }
 
-/**
- * Returns the learner of a Caliper event, even of an invalid one: the id in `urn:instructure:canvas:user:<id>`,
- * and the school's id beside it.
- */
+/** Returns the id in `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
 export function findCaliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
   const data = memberAt(body, 'data')
   const event: unknown = Array.isArray(data) ? data[0] : undefined
@@ -196,9 +188,8 @@ export function findCaliperLearner(body: JsonObject): readonly (readonly [Candid
 const shardSize = 10n ** 13n
 
 /**
- * Returns an id of Canvas in both forms, the given one first: events have global (shard · 10^13 + local) or
- * local ids, URLs of pages local ones. A local id belongs to the shard of the root account; a global id of
- * another shard has no local form there.
+ * The given form comes first: events have global (shard · 10^13 + local) or local ids, URLs of pages local ones. A
+ * local id belongs to the shard of the root account; a global id of another shard has no local form there.
  */
 export function canvasIdsOf(
   id: string | null,
@@ -216,7 +207,7 @@ export function canvasIdsOf(
       ]
 }
 
-/** Returns the local form of an id, which survives a move to another shard; the id itself without one. */
+/** Returns the local form, which survives a move to another shard; the id itself without one. */
 export function canonicalCanvasIdOf(id: string, rootAccountId: string | null): string {
   const forms = canvasIdsOf(id, rootAccountId).map(([, form]) => form)
   return forms.reduce((shortest, form) => (form.length < shortest.length ? form : shortest))

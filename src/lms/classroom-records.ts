@@ -63,10 +63,9 @@ function isAlias(of: string | null): boolean {
   return of !== null && /^[dp]:/.test(of)
 }
 
-/** Lists of the people of a course, one after the other. */
+/** Lists of the people of a course, read one after the other. */
 const peopleLists = ['students', 'teachers', 'invitations'] as const
 
-/** Returns the list that a position in the people of a course is in, and the token of its page. */
 function peoplePageOf({ position }: RecordQuestion) {
   const [, name = '', pageToken = ''] = /^(\w+):(.*)$/s.exec(position ?? '') ?? []
   const list = peopleLists.find((each) => each === name) ?? 'students'
@@ -109,7 +108,7 @@ export type ClassroomAnswer =
       readonly code: string
     })
 
-/** Reads a response of Classroom (cloud.google.com/apis/design/errors). */
+/** Errors are those of cloud.google.com/apis/design/errors. */
 export function readClassroom(response: RecordResponse): ClassroomAnswer {
   const { status, headers } = response
   const refused = (given: RecordRefusal, code = '', scope: string | null = null) => ({
@@ -150,7 +149,6 @@ function said(code: string): string {
   return code === '' || code === 'PERMISSION_DENIED' ? '' : ` (${code})`
 }
 
-/** Names of the parts of a course that are not visible. */
 const hiddenWords: Readonly<Partial<Record<RecordPart, string>>> = {
   enrollments: 'people',
   items: 'course work',
@@ -169,7 +167,7 @@ function hiddenPage({ part, of }: RecordQuestion): RecordPage {
   return { records: [], next: null, notes: [{ text, count: 1, hides }] }
 }
 
-/** Refusal of an answer that is not one of Classroom. */
+/** Refuses an answer that is not one of Classroom. */
 export const noList = refusal('answer', 'it sent no list of records: check the base URL')
 
 function isAnswerTo(question: RecordQuestion, json: JsonObject): boolean {
@@ -177,13 +175,13 @@ function isAnswerTo(question: RecordQuestion, json: JsonObject): boolean {
   return name === null ? textIn(json, 'id') !== null : isListOf(json, name)
 }
 
-/** True for a list of Classroom, which leaves out the member of a list without records. */
+/** Classroom leaves out the member of a list without records. */
 export function isListOf(json: JsonObject, name: string): boolean {
   const isKnown = Object.keys(json).every((key) => key === name || key === 'nextPageToken')
   return isKnown && 'rows' in rowsIn(json[name] ?? [])
 }
 
-/** Returns the member of a response that has its records; null for a single record. */
+/** Null for a single record. */
 function listNameOf(question: RecordQuestion): string | null {
   const { part, of } = question
   if (of === null) return part === 'users' ? null : 'courses'

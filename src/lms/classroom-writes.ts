@@ -7,11 +7,11 @@ export interface WriteOutcome {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'invited' | 'refused' | 'waiting' | 'signed_out'
   readonly id: string | null
   readonly detail: string | null
-  /** Seconds to wait before another attempt. */
+  /** In seconds. */
   readonly retryAfter?: number
 }
 
-/** The requests that write one record, in turn; each gets its response. */
+/** The requests of one record, in turn; each gets its response. */
 export type Writing = Generator<RecordRequest, WriteOutcome, RecordResponse>
 
 /** Page of a search that was stopped, from which the next attempt continues. */
@@ -131,7 +131,7 @@ class Writer {
     return 'json' in answer ? done('created', textIn(answer.json, 'id')) : failed(answer)
   }
 
-  /** Returns the course work of this project with a title; an empty object without any. */
+  /** Finds course work of this project only; an empty object if there is none. */
   *#findWork(works: string, title: string, position: SearchPosition, most = maxPages): Step {
     for (let page = 0; page < most; page += 1) {
       const { pageToken } = position

@@ -1,4 +1,3 @@
-/** Addresses at which users of another system authorise an application, and the scopes that it requests. */
 export interface ForeignSignIn {
   /** Identifier of the authorization server (RFC 9207). */
   readonly issuer: string
@@ -6,14 +5,12 @@ export interface ForeignSignIn {
   readonly tokenUrl: string
   /** Base URL of the API that the access tokens are for. */
   readonly baseUrl: string
-  /** Scopes to read and write, and scopes to read only. */
   readonly scopes: readonly string[]
   readonly readScopes: readonly string[]
   /** Parameters of the authorization request that OAuth 2.0 does not have. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Beginning of the names of Google's scopes. */
 export const googleScopes = 'https://www.googleapis.com/auth/'
 
 /**
@@ -41,7 +38,7 @@ export const classroomSignIn: ForeignSignIn = {
   parameters: { access_type: 'offline', prompt: 'consent' },
 }
 
-/** Returns the scopes, in short, that are not granted; a scope to write includes that to read. */
+/** Returns short names; a scope to write includes that to read. */
 export function missingScopes(granted: readonly string[], wanted: readonly string[]): readonly string[] {
   return wanted
     .filter((scope) => !granted.includes(scope) && !granted.includes(scope.replace(/\.readonly$/, '')))

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../codec/json-text.ts'
 import type { HttpHeaders } from '../contract/http.ts'
 
-/** A delivery as received. */
 export interface Delivery {
   readonly headers: HttpHeaders
   readonly query: URLSearchParams
@@ -11,19 +10,16 @@ export interface Delivery {
 
 /** Public keys of a sender by `kid`. */
 export interface SigningKeys {
-  /**
-   * Returns the key as a JWK (RFC 7517); null if no key has this id. Throws DeliveryFault `keys_unavailable`.
-   */
+  /** A JWK (RFC 7517); null if no key has this id. Throws DeliveryFault `keys_unavailable`. */
   find(kid: string): Promise<JsonObject | null>
 }
 
-/** The secrets and keys that an integration trusts. */
 export interface Trust {
   /** Valid webhook secrets: two during a rotation. */
   readonly secrets: readonly string[]
   /** Canvas account whose events are accepted; without one, no event signed by Canvas is. */
   readonly rootAccountUuid: string | null
-  /** Keys that Canvas signs with; null if none are set. */
+  /** Null if none are set. */
   readonly keys: SigningKeys | null
   /** Milliseconds since 1970. */
   readonly now: number
@@ -44,20 +40,18 @@ export interface Sending {
   readonly id: string
 }
 
-/** Everything needed to sign a delivery. */
 export interface SigningMaterial extends Sending {
   /** The secret shared with the integration, or the private key as a JWK for a signed JWT. */
   readonly secret: string | { readonly privateKey: JsonObject }
 }
 
-/** A signed delivery; the query is added to the URL. */
+/** The query is added to the URL. */
 export interface SignedDelivery {
   readonly headers: HttpHeaders
   readonly query: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Reasons to refuse a delivery. */
 export type DeliveryFaultCode =
   | 'invalid_signature'
   | 'timestamp_out_of_range'
@@ -79,12 +73,11 @@ export class DeliveryFault extends Error {
   }
 }
 
-/** Returns the fault of a payload that the sender's system does not send. */
+/** For a payload that the sender's system does not send. */
 export function malformedPayload(message: string, cause?: unknown): DeliveryFault {
   return new DeliveryFault('malformed_payload', message, { cause })
 }
 
-/** Returns the fault of a delivery that is not authentic. */
 export function invalidSignature(message: string, cause?: unknown): DeliveryFault {
   return new DeliveryFault('invalid_signature', message, { cause })
 }

@@ -20,7 +20,6 @@ interface About {
   readonly learner: readonly Candidate[]
 }
 
-/** A grade of a learner. */
 export interface GradeEvent extends About {
   readonly type: 'grade'
   /** The item in the external system, 1 to 255 characters; `$course` for the course as a whole. */
@@ -39,7 +38,6 @@ export interface GradeEvent extends About {
   readonly gradedAt: string
 }
 
-/** Progress of a learner in a course. */
 export interface ProgressEvent extends About {
   readonly type: 'progress'
   /** 0 to 100. */
@@ -48,7 +46,6 @@ export interface ProgressEvent extends About {
   readonly at: string
 }
 
-/** An event that changes nothing. */
 export interface IgnoredEvent {
   readonly type: 'ignored'
   readonly name: string
@@ -70,17 +67,14 @@ export type IgnoredReason =
   | 'no_maximum'
   | 'no_requirements'
 
-/** The event of a delivery, from any system. */
 export type LmsEvent = GradeEvent | ProgressEvent | IgnoredEvent
 
-/** An integration's settings for a graded item of the external system. */
 export interface GradeItem {
   readonly name: string
   readonly maximum: number
   readonly weight: number | null
 }
 
-/** The settings of an integration that complete its events. */
 export interface EventSettings {
   /** By the item's id in the external system. */
   readonly gradeItems: Readonly<Record<string, GradeItem>>
@@ -88,7 +82,6 @@ export interface EventSettings {
   readonly defaultGradeMaximum: number
 }
 
-/** A payload to read an event from. */
 export interface ReadablePayload {
   readonly body: JsonObject
   readonly settings: EventSettings
@@ -96,10 +89,10 @@ export interface ReadablePayload {
   readonly at: () => string
 }
 
-/** Reads the event of one system's payload. Throws DeliveryFault `malformed_payload`. */
+/** Throws DeliveryFault `malformed_payload`. */
 export type EventReader = (reading: ReadablePayload) => LmsEvent
 
-/** Returns candidates of the values that are present, each once. */
+/** Leaves out values that are absent, and repeated ones. */
 export function candidatesOf(...found: readonly (readonly [Candidate['by'], string | null])[]): Candidate[] {
   const seen = new Set<string>()
   return found.flatMap(([by, value]) => {
@@ -109,15 +102,11 @@ export function candidatesOf(...found: readonly (readonly [Candidate['by'], stri
   })
 }
 
-/** Returns an event that changes nothing. */
 export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-/**
- * Returns a grade, completed with the integration's settings for its item; an ignored event if a gradebook
- * cannot take it.
- */
+/** Completes the grade with the settings of the integration; an ignored event if a gradebook cannot take it. */
 export function makeGrade(
   given: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
     readonly scoreMaximum: number | null

@@ -21,9 +21,8 @@ export interface TimeSource {
   readonly form: 'instant' | 'naive' | 'seconds'
 }
 
-/** Properties of an external system's deliveries. Each system may also sign with Standard Webhooks. */
+/** Each system may also sign with Standard Webhooks. */
 export interface Kind {
-  /** Name of the system. */
   readonly title: string
   readonly proof: Proof
   /** Path of the delivery's id in the payload; null if deliveries are identified by their digest. */
@@ -37,7 +36,6 @@ export interface Kind {
   readonly setUp: string
 }
 
-/** How a member of a payload identifies the learner, and its path. */
 export type LearnerPlace = readonly [Candidate['by'], string]
 
 /** Instructions for a relay that sends the grades of a system. */
@@ -53,7 +51,6 @@ const relayed = {
   learner: [['reference', 'data.userId']],
 } as const satisfies Partial<Kind>
 
-/** The properties of each external system; a correction is one line here. */
 export const kinds: Readonly<Record<LmsKind, Kind>> = {
   canvas: {
     title: 'Canvas',
@@ -118,17 +115,17 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
   standard: { title: 'Standard Webhooks', ...relayed, setUp: relaySetUp },
 }
 
-/** Returns the instructions for a system; undefined if it is unknown. */
+/** Undefined for an unknown system. */
 export function setUpOf(kind: string): string | undefined {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].setUp : undefined
 }
 
-/** True for a system that sends its grades itself, without a relay. */
+/** False for a system whose grades a relay sends. */
 export function isSendingEvents(kind: string): boolean {
   return kind !== 'classroom' && kind !== 'oneroster'
 }
 
-/** Returns the path and query that a system sends its events to, below the URL of the server. */
+/** Returns path and query, below the URL of the server. */
 export function webhookTargetOf(kind: string): string {
   const proof = Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].proof : undefined
   // A system that does not sign has the secret in its URL.

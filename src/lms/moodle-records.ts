@@ -93,7 +93,6 @@ function functionOf({ part, of }: RecordQuestion): string {
   return part === 'groups' && of === null ? 'core_cohort_get_cohorts' : functions[part]
 }
 
-/** Returns the function and its arguments. */
 function callOf(question: RecordQuestion): string[][] {
   const { part, of } = question
   const name = ['wsfunction', functionOf(question)]
@@ -115,7 +114,7 @@ function callOf(question: RecordQuestion): string[][] {
   return [name, ['courseid', of], ...pairs]
 }
 
-/** Reads the JSON of a response; Moodle reports errors with status 200. */
+/** Moodle reports errors with status 200. */
 function readJson(
   response: RecordResponse,
   question: RecordQuestion,
@@ -158,7 +157,7 @@ const rightCodes = [
   'notingroup',
 ]
 
-/** Returns what an error code means for a list: the whole reading fails, or only this list is not visible. */
+/** For some codes the whole reading fails, for others only this list is not visible. */
 function failureOf(code: string, question: RecordQuestion): RecordPage | RecordRefusal {
   const { part, of } = question
   const name = functionOf(question)
@@ -251,7 +250,6 @@ const roles: Readonly<Record<string, 'learner' | 'instructor'>> = {
   coursecreator: 'instructor',
 }
 
-/** Returns the people of a course with their enrolments and groups. */
 function peopleOf(rows: readonly JsonObject[], question: RecordQuestion): RecordPage {
   const { pass, from, end } = peoplePageOf(question)
   const next = from + pageSize
@@ -288,7 +286,7 @@ function userOf(row: JsonObject): LmsRecord {
   }
 }
 
-/** Returns a name; null for the sign that stands where there is none. */
+/** Null for the sign that stands where there is no name. */
 function nameIn(row: JsonObject, field: string): string | null {
   const name = textIn(row, field)
   return name === '-' ? null : name

@@ -3,7 +3,7 @@ import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.
 import { idAt, labelAt, numberAt, requiredIdAt } from './payload.ts'
 import { nameBy, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
-/** Reads an event of the Moodle plugin local_webhooks. */
+/** Events of the plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'eventname')
   if (name === '') throw malformedPayload('eventname is required.')
@@ -28,7 +28,7 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   return makeGrade({ ...event, takesDefault: true }, settings)
 }
 
-/** Events of the Moodle plugin local_webhooks; none contains a maximum. */
+/** Events of the plugin local_webhooks; none contains a maximum. */
 export const moodleEvents: SimulatedEvents = {
   user_graded: {
     summary: 'A learner was graded in an item',

@@ -4,13 +4,13 @@ import { joinIds, noCategory, noName, noTerm, openDays, wholeCourseTitle } from 
 // Maps the records of an academy to OneRoster. Packages and the REST interface are made from these, so that both
 // say the same of an academy. Each course is a class and its course, each term a session; all belong to one school.
 
-/** The school that all records of an academy belong to. */
+/** All records of an academy belong to it. */
 export interface School {
   readonly id: string
   readonly name: string
 }
 
-/** Returns the school with a name; its id is made from that. */
+/** The id is made from the name. */
 export function schoolNamed(name: string): School {
   const id = name
     .toLowerCase()
@@ -19,7 +19,7 @@ export function schoolNamed(name: string): School {
   return { id: id || 'school', name }
 }
 
-/** Term of an academy. The key of a record is its external id; its id if it has none. */
+/** The key of a record is its external id; its id if it has none. */
 export interface MappedTerm {
   readonly key: string
   readonly name: string
@@ -28,7 +28,6 @@ export interface MappedTerm {
   readonly endDate: string | null
 }
 
-/** Academic session. */
 export interface Session {
   readonly sourcedId: string
   readonly title: string
@@ -37,7 +36,7 @@ export interface Session {
   readonly schoolYear: string
 }
 
-/** Returns the session of a term; null is that of courses without a term, which OneRoster requires. */
+/** Null is the session of courses without a term, which OneRoster requires. */
 export function sessionOf(term: MappedTerm | null): Session {
   const [startDate, endDate] = daysOf(term)
   return {
@@ -47,7 +46,6 @@ export function sessionOf(term: MappedTerm | null): Session {
   }
 }
 
-/** Returns the first and last day of a term's session. */
 export function daysOf(
   term: Pick<MappedTerm, 'startDate' | 'endDate'> | null,
 ): readonly [startDate: string, endDate: string] {
@@ -57,14 +55,14 @@ export function daysOf(
 /** First month after the end of a school year. */
 const firstMonth = 8
 
-/** Returns the school year of a session, named by the year in which it ends; it begins in August. */
+/** A school year begins in August, and is named by the year in which it ends. */
 function schoolYearOf(endDate: string): string {
   if (endDate === openDays.endDate) return endDate.slice(0, 4)
   const [year, month] = endDate.split('-').map(Number)
   return String(Number(year) + (Number(month) >= firstMonth ? 1 : 0)).padStart(4, '0')
 }
 
-/** Person of an academy: a learner or an instructor. */
+/** A learner or an instructor. */
 export interface MappedPerson {
   readonly email: string
   readonly username: string
@@ -84,22 +82,21 @@ export const rosterRoles: ReadonlyMap<string, 'instructor' | 'analyst' | 'learne
   ['student', 'learner'] as const,
   ...['guardian', 'parent', 'relative'].map((name) => [name, null] as const),
 ])
-/** Names of the roles, the preferred first. */
+/** The preferred ones come first. */
 const roleNames: readonly string[] = [...rosterRoles.keys()]
 
-/** Returns the role in an academy; undefined for an unknown one, null for people without a role. */
+/** Undefined for an unknown role, null for people without one. */
 export function roleNamed(text: string): 'instructor' | 'analyst' | 'learner' | null | undefined {
   return rosterRoles.get(roleNames.find((each) => each.toLowerCase() === text.toLowerCase()) ?? '')
 }
 
-/** Roles of enrolments in an academy; null for people without one. */
+/** Null for people without a role. */
 export const rosterEnrollmentRoles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
   ['student', 'learner'] as const,
   ...['teacher', 'aide', 'proctor'].map((name) => [name, 'instructor'] as const),
   ...['administrator', 'guardian', 'parent', 'relative'].map((name) => [name, null] as const),
 ])
 
-/** Names of a user as OneRoster has them. */
 export interface UserNames {
   readonly username: string
   readonly givenName: string
@@ -113,7 +110,6 @@ export interface UserNames {
   readonly isDisplayOnly: boolean
 }
 
-/** Returns the role of a person or of an enrolment. */
 export function roleOf(role: 'learner' | 'instructor'): 'student' | 'teacher' {
   return role === 'instructor' ? 'teacher' : 'student'
 }
@@ -133,18 +129,18 @@ export function userNamesOf(person: MappedPerson): UserNames {
 
 type Names = Pick<MappedPerson, 'firstName' | 'lastName' | 'displayName'>
 
-/** Returns the first and last names of a person, made of the display name if both are missing; either may be empty. */
+/** Splits the display name if both names are missing; either may be empty. */
 export function namesOf({ firstName, lastName, displayName }: Names): [given: string, family: string] {
   return firstName === '' && lastName === '' ? splitName(displayName) : [firstName, lastName]
 }
 
-/** Splits a name at its last space. */
+/** Splits at the last space. */
 export function splitName(name: string): [given: string, family: string] {
   const space = name.lastIndexOf(' ')
   return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
 }
 
-/** Splits a display name, so that `displayNameIn` makes it up again; of one word, the family name is `noName`. */
+/** The reverse of `displayNameIn`; of one word, the family name is `noName`. */
 function preferredNames(person: Names): [given: string, family: string] {
   const { displayName } = person
   if (displayName === '') return ['', '']
@@ -159,7 +155,7 @@ function preferredNames(person: Names): [given: string, family: string] {
   return [first, last === '' && family !== '' ? noName : last]
 }
 
-/** Returns the display name that preferred names give, with the own names in place of empty parts; empty without them. */
+/** Own names stand in place of empty parts; empty without both. */
 export function displayNameIn(
   [given, family]: readonly [given: string, family: string],
   [firstName, lastName]: readonly [firstName: string, lastName: string],
@@ -168,25 +164,23 @@ export function displayNameIn(
   return `${given || firstName} ${family === noName ? '' : family || lastName}`.trim()
 }
 
-/** Returns the id of an enrolment. */
 export function enrollmentIdOf(course: string, user: string, role: 'learner' | 'instructor'): string {
   return joinIds(course, user, roleOf(role))
 }
 
-/** True for an enrolment that OneRoster has: it has no inactive ones, and no completion. */
+/** OneRoster has no inactive enrolments, and no completion. */
 export function isEnrolled(status: string): boolean {
   return status === 'active' || status === 'completed'
 }
 
-/** Attributes of an item, from its newest grade. */
+/** From the newest grade of the item. */
 export interface ItemGrade {
   readonly label: string
   readonly scoreMaximum: number
-  /** Weight of its own; null for that of the course. */
+  /** Null for that of the course. */
   readonly weight: number | null
 }
 
-/** Line item of a course. */
 export interface MappedItem {
   readonly sourcedId: string
   readonly itemId: string
@@ -197,7 +191,6 @@ export interface MappedItem {
   readonly weight: number | null
 }
 
-/** Line items of a course with the weights that they lack. */
 export interface MappedItems {
   readonly items: readonly MappedItem[]
   /** Number of weights of grades that the course has no place for. */
@@ -205,8 +198,7 @@ export interface MappedItems {
 }
 
 /**
- * Returns the line items of a course: its graded items, and items with a weight but no grade. A weight is the category
- * of its own.
+ * The graded items, and items with a weight but no grade. A weight is the category of its own.
  *
  * @param graded newest grades of items by their ids
  * @param weights weights of the course, by item id or title
@@ -234,14 +226,13 @@ export function itemsOf(
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
- * Returns the id of the line item of an item. Items are unique in their course only, so the course is a part of it; a UUID
- * is unique by itself, and stays the id that another system gave it.
+ * Items are unique in their course only, so the course is a part of the id; a UUID is unique by itself, and stays the
+ * id that another system gave it.
  */
 export function lineItemIdOf(course: string, itemId: string): string {
   return uuid.test(itemId) ? itemId : joinIds(course, itemId)
 }
 
-/** Returns the id of the result of a learner. */
 export function resultIdOf(course: string, itemId: string, user: string): string {
   return joinIds(course, itemId, user)
 }
@@ -256,8 +247,8 @@ export function titleOf(itemId: string, label: string): string {
 }
 
 /**
- * Returns the weights of items by their titles: the weights of the course, else of their grades, unless they add up to
- * more than 100, which no course may have.
+ * By title: the weights of the course, else of the grades, unless they add up to more than 100, which no course may
+ * have.
  */
 function weightsOf(
   weights: readonly { readonly name: string; readonly weight: number }[],

@@ -66,7 +66,7 @@ export const oneRosterRecords: RecordSystem = {
 
 type Part = 'terms' | 'courses' | 'users' | 'enrollments' | 'grades'
 
-/** Lists of each part; grades are read line item by line item. */
+/** Grades are read line item by line item. */
 const listNames: Readonly<Record<Part, string>> = {
   terms: 'academicSessions',
   courses: 'classes',
@@ -154,7 +154,7 @@ function troubleIn(
   )
 }
 
-/** Returns the place of the next page; null after the last one. A refusal for an empty page before the end. */
+/** Null after the last page. A refusal for an empty page before the end. */
 function nextPlace(
   { headers }: RecordResponse,
   { before: _, ...place }: PagePlace,
@@ -184,7 +184,7 @@ function isRepeated({ before }: PagePlace, [first]: readonly JsonObject[]): bool
   return before !== undefined && first !== undefined && idOf(first) === before
 }
 
-/** Result of reading a row: a record, or the text of a note if it is left out; an empty text is no note. */
+/** A record, or the text of a note if the row is left out; an empty text is no note. */
 type RowRecord = LmsRecord | string
 
 function recordsIn(
@@ -216,7 +216,6 @@ function isActive(row: JsonObject): boolean {
 
 const readers = { terms: termOf, courses: courseOf, users: userOf, enrollments: enrollmentOf } as const
 
-/** Returns the given members that have a value. */
 function known(record: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
@@ -227,7 +226,6 @@ function idOf(row: JsonObject): string {
   return textIn(row, 'sourcedId') ?? ''
 }
 
-/** Returns the id in a reference. */
 function refIn(row: JsonObject, name: string): string | null {
   const ref = row[name]
   return isJsonObject(ref) ? textIn(ref, 'sourcedId') : null

@@ -99,7 +99,7 @@ function withoutRight({ part, of }: RecordQuestion): RecordPage | RecordRefusal 
   return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
 }
 
-/** Returns the page or cursor of the next page, which Open edX gives as a URL; null after the last page. */
+/** Open edX gives the next page as a URL; null after the last one. */
 function nextIn(json: JsonObject): string | null | undefined {
   const paging = isJsonObject(json['pagination']) ? json['pagination'] : json
   const url = paging['next']

@@ -4,7 +4,7 @@ import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.
 import { labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 import type { SimulatedEvents } from './simulated-event.ts'
 
-/** Reads an event of a webhook plugin of Open edX. The plugins put its data under names of their own. */
+/** The webhook plugins put the data of events under names of their own. */
 export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'event_metadata.event_type')
   const data = findGradeData(body)
@@ -35,7 +35,6 @@ function findGradeData(body: JsonObject): JsonObject | undefined {
     .find((value) => memberAt(value, 'percent_grade') !== undefined)
 }
 
-/** The event of Open edX with a grade, as its webhook plugin sends it. */
 export const openedxEvents: SimulatedEvents = {
   grade: {
     summary: 'The grade of a learner in a course changed (a percentage)',
@@ -66,7 +65,7 @@ export const openedxEvents: SimulatedEvents = {
   },
 }
 
-/** Formats a time in UTC without a zone, in microseconds. */
+/** UTC without a zone, in microseconds. */
 function naiveTime(time: Date): string {
   return time.toISOString().replace('T', ' ').replace('Z', '000')
 }

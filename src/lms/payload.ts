@@ -3,14 +3,11 @@ import { isInstant, timeText } from '../codec/time-text.ts'
 import { decodeUtf8, isStorableText, NotUtf8Error } from '../codec/unicode-text.ts'
 import { malformedPayload } from './delivery.ts'
 
-/** Limits above the values that the systems send. */
+/** Above what the systems send. */
 const maxDepth = 32
 const maxMembers = 1000
 
-/**
- * Parses the JSON object of a payload. Throws DeliveryFault `malformed_payload` on anything else, and beyond
- * the limits.
- */
+/** Throws DeliveryFault `malformed_payload` on anything but a JSON object, and beyond the limits. */
 export function parsePayload(bytes: Uint8Array): JsonObject {
   let value: unknown
   try {
@@ -43,11 +40,11 @@ function requireBounded(value: unknown, depth: number): void {
   }
 }
 
-/** Maximum characters of an id or a label. */
+/** For ids and labels. */
 const maxTextLength = 255
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/
 
-/** Returns the value at a path of names; undefined if there is none. Ignores inherited properties. */
+/** Undefined if there is no value. Ignores inherited properties. */
 export function memberAt(body: JsonObject, path: string): unknown {
   let value: unknown = body
   for (const name of path.split('.')) {
@@ -57,20 +54,20 @@ export function memberAt(body: JsonObject, path: string): unknown {
   return value
 }
 
-/** Returns the object at a path. Throws DeliveryFault `malformed_payload`. */
+/** Throws DeliveryFault `malformed_payload`. */
 export function objectAt(body: JsonObject, path: string): JsonObject {
   const value = memberAt(body, path)
   if (isJsonObject(value)) return value
   throw malformedPayload(`${path} must be an object.`)
 }
 
-/** Returns the text at a path, trimmed and truncated to 255 characters; empty if there is none. */
+/** Trimmed and truncated to 255 characters; empty if there is no text. */
 export function labelAt(body: JsonObject, path: string): string {
   const value = memberAt(body, path)
   return typeof value === 'string' ? truncate(value.trim()) : ''
 }
 
-/** Truncates a text to 255 characters without splitting a surrogate pair. */
+/** Truncates to 255 characters without splitting a surrogate pair. */
 export function truncate(text: string): string {
   if (text.length <= maxTextLength) return text
   return text
@@ -79,10 +76,7 @@ export function truncate(text: string): string {
     .replace(/\uFFFD$/, '')
 }
 
-/**
- * Returns the id at a path, a text or an integer, as 1 to 255 characters; null if there is none. Throws on
- * any other value.
- */
+/** Accepts a text or an integer of 1 to 255 characters; null if there is none. Throws on any other value. */
 export function idAt(body: JsonObject, path: string): string | null {
   const value = memberAt(body, path)
   if (value === undefined || value === null || value === '') return null
@@ -92,17 +86,14 @@ export function idAt(body: JsonObject, path: string): string | null {
   throw malformedPayload(`${path} must be an id of 1 to ${maxTextLength} characters.`)
 }
 
-/** Returns the id at a path. Throws if there is none. */
+/** Throws if there is none. */
 export function requiredIdAt(body: JsonObject, path: string): string {
   const id = idAt(body, path)
   if (id !== null) return id
   throw malformedPayload(`${path} is required.`)
 }
 
-/**
- * Returns the number at a path, also from text such as `"85.00000"`; null for null or empty text. Throws if
- * it is missing or any other value.
- */
+/** Accepts text such as `"85.00000"`; null for null or empty text. Throws if it is missing or any other value. */
 export function numberAt(body: JsonObject, path: string): number | null {
   const value = memberAt(body, path)
   if (value === undefined) throw malformedPayload(`${path} is required.`)
@@ -116,16 +107,14 @@ export function numberAt(body: JsonObject, path: string): number | null {
   throw malformedPayload(`${path} must be a number.`)
 }
 
-/** Returns the RFC 3339 time at a path, in UTC with milliseconds. Throws if there is none. */
+/** Returns an RFC 3339 time in UTC with milliseconds. Throws if there is none. */
 export function instantAt(body: JsonObject, path: string): string {
   const value = memberAt(body, path)
   if (typeof value === 'string' && isInstant(value)) return timeText(new Date(value))
   throw malformedPayload(`${path} must be a time such as 2026-01-05T10:00:00Z.`)
 }
 
-/**
- * Returns the time at a path, in UTC without a zone, such as `2021-09-21 15:36:31.311506`, or in RFC 3339.
- */
+/** Accepts UTC without a zone, such as `2021-09-21 15:36:31.311506`, and RFC 3339. */
 export function naiveTimeAt(body: JsonObject, path: string): string {
   const value = memberAt(body, path)
   const text = typeof value === 'string' ? value.replace(' ', 'T') : ''
@@ -134,7 +123,7 @@ export function naiveTimeAt(body: JsonObject, path: string): string {
   throw malformedPayload(`${path} must be a time such as 2021-09-21 15:36:31.`)
 }
 
-/** Returns the time at a path, in whole seconds since 1970 as a number or text. Throws if there is none. */
+/** Accepts whole seconds since 1970 as a number or text. Throws if there is none. */
 export function secondsAt(body: JsonObject, path: string): string {
   const seconds = numberAt(body, path)
   // The maximum is the end of the year 9999; a later time does not sort as text.
@@ -144,7 +133,7 @@ export function secondsAt(body: JsonObject, path: string): string {
   throw malformedPayload(`${path} must be a time in seconds since 1970.`)
 }
 
-/** Returns the id or address at a path, of whatever type; null if there is none of 1 to 255 characters. */
+/** Accepts any type; null if there is no id or address of 1 to 255 characters. */
 export function identifierAt(body: JsonObject, path: string): string | null {
   const value = memberAt(body, path)
   const name = ['string', 'number', 'bigint'].includes(typeof value) ? String(value).trim() : ''

@@ -22,19 +22,13 @@ const eventReaders: Readonly<Record<LmsKind, EventReader>> = {
 
 const timeReaders = { instant: instantAt, naive: naiveTimeAt, seconds: secondsAt }
 
-/**
- * Reads the event of a payload. Throws DeliveryFault `malformed_payload` if the system does not send such
- * payloads.
- */
+/** Throws DeliveryFault `malformed_payload` if the system does not send such payloads. */
 export function readEvent(kind: LmsKind, body: JsonObject, settings: EventSettings): LmsEvent {
   const { path, form } = kinds[kind].time
   return eventReaders[kind]({ body, settings, at: () => timeReaders[form](body, path) })
 }
 
-/**
- * Returns the external ids of the course and the learner of a payload, for mappings; undefined if it has
- * none.
- */
+/** External ids of the course and the learner; undefined if there are none. */
 export function mappingKeys(
   kind: LmsKind,
   body: string | null,
@@ -60,8 +54,8 @@ function keyIn(candidates: readonly Candidate[]): string | undefined {
 }
 
 /**
- * Returns everything that identifies the learner of a payload, even an invalid or ignored one, so that
- * erasing a user finds stored payloads. Never throws; empty if the payload has no learner.
+ * Also of an invalid or ignored payload, so that erasing a user finds stored ones. Never throws; empty if the payload
+ * has no learner.
  */
 export function learnerCandidatesOf(kind: LmsKind, body: JsonObject): readonly Candidate[] {
   const objects = [body, ...Object.values(body)].filter(isJsonObject)

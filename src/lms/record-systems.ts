@@ -6,7 +6,7 @@ import { oneRosterRecords } from './oneroster-records.ts'
 import { openedxRecords } from './openedx-records.ts'
 import type { RecordSystem } from './records.ts'
 
-/** The systems whose records can be read; a system is one line here and one file. */
+/** A system is one line here and one file. */
 const systems: Readonly<Record<ReadableKind, RecordSystem>> = {
   canvas: canvasRecords,
   moodle: moodleRecords,
@@ -15,12 +15,11 @@ const systems: Readonly<Record<ReadableKind, RecordSystem>> = {
   classroom: classroomRecords,
 }
 
-/** Returns how the records of a kind of system are read; undefined if they cannot be. */
+/** Undefined for a kind whose records cannot be read. */
 export function recordSystemOf(kind: LmsKind): RecordSystem | undefined {
   return Object.hasOwn(systems, kind) ? systems[kind as ReadableKind] : undefined
 }
 
-/** Returns the names of all systems whose records can be read. */
 export function readableTitles(): readonly string[] {
   return Object.values(systems).map(({ title }) => title)
 }

@@ -1,40 +1,34 @@
 import { isJsonObject, type JsonObject, parseJson } from '../codec/json-text.ts'
 import type { RecordPart } from '../contract/constants.ts'
 
-/** A page of records that is wanted of another system. */
 export interface RecordQuestion {
   readonly part: RecordPart
-  /** The other system's id of the course or group whose records are wanted; null for the whole system. */
+  /** Id of the course or group in the other system; null for the whole system. */
   readonly of: string | null
   /** Where the page begins, as the page before said; null for the first. */
   readonly position: string | null
 }
 
-/** Credential for requests to another system. */
 export interface RecordCredential {
   readonly token: string
 }
 
-/** A request to another system. */
 export interface RecordRequest {
   readonly method: 'GET' | 'POST' | 'PATCH'
-  /** Path below the base URL, with its query. */
+  /** Below the base URL, with the query. */
   readonly path: `/${string}`
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** Response of another system; header names are in lower case. */
+/** Header names are in lower case. */
 export interface RecordResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
 }
 
-/**
- * A record of another system with the fields of a roster. It refers to others by external id, `ext:S-42`, or by the
- * other system's id, `own:17`.
- */
+/** With the fields of a roster. It refers to others by external id, `ext:S-42`, or by the other system's id, `own:17`. */
 export interface LmsRecord {
   readonly part: RecordPart
   /** The other system's id, by which it is referred to and asked for lists of its own; null without one. */
@@ -42,7 +36,7 @@ export interface LmsRecord {
   readonly record: JsonObject
 }
 
-/** Note about records that were read leniently, left out, or are not visible to the credential. */
+/** About records that were read leniently, left out, or are not visible to the credential. */
 export interface RecordNote {
   /** A clause; equal ones are counted together. */
   readonly text: string
@@ -53,7 +47,7 @@ export interface RecordNote {
 
 export interface RecordPage {
   readonly records: readonly LmsRecord[]
-  /** Where the next page begins; null after the last one. */
+  /** Null after the last page. */
   readonly next: string | null
   readonly notes?: readonly RecordNote[]
   /** Requests at once that the system allows now, if that has changed. */
@@ -62,7 +56,7 @@ export interface RecordPage {
   readonly byCourse?: true
 }
 
-/** Why there is no page. The detail is a clause without a secret and without a learner's name. */
+/** The detail is a clause without a secret and without a learner's name. */
 export interface RecordRefusal {
   readonly refusal: 'token' | 'permission' | 'answer' | 'busy'
   readonly detail: string
@@ -70,7 +64,7 @@ export interface RecordRefusal {
   readonly retryAfter?: number
 }
 
-/** Lists that a system has: of a whole part, or of each course or group. */
+/** A list of a whole part, or of each course or group. */
 export interface RecordList {
   readonly part: RecordPart
   readonly of: 'courses' | 'groups' | 'users' | null
@@ -78,23 +72,21 @@ export interface RecordList {
   readonly gives?: readonly RecordPart[]
 }
 
-/** A system whose records can be read; it needs no network, database or clock. */
+/** It needs no network, database or clock. */
 export interface RecordSystem {
-  /** Name of the system. */
   readonly title: string
-  /** Requests that it allows at once. */
+  /** At most this many at once. */
   readonly requestsAtOnce: number
   readonly lists: readonly RecordList[]
   request(question: RecordQuestion, credential: RecordCredential): RecordRequest
   read(response: RecordResponse, question: RecordQuestion): RecordPage | RecordRefusal
 }
 
-/** True for an answer without a page. */
 export function isRefusal(answer: RecordPage | RecordRefusal): answer is RecordRefusal {
   return 'refusal' in answer
 }
 
-/** Reads the JSON of a response; a refusal for a web page or half a document. */
+/** A refusal for a web page or half a document. */
 export function jsonIn({ status, body }: RecordResponse): { readonly json: unknown } | RecordRefusal {
   const text = body.trim()
   try {
@@ -113,12 +105,12 @@ export function jsonIn({ status, body }: RecordResponse): { readonly json: unkno
   }
 }
 
-/** Returns a refusal that waiting does not end. */
+/** For a refusal that waiting does not end. */
 export function refusal(why: 'token' | 'permission' | 'answer', detail: string): RecordRefusal {
   return { refusal: why, detail }
 }
 
-/** Returns the seconds of `Retry-After` (RFC 9110 §10.2.3); a date is compared with that of the response. */
+/** RFC 9110 §10.2.3; a date is compared with that of the response. */
 export function retryAfterIn({ headers }: RecordResponse, otherwise: number): number {
   const text = headers['retry-after'] ?? ''
   if (/^\d{1,6}$/.test(text)) return Number(text)
@@ -126,14 +118,14 @@ export function retryAfterIn({ headers }: RecordResponse, otherwise: number): nu
   return Number.isNaN(until - date) ? otherwise : Math.max(1, Math.ceil((until - date) / 1000))
 }
 
-/** Returns a text or a number of an object as text; null for anything else, and for empty text. */
+/** Returns a text or a number as text; null for anything else, and for empty text. */
 export function textIn(object: JsonObject, name: string): string | null {
   const value = object[name]
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim()
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null
 }
 
-/** Returns the records of a list; a refusal for anything else, which may be the answer of another system. */
+/** A refusal for anything but a list, which may be the answer of another system. */
 export function rowsIn(
   list: unknown,
   otherwise = 'it sent no list of records: check the base URL',
@@ -141,19 +133,18 @@ export function rowsIn(
   return Array.isArray(list) && list.every(isJsonObject) ? { rows: list } : refusal('answer', otherwise)
 }
 
-/** Returns the objects of a list. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** Returns the given members that have a value. */
+/** Leaves out members without a value. */
 export function knownIn(record: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
   )
 }
 
-/** Result of reading a row: records, or the text of a note if it is left out; an empty text is no note. */
+/** Records, or the text of a note if the row is left out; an empty text is no note. */
 export type RowRecords = LmsRecord | readonly LmsRecord[] | string
 
 export interface RowsRead {
@@ -161,7 +152,7 @@ export interface RowsRead {
   readonly notes: readonly RecordNote[]
 }
 
-/** Reads rows one by one; equal notes are counted. */
+/** Equal notes are counted. */
 export function readEach<Row>(rows: readonly Row[], read: (row: Row) => RowRecords): RowsRead {
   const records: LmsRecord[] = []
   const counts = new Map<string, number>()

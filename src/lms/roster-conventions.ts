@@ -13,7 +13,7 @@ export const openDays = { startDate: '2000-01-01', endDate: '2099-12-31' } as co
 /** Category of line items without a weight of their own, which OneRoster requires. */
 export const noCategory = { id: 'no-category', title: 'Grades' } as const
 
-/** Title of the line item for the grade of a whole course without a label. */
+/** Used for the grade of a whole course without a label. */
 export const wholeCourseTitle = 'Course grade'
 
 /** Joins parts of a derived id with colons; a colon within a part is escaped, so that different parts give different ids. */
@@ -21,12 +21,11 @@ export function joinIds(...parts: readonly string[]): string {
   return parts.map(escapeId).join(':')
 }
 
-/** Returns the parts of a derived id. */
 export function splitIds(id: string): string[] {
   return id.split(':').map(unescapeId)
 }
 
-/** Returns the item of a course that a line item's id names; any other id is the item itself. */
+/** An id that does not begin with the course's key is the item itself. */
 export function itemIn(lineItemId: string, courseKey: string): string {
   const prefix = `${escapeId(courseKey)}:`
   return lineItemId.startsWith(prefix) ? unescapeId(lineItemId.slice(prefix.length)) : lineItemId

@@ -17,9 +17,7 @@ function digest(data: string | Uint8Array): Buffer {
 
 const secretBytes = 24
 
-/**
- * Returns a new secret of Standard Webhooks with letters and digits only, so that it can be part of a URL.
- */
+/** Has letters and digits only, so that it can be part of a URL. */
 export function newWebhookSecret(): string {
   for (;;) {
     const text = randomBytes(secretBytes).toString('base64')

@@ -6,8 +6,8 @@ import { signStandard } from './standard-signature.ts'
 import { bodySignatureOf } from './verify.ts'
 
 /**
- * Signs a payload as its system does. Canvas signs with a private key, or with Standard Webhooks if a secret
- * is given instead. Throws TypeError on a key that cannot sign.
+ * Canvas signs with a private key, or with Standard Webhooks if a secret is given instead. Throws TypeError on a key
+ * that cannot sign.
  */
 export async function sign(
   kind: LmsKind,

@@ -1,14 +1,11 @@
 import type { JsonObject } from '../codec/json-text.ts'
 
-/**
- * A reference to a learner or a course: by the external system's id, the school's id, or an email address.
- */
+/** A reference by the external system's id, the school's id, or an email address. */
 export interface SimulatedName {
   readonly by: 'id' | 'externalId' | 'email'
   readonly value: string
 }
 
-/** The content of an event. */
 export interface SimulatedFacts {
   readonly user: SimulatedName
   readonly course: SimulatedName
@@ -30,22 +27,21 @@ export interface SimulatedFacts {
 /** Facts that only some events contain. Learner, course and time are in all. */
 export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published' | 'account'
 
-/** An event of an external system. */
 export interface SimulatedEvent {
   readonly summary: string
   readonly takes: readonly SimulatedFact[]
-  /** Forms of the references that it may contain. */
+  /** Forms of references that it may contain. */
   readonly namesUser: readonly SimulatedName['by'][]
   readonly namesCourse: readonly SimulatedName['by'][]
   readonly payload: (facts: SimulatedFacts) => JsonObject
-  /** Headers beside the signature. */
+  /** Besides the signature. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Events of one kind, by their names on the command line. */
+/** By their names on the command line. */
 export type SimulatedEvents = Readonly<Record<string, SimulatedEvent>>
 
-/** Returns the value of a reference of this form; null for another form. */
+/** Null for a reference of another form. */
 export function nameBy(name: SimulatedName, by: SimulatedName['by']): string | null {
   return name.by === by ? name.value : null
 }

@@ -9,10 +9,7 @@ import {
 } from './delivery.ts'
 import { isEqualSecret, matchesAny } from './secrets.ts'
 
-/**
- * Maximum difference between the time of a delivery and now, in seconds; as in the libraries of Standard
- * Webhooks.
- */
+/** As in the libraries of Standard Webhooks. */
 export const toleranceSeconds = 300
 
 /** A version and a signature; the header separates several with a space. */
@@ -27,10 +24,7 @@ export function decodedSecret(secret: string): Buffer | null {
   return bytes.toString('base64').replace(/=+$/, '') === text ? bytes : null
 }
 
-/**
- * Returns the signature of a delivery (Standard Webhooks 1.0.0), `v1,…`. A secret without `whsec_` is used as
- * it is.
- */
+/** Returns `v1,…` (Standard Webhooks 1.0.0). A secret without `whsec_` is used as it is. */
 export function standardSignatureOf(
   secret: string,
   message: { readonly id: string; readonly seconds: number | string; readonly body: string | Uint8Array },
@@ -41,19 +35,19 @@ export function standardSignatureOf(
   return `v1,${hmac.digest('base64')}`
 }
 
-/** Makes a key of a secret. createHmac takes five times as long with text or bytes. */
+/** With text or bytes, createHmac takes five times as long. */
 export function createHmacKey(secret: string | Buffer): KeyObject {
   return typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret)
 }
 
-/** True if a delivery has a Standard Webhooks signature, which then replaces the system's own proof. */
+/** The signature then replaces the system's own proof. */
 export function hasStandardSignature(headers: HttpHeaders): boolean {
   return headers['webhook-signature'] !== undefined
 }
 
 /**
- * Verifies that one of the secrets signed a delivery within the tolerance, and returns its id. Throws
- * DeliveryFault `invalid_signature`, or `timestamp_out_of_range` if only the time is wrong.
+ * One of the secrets must have signed within the tolerance. Returns the id. Throws DeliveryFault `invalid_signature`,
+ * or `timestamp_out_of_range` if only the time is wrong.
  */
 export function verifyStandard(delivery: Delivery, secrets: readonly string[], now: number): string {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': list } = delivery.headers
@@ -82,7 +76,6 @@ export function verifyStandard(delivery: Delivery, secrets: readonly string[], n
   )
 }
 
-/** Signs a delivery with Standard Webhooks. */
 export function signStandard(body: string, secret: string, { id, now }: Sending): SignedDelivery {
   const seconds = Math.floor(now / 1000)
   return {

@@ -4,7 +4,7 @@ import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.
 import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 import type { SimulatedEvents } from './simulated-event.ts'
 
-/** Reads a score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
+/** A score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
 export const readStandardEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'type')
   if (name === '') throw malformedPayload('type is required.')
@@ -31,7 +31,7 @@ export const readStandardEvent: EventReader = ({ body, settings, at }) => {
   return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-/** Returns the candidates of an id that may be ours or the sender's. */
+/** The id may be ours or the sender's. */
 export function standardCandidatesOf(id: string) {
   return [
     ['reference', id],

@@ -3,7 +3,7 @@ import { candidatesOf, type EventReader, ignoreEvent } from './event.ts'
 import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload.ts'
 import { nameBy, type SimulatedEvent, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
-/** Reads an event of Thinkific: a percentage of progress, but no grade. */
+/** A percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {
   const [resource, action] = [labelAt(body, 'resource'), labelAt(body, 'action')]
   if (resource === '' || action === '') throw malformedPayload('resource and action are required.')
@@ -26,7 +26,6 @@ export const readThinkificEvent: EventReader = ({ body, at }) => {
   }
 }
 
-/** Events of Thinkific with progress. */
 export const thinkificEvents: SimulatedEvents = {
   'enrollment.progress': {
     ...thinkificEvent('progress'),

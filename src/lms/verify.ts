@@ -9,9 +9,8 @@ import { isEqualSecret, matchesAny } from './secrets.ts'
 import { createHmacKey, hasStandardSignature, verifyStandard } from './standard-signature.ts'
 
 /**
- * Verifies a delivery and returns its payload. Throws DeliveryFault: `invalid_signature` or
- * `timestamp_out_of_range`, after these `malformed_payload`; `keys_unavailable` if the signature cannot be
- * verified now.
+ * Throws DeliveryFault: `invalid_signature` or `timestamp_out_of_range`, after these `malformed_payload`;
+ * `keys_unavailable` if the signature cannot be verified now.
  */
 export async function verify(kind: LmsKind, delivery: Delivery, trust: Trust): Promise<Verified> {
   const { proof, id } = kinds[kind]
@@ -49,7 +48,6 @@ async function verifyBody(proof: Proof, delivery: Delivery, trust: Trust): Promi
   return parsePayload(delivery.rawBody)
 }
 
-/** Returns the signature of a body for its header. */
 export function bodySignatureOf(
   { hash: algorithm, encoding }: Extract<Proof, { by: 'hmac' }>,
   secret: string,
@@ -58,7 +56,7 @@ export function bodySignatureOf(
   return createHmac(algorithm, createHmacKey(secret)).update(body).digest(encoding)
 }
 
-/** Parses a body that contains the secret. A body that cannot be parsed is not authentic. */
+/** A body that cannot be parsed is not authentic. */
 function parseBodyWithSecret({ rawBody }: Delivery, member: string, secrets: readonly string[]): JsonObject {
   const message = `${member} in the body must be the webhook secret.`
   // Parsing takes a hundred times as long as searching for the secret, and anyone can send a body.
@@ -79,7 +77,7 @@ function matches(expected: readonly string[], given: readonly string[]): boolean
   return matchesAny(expected, (right) => matchesAny(given, (each) => isEqualSecret(each, right)))
 }
 
-/** Returns the secrets in a URL. A repeated parameter is ignored as ambiguous. */
+/** A repeated parameter is ignored as ambiguous. */
 function addressSecrets({ headers, query }: Delivery, parameter: string): readonly string[] {
   const tokens = query.getAll(parameter)
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(headers['authorization'] ?? '') ?? []
@@ -88,7 +86,7 @@ function addressSecrets({ headers, query }: Delivery, parameter: string): readon
   return [...(tokens.length === 1 ? tokens : []), ...(colon < 0 ? [] : [credentials.slice(colon + 1)])]
 }
 
-/** Claims about the signature, which may change when the same event is signed again (RFC 7519 §4.1). */
+/** They may change when the same event is signed again (RFC 7519 §4.1). */
 const registeredClaims = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
 
 function removeSecret(proof: Proof, body: JsonObject): JsonObject {
@@ -101,12 +99,12 @@ function keyOf(body: JsonObject, path: Kind['id']): string {
   return id === null ? `sha256:${hash('sha256', jsonText(body))}` : `id:${id}`
 }
 
-/** Maximum members to look at; no system's body has as many of one name. */
+/** No body of a system has as many of one name. */
 const maxMembers = 8
 
 /**
- * Returns the texts of the first members with this name in a JSON text, in any object. This takes a hundredth
- * of the time of parsing it. Texts longer than any secret, fully escaped, are left out.
+ * Returns the texts of the first members with this name, in any object. This takes a hundredth of the time of
+ * parsing. Texts longer than any secret, fully escaped, are left out.
  */
 export function findMemberTexts(bytes: Uint8Array, name: string): readonly string[] {
   const member = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,32768}")`, 'g')

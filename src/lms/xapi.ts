@@ -4,7 +4,7 @@ import type { Actor, Statement } from '../contract/statements.ts'
 
 // Statements of the Experience API: 1.0.3 (https://github.com/adlnet/xAPI-Spec) and 2.0 (IEEE 9274.1.1-2023).
 
-/** Form of all statements of an academy. */
+/** For all statements of an academy. */
 export interface StatementForm {
   readonly version: XapiVersion
   /** URL of the academy, which accounts, activities and ids begin with. */
@@ -62,7 +62,7 @@ const platform = 'learnctl'
 /** A language that is not known (BCP 47). */
 const undetermined = 'und'
 
-/** Makes the statements of an academy. Equal records make equal statements with equal ids. */
+/** Equal records make equal statements with equal ids. */
 export class StatementMaker {
   readonly #form: StatementForm
   readonly #homePage: string
@@ -87,7 +87,7 @@ export class StatementMaker {
     }
   }
 
-  /** Returns the statement of a progress record: `initialized` for a first record at 0%, else `progressed`. */
+  /** `initialized` for a first record at 0%, else `progressed`. */
   #progress(record: ProgressRecord): Statement {
     const { version, completionPercentage, lastAccessed } = record
     const isFirst = version === 1 && completionPercentage === 0
@@ -96,7 +96,7 @@ export class StatementMaker {
     return this.#statement(record, { ...own, at: lastAccessed, ...(isFirst ? {} : { result }) })
   }
 
-  /** Returns that the learner has completed the course, by the record that reached its completion threshold. */
+  /** Refers to the record that reached the completion threshold. */
   #completion(record: ProgressRecord): Statement {
     const result = { completion: true }
     return this.#statement(record, {
@@ -107,7 +107,6 @@ export class StatementMaker {
     })
   }
 
-  /** Returns the score of an item, or of the course as a whole. */
   #grade(record: GradeRecord): Statement {
     const { id, version, itemId, scoreGiven, scoreMaximum, gradedAt } = record
     const result = { score: scoreOf(scoreGiven, scoreMaximum) }
@@ -115,7 +114,7 @@ export class StatementMaker {
     return this.#statement(record, itemId === wholeCourse ? own : { ...own, item: record })
   }
 
-  /** Returns whether the grade of the course passes. */
+  /** Says whether the grade passes. */
   #courseGrade(record: CourseGradeRecord): Statement {
     const { learner, course, percent, passed, updatedAt } = record
     return this.#statement(record, {
@@ -127,7 +126,7 @@ export class StatementMaker {
   }
 
   /**
-   * Returns a statement of the academy itself, which tests a connection. It is the same each time, so that a record store
+   * A statement of the academy itself, which tests a connection. It is the same each time, so that a record store
    * keeps it once.
    */
   test(key: string, at: string): Statement {
@@ -218,13 +217,16 @@ function itemActivity(
   }
 }
 
-/** Returns a score from 0. One above its maximum is extra credit: `raw` must not exceed `max`, so there is none (Data 2.4.5.1). */
+/**
+ * Starts at 0. A score above its maximum is extra credit: `raw` must not exceed `max`, so there is none (Data
+ * 2.4.5.1).
+ */
 function scoreOf(given: number, maximum: number): Result['score'] {
   const scaled = Math.min(1, given / maximum)
   return { scaled, raw: given, min: 0, ...(given <= maximum && { max: maximum }) }
 }
 
-/** Returns the mailto IRI of an address, with a local part that needs no quotes (RFC 6068 §2). */
+/** The local part needs no quotes (RFC 6068 §2). */
 function mboxOf(email: string): string {
   const at = email.lastIndexOf('@')
   const local = email.slice(0, at).replace(/[^\w.+'-]/gu, (character) =>
@@ -240,7 +242,7 @@ function mboxOf(email: string): string {
 /** Namespace of URLs (RFC 9562 §6.6). */
 const urlNamespace = bytesOf('6ba7b811-9dad-11d1-80b4-00c04fd430c8')
 
-/** Returns the UUID of a name in a namespace, version 5 (RFC 9562 §5.5). */
+/** Version 5 of RFC 9562 (§5.5). */
 export function uuidOf(namespace: Buffer, name: string): string {
   const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(name)]), 'hex')
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16)
