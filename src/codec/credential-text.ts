@@ -12,30 +12,24 @@ export const credentialPrefixes = {
   clientSecret: 'lps_',
   browserSession: 'lpb_',
 } as const
-/** A kind of credential that an academy issues. */
 export type CredentialName = keyof typeof credentialPrefixes
 
-/** Number of random characters in a credential: 30 in base62 are 178 bits. */
+/** 30 characters in base62 are 178 bits. */
 export const credentialRandomLength = 30
 
-/**
- * Returns a credential made from random characters: a prefix before them, six check characters after them.
- */
+/** The prefix comes before the random characters, six check characters come after them. */
 export function formatCredential(name: CredentialName, random: string): string {
   return credentialPrefixes[name] + random + checksumOf(random)
 }
 
-/** True for a complete credential of this kind: its form and its check characters are right. */
+/** Checks the form and the check characters. */
 export function isCredential(name: CredentialName, text: string): boolean {
   const prefix = credentialPrefixes[name]
   const random = text.slice(prefix.length, -checkLength)
   return /^[0-9A-Za-z]{30}$/.test(random) && formatCredential(name, random) === text
 }
 
-/**
- * Returns the CRC-32 in base62. Loads zlib only when called, because that takes as long as all checks of a
- * run.
- */
+/** Loads zlib only when called, because that takes as long as all checks of a run. */
 function checksumOf(random: string): string {
   let rest = process.getBuiltinModule('node:zlib').crc32(random)
   let text = ''

@@ -8,7 +8,7 @@ const guardPlaces = new RegExp(placesOf(''), 'g')
 const guards = new RegExp(placesOf("'"), 'g')
 const needsQuotes = /[",;|\t\r\n]/
 
-/** A cell: text, a number, a boolean, or null for an empty cell. */
+/** Null is an empty cell. */
 export type CsvValue = string | number | bigint | boolean | null
 
 /**
@@ -45,17 +45,14 @@ export function beginsWithGuard(text: string, within: boolean): boolean {
   return within ? `;${text}`.search(guards) === 1 : text.search(guards) === 0
 }
 
-/** True for a text that gets the guard. */
 export function isGuarded(text: string): boolean {
   return guardPlace.test(text)
 }
 
-/** Adds the guard against formulas to a text. */
 export function addGuard(text: string): string {
   return text.replace(guardPlaces, "'")
 }
 
-/** Removes each `'` that the guard added. */
 export function removeGuard(cell: string): string {
   return cell.includes("'") ? cell.replace(guards, '') : cell
 }

@@ -6,7 +6,7 @@ export function isDatabaseUrl(text: string): boolean {
   return /^\s*postgres(ql)?:\/\//i.test(text)
 }
 
-/** Returns the passwords in a database URL, both as written and decoded, so that none of them is shown. */
+/** Returns passwords as written and decoded, so that none of them is shown. */
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]

@@ -2,7 +2,6 @@ import type { TimeZone } from './time-zone.ts'
 
 const fixedMs = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 } as const
 
-/** A duration in fixed or in calendar units. */
 export interface Duration {
   readonly count: number
   readonly unit: keyof typeof fixedMs | 'd' | 'w' | 'mo' | 'y'

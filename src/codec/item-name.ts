@@ -1,4 +1,4 @@
-/** An item of a gradebook; the label may be empty. */
+/** The label may be empty. */
 interface NamedItem {
   readonly itemId: string
   readonly label: string

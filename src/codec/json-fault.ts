@@ -1,4 +1,3 @@
-/** The place where a text stops being JSON. */
 interface JsonFault {
   /** From 0, in UTF-16 code units; the length of the text if that ends too early. */
   readonly offset: number

@@ -1,4 +1,3 @@
-/** A JSON object as `JSON.parse` makes it. */
 export type JsonObject = Record<string, unknown>
 
 /** True for a JSON object: neither null nor an array. */
@@ -6,7 +5,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Maximum depth of nested values; code that reads them recurses as deeply. */
+/** Code that reads nested values recurses as deeply. */
 export const maxJsonDepth = 200
 
 /** JSON beyond a limit of depth or size, well-formed or not; the message is the reason alone. */
@@ -16,7 +15,6 @@ export class JsonLimitError extends Error {
 
 /** Maximum digits of an integer: making a bigint takes time that grows faster than its length. */
 export const maxDigits = 1000
-/** Reason of a JsonLimitError for an integer that is too long. */
 export const tooManyDigits = `it has an integer of more than ${maxDigits} digits`
 
 /**
@@ -40,7 +38,7 @@ export function parseJson(text: string): unknown {
   return unmarkNumbers(value)
 }
 
-/** Parses a JSON text; null if it is not JSON or exceeds a limit. */
+/** Null for text that is not JSON, or beyond a limit. */
 export function parseJsonOrNull(text: string): unknown {
   try {
     return parseJson(text)
@@ -49,7 +47,7 @@ export function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** Formats a value as JSON, bigints as integers. Throws TypeError on a cycle. */
+/** Writes bigints as integers. Throws TypeError on a cycle. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, null, indent) ?? 'null'
@@ -141,7 +139,6 @@ function numberAt(text: string, start: number): { readonly end: number; readonly
   return { end, mayBeInexact: isInteger && digits >= inexactDigits }
 }
 
-/** Replaces the marked strings in a value with their numbers. */
 function unmarkNumbers(value: unknown): unknown {
   if (typeof value === 'string')
     return value.charCodeAt(0) === markerCode ? parseMarked(value.slice(1)) : value
@@ -150,7 +147,6 @@ function unmarkNumbers(value: unknown): unknown {
   return value
 }
 
-/** Replaces each member of an object or array with the result of a function. */
 export function setMembers(parent: object, replace: (member: unknown) => unknown): void {
   if (Array.isArray(parent)) {
     for (let index = 0; index < parent.length; index += 1) parent[index] = replace(parent[index])

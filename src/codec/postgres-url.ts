@@ -26,7 +26,6 @@ export interface PostgresUrl {
   readonly password: string | undefined
   /** The URL without user and password, for messages, logs and registries. */
   readonly shown: string
-  /** Returns another parameter by its name in the URL. */
   readonly parameter: (name: Parameter) => string | undefined
 }
 

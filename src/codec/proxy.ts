@@ -4,7 +4,6 @@ import { isNetwork } from './network-address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** An HTTP proxy that requests to other machines go through. */
 export interface HttpProxy {
   /** Its URL without user name and password, such as `http://proxy.example:3128`. */
   readonly url: string
@@ -12,14 +11,13 @@ export interface HttpProxy {
   readonly host: string
   /** Value of Proxy-Authorization (RFC 7617); undefined without credentials. */
   readonly authorization: string | undefined
-  /** Name of the variable that it is from. */
+  /** Variable that names the proxy. */
   readonly variable: string
 }
 
-/** Finds the proxy for a URL; null to connect directly. Throws ProxySettingError. */
+/** Null to connect directly. Throws ProxySettingError. */
 export type FindProxy = (url: URL) => HttpProxy | null
 
-/** A variable does not name a proxy that can be used. */
 export class ProxySettingError extends Error {
   override readonly name = 'ProxySettingError'
 }
@@ -58,7 +56,6 @@ export function hasProxy(env: Environment): boolean {
   return proxyVariables.some((name) => settingOf(env, name))
 }
 
-/** Every proxy that is set, or why it cannot be used. */
 export function listProxies(env: Environment): (HttpProxy | ProxySettingError)[] {
   return proxyVariables.flatMap((name) => {
     const setting = settingOf(env, name)

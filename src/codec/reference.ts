@@ -4,14 +4,14 @@ export interface Reference {
   readonly value: string
 }
 
-/** Parses a reference; a text without `ext:` or `email:` is an id. */
+/** A text without `ext:` or `email:` is an id. */
 export function parseReference(text: string): Reference {
   if (text.startsWith('ext:')) return { by: 'ext', value: text.slice(4) }
   if (text.startsWith('email:')) return { by: 'email', value: text.slice(6) }
   return { by: 'id', value: text }
 }
 
-/** True if a field's value is the one in the reference; addresses are compared without case. */
+/** Addresses are compared without case. */
 export function matchesReference({ by, value }: Reference, found: unknown): boolean {
   const text = String(found)
   return by === 'email' ? text.toLowerCase() === value.toLowerCase() : text === value

@@ -12,7 +12,7 @@ const instantPattern =
 let writtenMs = Number.NaN
 let written = ''
 
-/** Formats a time as ISO 8601 in UTC. Many requests share a millisecond, so the last text is cached. */
+/** Formats in UTC (ISO 8601). Many requests share a millisecond, so the last text is cached. */
 export function timeText(time: Date): string {
   const ms = time.getTime()
   if (ms !== writtenMs) {

@@ -1,6 +1,5 @@
 const dayMs = 24 * 3_600_000
 
-/** A time zone, which converts between instants and local times. */
 export interface TimeZone {
   /** Returns the local time at an instant, as the milliseconds for which `Date` shows it in UTC. */
   clockAt(instantMs: number): number
@@ -11,10 +10,9 @@ export interface TimeZone {
   instantOf(clockMs: number): number
 }
 
-/** Coordinated Universal Time. */
 export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
-/** Returns the time zone with this IANA name; null if it is unknown. */
+/** Takes an IANA name; null if it is unknown. */
 export function findTimeZone(name: string): TimeZone | null {
   if (name === 'UTC') return utc
   let format: Intl.DateTimeFormat
