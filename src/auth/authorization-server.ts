@@ -11,7 +11,6 @@ import type { SecretPlace, SecretPlaces } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Fetch, objectIn, readAnswer } from './oauth-exchange.ts'
 
-/** The endpoints of an authorization server, and what it supports. */
 export interface AuthorizationServer {
   /** Its identifier in redirects (RFC 9207). */
   readonly issuer: string
@@ -76,7 +75,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
   })
 }
 
-/** Reads the metadata of this issuer; null without any. */
+/** Null if the issuer has no metadata. */
 async function readMetadata({ issuer, fetch, signal }: Discovery) {
   const response = await discoveryRequest(new URL(issuer), {
     algorithm: 'oauth2',
@@ -98,7 +97,7 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
   })
 }
 
-/** Returns the URL of an issuer's metadata: its path follows the well-known one (RFC 8414 §3.1). */
+/** The issuer's path follows the well-known one (RFC 8414 §3.1). */
 export function metadataUrl(issuer: string): string {
   const { origin, pathname } = new URL(issuer)
   return origin + oauthPaths.metadata + withoutSlash(pathname)
@@ -122,10 +121,7 @@ function endpointIn(
   })
 }
 
-/**
- * Returns where to send the client secret. Without metadata both places, because many servers only read the
- * form.
- */
+/** Without metadata both places, because many servers only read the form. */
 function secretPlacesOf({ secretPlace }: Discovery, methods: unknown): SecretPlaces {
   if (secretPlace !== null) return [secretPlace]
   if (!Array.isArray(methods)) return ['header', 'form']
@@ -158,7 +154,7 @@ function assertConfidential({ isConfidential }: Discovery, server: Authorization
   )
 }
 
-/** Converts the server to the metadata that oauth4webapi takes. */
+/** In the form that oauth4webapi takes. */
 export function metadataOf(server: AuthorizationServer): Metadata {
   const { issuer, tokenEndpoint, deviceAuthorizationEndpoint, sendsIssuer } = server
   return {

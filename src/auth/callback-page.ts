@@ -49,7 +49,6 @@ const tick =
 const cross =
   '<svg class="bad" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="m8.5 8.5 7 7m0-7-7 7"/></svg>'
 
-/** Returns the page for a successful sign-in, with the account if it is known. */
 export function successPage(place: string, account: string | null): CallbackPage {
   const who = account === null ? '' : ` as <strong>${escaped(account)}</strong>`
   return page(200, 'You are signed in', tick, [
@@ -58,7 +57,6 @@ export function successPage(place: string, account: string | null): CallbackPage
   ])
 }
 
-/** Returns the page for a failed sign-in, with the reason. */
 export function failurePage(reason: string): CallbackPage {
   return page(400, 'Sign-in failed', cross, [
     `${escaped(reason)}.`,

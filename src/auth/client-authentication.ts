@@ -30,7 +30,6 @@ interface Refusable {
   readonly refusal: { readonly error: string } | null
 }
 
-/** An answer, and where the client secret was sent. */
 export interface Placed<Answer> {
   readonly answer: Answer
   readonly place: SecretPlace
@@ -56,7 +55,7 @@ export async function tryEachPlace<Answer extends Refusable>(
   return placed
 }
 
-/** Places to try for the client secret, in order. */
+/** Places are tried in this order. */
 export type SecretPlaces = readonly [SecretPlace, ...SecretPlace[]]
 
 function isUnknownClient({ answer: { refusal } }: Placed<Refusable>): boolean {

@@ -18,7 +18,6 @@ import { type Fetch, refusalError } from './oauth-exchange.ts'
 import { type Loopback, openLoopback, readPasted } from './redirect-listener.ts'
 import { requestTokens, type TokenPurpose } from './token-response.ts'
 
-/** Time that the user has to sign in with a browser. */
 export const signInTimeoutMinutes = 5
 
 /** Result of storing the tokens, with the account if it is known. */
@@ -26,7 +25,6 @@ export interface Kept {
   readonly account: string | null
 }
 
-/** Options of every way to sign in. */
 export interface SignIn<Result extends Kept> extends TokenPurpose {
   readonly fetch: Fetch
   readonly signal: AbortSignal
@@ -43,13 +41,11 @@ export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly redirectUri: string | null
   /** Parameters of the authorization request besides those of OAuth 2.0. */
   readonly parameters?: Readonly<Record<string, string>>
-  /** Shows the user the URL to open. */
   readonly show: (url: string) => Promise<void>
   /** Prompts for the final URL of the browser until `check` accepts it; null if prompts are disabled. */
   readonly paste: ((check: (text: string) => string | true, signal: AbortSignal) => Promise<void>) | null
 }
 
-/** Parameters of an authorization request. */
 export interface AuthorizationRequest {
   readonly endpoint: string
   readonly clientId: string
@@ -146,7 +142,7 @@ async function waitForRedirect(
   }
 }
 
-/** Prompts for the final URL; null if the prompt was cancelled. */
+/** Null if the prompt was cancelled. */
 async function askForRedirect(
   paste: NonNullable<CodeSignIn['paste']>,
   state: string,
@@ -202,7 +198,7 @@ async function exchangeCode(
   throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hint ?? hintOf(signIn))
 }
 
-/** Validates that the redirect comes from this server and contains a code (RFC 9207 §2.4). */
+/** The redirect must come from this server and contain a code (RFC 9207 §2.4). */
 function validateRedirect(signIn: CodeSignIn, redirected: URLSearchParams): URLSearchParams {
   const { server, client } = signIn
   const issuer = redirected.get('iss')

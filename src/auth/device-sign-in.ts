@@ -20,7 +20,6 @@ const slowDownMs = 5000
 /** Maximum lifetime of a code, even if the server claims a longer one. */
 const maxLifetimeSeconds = 3600
 
-/** Instructions to show to the user. */
 export interface DevicePrompt {
   readonly code: string
   /** URL at which the user enters the code. */

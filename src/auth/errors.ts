@@ -1,10 +1,8 @@
-/** Reasons why a sign-in or a refresh fails. */
 export type SignInCode =
   /** The authorization server's metadata is unusable (RFC 8414). */
   | 'metadata_unusable'
   /** Credentials would be sent unencrypted. */
   | 'insecure_endpoint'
-  /** The user denied access. */
   | 'access_denied'
   /** The authorization server refused with another code (RFC 6749 §4.1.2.1, §5.2). */
   | 'sign_in_refused'
@@ -27,7 +25,6 @@ export type SignInCode =
   /** The grant has ended: expired, revoked, or used by another process. */
   | 'signed_out'
 
-/** Details of a SignInError beside its message. */
 interface SignInErrorOptions extends ErrorOptions {
   /** Lines that explain why. */
   readonly why?: readonly string[]

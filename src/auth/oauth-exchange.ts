@@ -24,7 +24,6 @@ export interface Refusal {
   readonly description: string | null
 }
 
-/** A JSON response of an OAuth endpoint: the requested object, or an error. */
 export type Answer =
   | { readonly body: Readonly<Record<string, unknown>>; readonly refusal: null }
   | { readonly body: null; readonly refusal: Refusal }

@@ -22,8 +22,8 @@ export interface Loopback {
 }
 
 /**
- * Listens for the redirect that hasState this state and refuses every other request: at `redirectUri`, or on a
- * free port of the first available of `hosts`. Throws SignInError `port_unavailable`.
+ * Listens for the redirect that has this state and refuses every other request: at `redirectUri`, or on a free port
+ * of the first available of `hosts`. Throws SignInError `port_unavailable`.
  */
 export async function openLoopback(
   state: string,

@@ -6,7 +6,6 @@ import { SignInError } from './errors.ts'
 import { type Fetch, type Refusal, refusalText, retryHintOf } from './oauth-exchange.ts'
 import { requestGrant } from './token-response.ts'
 
-/** Options for refreshing tokens that several processes share. */
 export interface RefreshOptions extends RefreshContext {
   readonly profile: string
   readonly store: ProfileStore
@@ -44,7 +43,7 @@ export async function refreshTokens(
   })
 }
 
-/** Refreshes and stores the tokens. The caller holds the lock. */
+/** The caller holds the lock. */
 async function refreshStored(
   stored: StoredTokens & { readonly refreshToken: string },
   options: RefreshOptions,
@@ -111,7 +110,6 @@ async function replaceStored(
   })
 }
 
-/** Dependencies of a refresh request. */
 interface RefreshContext {
   readonly fetch: Fetch
   /** Milliseconds since 1970. */

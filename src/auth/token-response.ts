@@ -12,7 +12,6 @@ import { type GrantedTokens, grantedTokensOf, type TokenResponse } from './token
 
 const elsewhere = 'If the token endpoint is elsewhere, specify it with --token-url <url>'
 
-/** The client and the server that tokens are requested for. */
 export interface TokenPurpose {
   readonly server: AuthorizationServer
   readonly client: ClientIdentity
@@ -22,7 +21,6 @@ export interface TokenPurpose {
   readonly now: () => number
 }
 
-/** Response of the token endpoint to a request for new tokens. */
 type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
@@ -54,7 +52,6 @@ export async function requestTokens(
   return { tokens, refusal: null }
 }
 
-/** A token endpoint and its client. */
 interface GrantRecipient {
   readonly issuer: string
   readonly tokenEndpoint: string
@@ -87,7 +84,7 @@ export async function requestGrant(
   return { granted: grantedTokensOf(checked, timing, before), refusal: null }
 }
 
-/** Validates a token response. Throws a SignInError if it is invalid or has no bearer token. */
+/** Throws a SignInError if the response is invalid or has no bearer token. */
 async function validateTokenResponse(
   { issuer, tokenEndpoint, clientId }: GrantRecipient,
   body: Readonly<Record<string, unknown>>,

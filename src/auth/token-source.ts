@@ -14,14 +14,12 @@ export interface TokenSource {
   settled(): Promise<void>
 }
 
-/** Dependencies of a token source. */
 interface TokenSourceOptions {
   readonly tokens: StoredTokens
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Returns usable tokens in place of `held`, as `refreshTokens` does. */
   readonly refresh: (held: StoredTokens, isUsable: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
-  /** Called after every refresh. */
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 

@@ -52,7 +52,7 @@ export function grantedTokensOf(
   }
 }
 
-/** Returns the server's clock less this machine's, in milliseconds; 0 without a valid `Date`. */
+/** The server's clock less this machine's, in milliseconds; 0 without a valid `Date`. */
 export function skewOf(date: string | null, sentMs: number, receivedMs: number): number {
   const serverMs = Date.parse(date ?? '')
   // Date is truncated to the second, so it is half a second behind on average.
