@@ -1,9 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The facts that the directories depend on. */
 export interface Place {
   readonly env: Environment
   readonly home: string

@@ -26,7 +26,7 @@ export function makeDirectory(path: string, variable: string | null): void {
   }
 }
 
-/** Creates the directory of a database file. Throws as makeDirectory does. */
+/** Throws as makeDirectory does. */
 export function makeDatabaseDirectory(place: Place, database: string): void {
   makeDirectory(dirname(database), database === directoriesOf(place).database ? 'XDG_DATA_HOME' : null)
 }

@@ -6,7 +6,6 @@ import { readRegularFile } from './files.ts'
 const staleAfterMs = 30_000
 const maxWaitMs = 30_000
 
-/** Time, as locks use it. */
 export interface LockClock {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -22,7 +21,6 @@ interface Holder {
   readonly since?: number
 }
 
-/** A lock file that this process holds. */
 interface HeldLock {
   /** Extends the lock by 30 s; false if another process has taken it over. */
   readonly renew: () => boolean

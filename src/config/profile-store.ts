@@ -7,7 +7,7 @@ import { makeDirectory, readRegularFile, UnreadableFileError, unwritableError } 
 import { type LockClock, takeLock, withLock } from './lock.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
 
-/** Stores profiles. Reading is cheap; a change is atomic and safe between processes. */
+/** Reading is cheap; a change is atomic and safe between processes. */
 export interface ProfileStore {
   readonly path: string
   /** Throws a ConfigError if the file is damaged or unreadable; a missing file means no profiles. */

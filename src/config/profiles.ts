@@ -5,7 +5,6 @@ interface Stored {
   readonly storedAt: string
 }
 
-/** A stored API key. */
 interface StoredKey extends Stored {
   readonly kind: 'api_key'
   readonly value: string
@@ -40,7 +39,7 @@ export interface StoredTokens extends Stored {
 /** A stored credential, bound to the one origin that it may be sent to. */
 export type StoredCredential = StoredKey | StoredTokens
 
-/** The platform file of a profile, as it was when it was added. */
+/** The platform file as it was when it was added. */
 export interface StoredPlatform {
   readonly name: string
   /** SHA-256 of its text, in hexadecimal digits. */
@@ -49,34 +48,29 @@ export interface StoredPlatform {
   readonly file: unknown
 }
 
-/** A platform at a URL. */
 export interface RemoteProfile {
   readonly url: string
   readonly credential?: StoredCredential
   readonly platform?: StoredPlatform
 }
 
-/** A local academy: a SQLite file, served in this process. */
+/** A SQLite file, served in this process. */
 interface LocalProfile {
   readonly database: string
 }
 
-/** A saved platform or local academy. */
 export type Profile = RemoteProfile | LocalProfile
 
-/** All profiles by name, and the active one. */
 export interface Profiles {
   readonly active: string | null
   readonly profiles: Readonly<Record<string, Profile>>
 }
 
-/** Valid names of profiles: letters, digits, `-` and `_`. */
 export const profileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 /** Profile that `quickstart` creates and `server start` serves by default. */
 export const localProfile = 'local'
 
-/** True for a profile of a local academy. */
 export function isLocal(profile: Profile): profile is LocalProfile {
   return 'database' in profile
 }
@@ -85,7 +79,7 @@ export function profileOf({ profiles }: Pick<Profiles, 'profiles'>, name: string
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined
 }
 
-/** Returns the stored credential of a profile; undefined without a profile or a credential. */
+/** Undefined without a profile or a credential. */
 export function credentialOf(stored: Profiles, name: string): StoredCredential | undefined {
   const profile = profileOf(stored, name)
   return profile && !isLocal(profile) ? profile.credential : undefined
@@ -104,7 +98,6 @@ export function withCredential(
   return { active, profiles: { ...profiles, [name]: changed } }
 }
 
-/** Returns the value that is sent as the bearer token. */
 export function bearerOf(stored: StoredCredential): { kind: 'api_key' | 'access_token'; value: string } {
   return stored.kind === 'oauth'
     ? { kind: 'access_token', value: stored.accessToken }

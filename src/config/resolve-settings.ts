@@ -16,7 +16,7 @@ import {
   textFormats,
 } from './setting.ts'
 
-/** Sources of a value, most specific first. */
+/** Most specific first. */
 export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
 export type Source = (typeof sources)[number]
 
@@ -33,10 +33,9 @@ export interface Resolved<Value> {
   readonly shadows: readonly Origin[]
 }
 
-/** All global settings with their values and origins. */
 export type Settings = { readonly [Name in SettingName]: Resolved<SettingValues[Name]> }
 
-/** The sources of settings; flags by setting name. */
+/** Flags are by setting name. */
 export interface SettingSources {
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Environment
@@ -133,7 +132,7 @@ export function parseTimeout(text: string, name: string): number {
   )
 }
 
-/** Parses the text of a setting. Throws a SettingError that names the setting `name`. */
+/** Throws a SettingError that names the setting `name`. */
 export function parseSetting(text: string, name: string, setting: Setting): Kinds[Kind] {
   return parsers[setting.kind](text, name, setting)
 }

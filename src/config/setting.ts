@@ -3,20 +3,17 @@ export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
 /** Output formats of lists and exports that no terminal shows. */
 export const binaryFormats = ['parquet', 'xlsx'] as const
 export type BinaryFormat = (typeof binaryFormats)[number]
-/** Output formats. */
 export const formats = [...textFormats, ...binaryFormats] as const
 export type Format = (typeof formats)[number]
 
-/** True for a format that is not text. */
 export function isBinaryFormat(format: string): format is BinaryFormat {
   return format === 'parquet' || format === 'xlsx'
 }
 
-/** When to use colour. */
 export const colourModes = ['auto', 'always', 'never'] as const
 export type ColourMode = (typeof colourModes)[number]
 
-/** The type of each kind of setting; durations are in milliseconds. */
+/** Durations are in milliseconds. */
 export interface Kinds {
   text: string
   names: readonly string[]
@@ -26,10 +23,8 @@ export interface Kinds {
   duration: number
   switch: boolean
 }
-/** Kind of a setting's value. */
 export type Kind = keyof Kinds
 
-/** A global setting: its flag, variable and meaning. */
 export interface Setting {
   readonly kind: Kind
   readonly flag: string
@@ -45,7 +40,7 @@ export interface Setting {
   readonly minimum?: number
 }
 
-/** All global settings, in the order of help. Flags, variables and help are derived from this table. */
+/** In the order of help. Flags, variables and help are derived from this table. */
 export const settings = {
   profile: {
     kind: 'text',
@@ -188,7 +183,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings
 
-/** Resolved values of all settings; null if a setting without a default is not set. */
+/** Null if a setting without a default is not set. */
 export type SettingValues = {
   readonly [Name in SettingName]:
     | Kinds[(typeof settings)[Name]['kind']]

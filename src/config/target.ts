@@ -40,7 +40,6 @@ export interface LocalTarget extends Chosen {
   readonly database: string
 }
 
-/** A platform at a URL. */
 export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
   /** An http or https URL, as it was given. */
@@ -52,7 +51,6 @@ export interface RemoteTarget extends Chosen {
   readonly withheld: { readonly profile: string; readonly origin: string } | null
 }
 
-/** The platform or local academy that a command uses. */
 export type Target = LocalTarget | RemoteTarget
 
 /** Returns the name of a target: the host of a platform, or the database of a local academy. */
