@@ -1,11 +1,10 @@
-/** Number of enrolments in a range of percentages, from inclusive, to exclusive; null for no end. */
+/** From inclusive, to exclusive; null for no end. */
 export interface Bucket {
   readonly from: number
   readonly to: number | null
   readonly count: number
 }
 
-/** Enrolments by status. */
 interface StatusCounts {
   readonly enrollments: number
   readonly notStarted: number
@@ -13,7 +12,7 @@ interface StatusCounts {
   readonly completed: number
 }
 
-/** Figures of a set of enrolments; percentages are 0–100, and null where there is nothing to count. */
+/** Percentages are 0–100, and null where there is nothing to count. */
 interface Figures extends StatusCounts {
   readonly completionPercentage: number | null
   readonly averageGradePercent: number | null
@@ -27,7 +26,6 @@ export interface CourseFigures extends Figures {
   readonly courseTitle: string
 }
 
-/** Learners of a course who may need help, by reason. */
 export interface CourseAttention {
   readonly courseId: string
   readonly courseTitle: string
@@ -37,7 +35,6 @@ export interface CourseAttention {
   readonly notPassed: number
 }
 
-/** Activity of learners in a day, a week or a month. */
 export interface ActivityPeriod {
   readonly start: string
   readonly end: string
@@ -47,14 +44,13 @@ export interface ActivityPeriod {
   readonly grades: number
 }
 
-/** Activity period by period. */
 export interface ActivityFigures {
   readonly by: 'day' | 'week' | 'month'
   readonly timeZone: string
   readonly data: readonly ActivityPeriod[]
 }
 
-/** Grades of one item of a course, in per cent of the maximum score. */
+/** In per cent of the maximum score. */
 export interface ItemFigures {
   readonly courseId: string
   readonly courseTitle: string
@@ -68,7 +64,7 @@ export interface ItemFigures {
   readonly passRate: number
 }
 
-/** Everything that a report shows. It names courses and items, never learners. */
+/** It names courses and items, never learners. */
 export interface ReportFigures {
   readonly generatedAt: string
   /** The period of the activity. */
@@ -92,7 +88,6 @@ export interface ReportFigures {
   readonly moreItems: number
 }
 
-/** Language, title and links of a report. */
 export interface ReportOptions {
   /** Title; default: that of the only course, else the words for a report. */
   readonly title?: string | undefined
@@ -102,6 +97,6 @@ export interface ReportOptions {
   readonly courseUrl?: (courseId: string) => string
 }
 
-/** Reasons for help with the words of a report, in display order. */
+/** In display order, with the words of a report. */
 export const reasons = ['inactive', 'stuck', 'notPassed'] as const
 export type Reason = (typeof reasons)[number]

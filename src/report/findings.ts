@@ -80,7 +80,7 @@ function meanActive({ by, data }: ActivityFigures, reportEnd: string): number {
   return counted.reduce((sum, { activeLearners }) => sum + activeLearners, 0) / counted.length
 }
 
-/** Rounds a mean; one below 1 is 1, because 0 would say that there was no activity. */
+/** A mean below 1 is 1, because 0 would say that there was no activity. */
 function roundUpFromZero(mean: number): number {
   return mean > 0 ? Math.max(1, Math.round(mean)) : 0
 }
@@ -167,7 +167,6 @@ function lowestCompletion({ summary }: ReportFigures, { words, percent, roughPer
   ]
 }
 
-/** Returns the entries with the lowest and the highest value, the first of several; undefined of nothing. */
 function extremes<One>(
   all: readonly One[],
   measure: (one: One) => number,

@@ -3,7 +3,6 @@ import { wholeCourse } from '../contract/constants.ts'
 import type { ActivityFigures, ItemFigures, ReportFigures, ReportOptions } from './figures.ts'
 import { type ReportLanguage, reportLanguages, type Words, wordsByLanguage } from './words.ts'
 
-/** Words of a language, and its formats of numbers, percentages and dates. */
 export interface Formats {
   readonly words: Words
   /** Language of the words: that of the document. */
@@ -21,20 +20,19 @@ export interface Formats {
   shortPeriod(start: string, by: ActivityFigures['by']): string
 }
 
-/** A part of a report. */
 export interface PartProps {
   readonly figures: ReportFigures
   readonly formats: Formats
   readonly courseUrl: ReportOptions['courseUrl']
 }
 
-/** Returns the language of the words for a language of dates and numbers; undefined if they are not available in it. */
+/** Undefined if the words are not available in the language. */
 export function wordLanguageOf(language: string): ReportLanguage | undefined {
   const [primary] = new Intl.Locale(language).language.split('-')
   return reportLanguages.find((one) => one === primary)
 }
 
-/** Returns the formats of a language. Throws a RangeError for a malformed tag (BCP 47). */
+/** Throws a RangeError for a malformed tag (BCP 47). */
 export function formatsOf(language: string, timeZone = 'UTC'): Formats {
   const wordLanguage = wordLanguageOf(language) ?? 'en'
   // "en" alone means the American order of dates, which other readers misunderstand.
@@ -82,7 +80,7 @@ function shy(value: number, step: number): number {
 /** Maximum characters of a title. */
 const maxTitle = 120
 
-/** Returns a foreign title on one line, cut, with invisible characters escaped. */
+/** Foreign titles become one line, cut, with invisible characters escaped. */
 export function titleOf(text: string): string {
   return lineOf(text, maxTitle)
 }
@@ -95,7 +93,6 @@ export function titleInSentence(text: string): string {
   return `\u2068${titleOf(text)}\u2069`
 }
 
-/** Returns the name of a graded item. */
 export function itemNameOf({ itemId, itemTitle }: ItemFigures, { words }: Formats): string {
   return itemId === wholeCourse && itemTitle === itemId ? words.wholeCourse : itemTitle
 }

@@ -161,9 +161,7 @@ export function GradesPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** Maximum courses that are compared. */
 const maxCourses = 500
-/** Maximum courses in the table of learners who may need help. */
 const maxConcerned = 20
 
 /** Learners who may need help: how many, why, and in which courses. */

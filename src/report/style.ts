@@ -49,7 +49,6 @@ export const narrowTableStyle = `  section table, section tbody { display: block
     color: var(--soft); }
 `
 
-/** Style of drawings. */
 export const chartStyle = `figure { margin: 0; }
 svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .columns { overflow: visible; }

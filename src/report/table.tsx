@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx'
 
-/** A column of a table. */
 export interface Column {
   readonly name: string
   /** Layout: numbers, flush right; numbers below a long heading; a bar; or long text, such as a URL. */

@@ -1,8 +1,8 @@
-/** Languages that the words of a report are available in; dates and numbers follow any language. */
+/** Dates and numbers follow any language. */
 export const reportLanguages = ['en', 'de'] as const
 export type ReportLanguage = (typeof reportLanguages)[number]
 
-/** Words of a report in one language. Numbers, dates and titles are passed as formatted text. */
+/** Numbers, dates and titles are passed as formatted text. */
 export interface Words {
   readonly title: string
   readonly allCourses: string
