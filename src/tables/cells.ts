@@ -2,7 +2,7 @@ import { jsonText } from '../codec/json-text.ts'
 import { isDay, isInstant } from '../codec/time-text.ts'
 import { type ColumnType, type EncodedColumn, placeOf, TableError } from './column.ts'
 
-/** A value of a table: a time in milliseconds, a day as the number of days since 1970. */
+/** A time is in milliseconds, a day a number of days since 1970. */
 export type Cell = string | number | bigint | boolean | null
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -12,7 +12,7 @@ const ownTime = /^\d{4}-(?:0\d|1[0-2])-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]
 /** An instant that milliseconds hold exactly. */
 const exactInMs = /^[^.]*(?:\.\d{1,3}0*)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Converts a value to a type; undefined if it is not of that type, so that the column becomes text. */
+/** Undefined for a value that is not of the type, so that the column becomes text. */
 export function toCell(value: unknown, type: ColumnType): Cell | undefined {
   if (value === null || value === undefined) return null
   switch (type) {
@@ -38,13 +38,13 @@ function msOf(text: string): number | undefined {
   return Date.parse(text)
 }
 
-/** Returns a value as text: lists and objects as JSON. */
+/** Lists and objects become JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
-/** Returns the type that holds all values of a column: the declared one, or text if one of them does not fit. */
+/** The declared type, or text if a value does not fit it. */
 export function fittingType(values: readonly unknown[], declared: ColumnType | undefined): ColumnType {
   const types = declared === undefined ? (['boolean', 'integer', 'number'] as const) : [declared]
   const isEmpty = values.every((value) => value === null || value === undefined)

@@ -1,4 +1,4 @@
-/** Types of the values in a column. A percentage is a number from 0 to 100, unless its meaning says otherwise. */
+/** A percentage is a number from 0 to 100, unless its meaning says otherwise. */
 export const columnTypes = ['string', 'integer', 'number', 'percent', 'boolean', 'timestamp', 'date'] as const
 export type ColumnType = (typeof columnTypes)[number]
 
@@ -10,7 +10,6 @@ export type Privacy = 'id' | 'name' | 'address' | 'text' | 'time' | 'none'
 
 /** A column of a table, and its entry in the data dictionary. */
 export interface TableColumn {
-  /** Name in a header. */
   readonly name: string
   /** Dotted path of the value in a record. */
   readonly path: string
@@ -27,7 +26,7 @@ export interface TableColumn {
 export type EncodedColumn = Pick<TableColumn, 'name' | 'path'> &
   Partial<Pick<TableColumn, 'unit' | 'meaning' | 'nullMeans'>> & { readonly type?: ColumnType }
 
-/** Receives the bytes of a file; a promise delays the next ones. */
+/** A promise delays the next bytes. */
 export type Sink = (bytes: Uint8Array) => void | Promise<void>
 
 /** Writes a table in batches of records. After an error, the file is incomplete and must be deleted. */
@@ -50,7 +49,7 @@ export class TableError extends Error {
   }
 }
 
-/** Formats a position for an error. Rows count from 1, without the header. */
+/** Rows count from 1, without the header. */
 export function placeOf(row: number, column: Pick<EncodedColumn, 'name'>): string {
   return `row ${row}, column ${JSON.stringify(column.name)}`
 }

@@ -12,7 +12,7 @@ interface Leaf {
   readonly isNullable: boolean
 }
 
-/** Returns the columns of a record's schema: one for each field, or for each field of a nested object. */
+/** One column for each field, or for each field of a nested object. */
 export function describeColumns(table: string, record: z.ZodType): TableColumn[] {
   const leaves = leavesIn(fieldsIn(record) ?? {}, '', false)
   const paths = leaves.map(({ path }) => path)

@@ -5,11 +5,9 @@ import type { Operation } from '../contract/operation.ts'
 import type { TableColumn } from './column.ts'
 import { describeColumns } from './describe-columns.ts'
 
-/** A table of the data dictionary. */
 export interface Table {
-  /** Name of the table: `learners`, `users`. */
   readonly name: string
-  /** Operation that lists its rows. */
+  /** Operation that lists the rows. */
   readonly operation: string
   readonly columns: readonly TableColumn[]
 }
@@ -18,8 +16,8 @@ export interface Table {
 const otherLists = ['analytics.statements', 'analytics.rows', 'analytics.changes', 'analytics.learnerChanges']
 
 /**
- * The data dictionary: the rows of each list of the API, derived from its schemas. The build replaces this module by its value,
- * so that no command loads zod for it.
+ * The rows of each list of the API, derived from its schemas. The build replaces this module by its value, so that no
+ * command loads zod for it.
  */
 export const tables: readonly Table[] = operations.flatMap((operation) => {
   const record = itemIn(operation)

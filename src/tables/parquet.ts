@@ -13,7 +13,6 @@ import { valueAt } from './paths.ts'
 
 /** Bytes of values in a row group, about: BigQuery recommends 16 MiB and more, and they are held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
-/** Maximum rows of a row group. */
 const maxGroupRows = 65_536
 
 /**
@@ -192,7 +191,7 @@ class SinkWriter extends ByteWriter {
   }
 }
 
-/** Returns the schema: all columns may be null. */
+/** All columns may be null. */
 function schemaOf(columns: readonly EncodedColumn[], types: readonly ColumnType[]): SchemaElement[] {
   return [
     { name: 'schema', num_children: columns.length },
@@ -222,7 +221,7 @@ const physical: Readonly<
   date: { type: 'INT32', converted_type: 'DATE' },
 }
 
-/** Converts the values of a column. Throws a TableError if one does not fit the type of earlier rows. */
+/** Throws a TableError for a value that does not fit the type of earlier rows. */
 function dataOf(values: readonly unknown[], column: EncodedColumn, type: ColumnType, before: number): Cell[] {
   return values.map((value, index) => {
     const cell = toCell(value, type)

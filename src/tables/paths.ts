@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/json-text.ts'
 
-/** Returns the value at a dotted path, `assessmentCriteria.passingScore`. */
+/** Paths are dotted: `assessmentCriteria.passingScore`. */
 export function valueAt(value: unknown, path: string): unknown {
   if (!isJsonObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
@@ -8,7 +8,6 @@ export function valueAt(value: unknown, path: string): unknown {
   return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
 }
 
-/** A value of a record, and the name of its column. */
 export interface LabelledPath {
   readonly path: string
   readonly label: string

@@ -161,7 +161,7 @@ export const privacyByField: Readonly<Record<string, Privacy>> = {
   ]),
 }
 
-/** Returns how a field of a table identifies a person; undefined without an entry. */
+/** Undefined without an entry. */
 export function findPrivacy(table: string, path: string): Privacy | undefined {
   const leaf = path.slice(path.lastIndexOf('.') + 1)
   const name = [`${table}.${path}`, `${table}.${leaf}`, path, leaf].find((name) =>
