@@ -20,7 +20,6 @@ import { type IdMaker, type IdPrefix, seededIdMaker } from '../server/database/i
 import { backUp, overwrite } from '../server/database/sqlite/backup.ts'
 import { type RunningServer, serve } from '../server/socket/serve.ts'
 
-/** Options of a temporary academy. */
 export interface TemporaryOptions {
   /** Seeds as `server exec --seed` takes them. */
   readonly seeds: readonly string[]

@@ -242,7 +242,6 @@ async function batches<Item>(
   }
 }
 
-/** Maximum webhooks in memory. */
 const maxWebhooks = 10_000
 
 interface Waiter {
@@ -250,7 +249,6 @@ interface Waiter {
   readonly resolve: (webhook: Webhook) => void
 }
 
-/** The webhooks of an academy. */
 class WebhookLog {
   #webhooks: Webhook[] = []
   /** Webhooks that `next` has not returned yet. */
