@@ -3,7 +3,6 @@ import type { JsonObject } from '../codec/json-text.ts'
 import type { HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
 
-/** Path parameters by name. */
 export type PathParameters = Readonly<Record<string, string>>
 
 /** Options of every call. */

@@ -85,7 +85,7 @@ export interface CallerOptions {
   readonly onExchange?: ((report: ExchangeReport) => void) | undefined
 }
 
-/** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
+/** Throws RequestError if the base URL is invalid. */
 export function createCaller(options: CallerOptions): Caller {
   return new PlatformCaller(options)
 }
@@ -100,7 +100,6 @@ class PlatformCaller implements Caller {
   /** Sends requests as they are. */
   readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
-  /** True for an academy in this process. */
   readonly #isInProcess: boolean
   /** Ids by reference, where the platform is no server of this API. */
   readonly #ids = new Map<string, Promise<string>>()
@@ -229,7 +228,6 @@ class PlatformCaller implements Caller {
     return this.#isOurs
   }
 
-  /** The calls that preparing a write makes. */
   get #untyped() {
     return {
       isOurs: this.isOurs,

@@ -40,7 +40,6 @@ const messageByCode: Readonly<Record<ConnectionCode, (host: string, reason: stri
   failed: (host, reason) => `Connection to ${host} failed: ${reason}`,
 }
 
-/** Messages for a connection through a proxy. */
 const proxyMessageByCode: Partial<
   Record<ConnectionCode, (proxy: string, host: string, reason: string) => string>
 > = {
@@ -57,7 +56,6 @@ const proxyMessageByCode: Partial<
 /** OpenSSL's messages for data that is not TLS, such as a response in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
-/** Point of an exchange at which an error occurred. */
 interface Moment {
   readonly part: 'head' | 'body'
   readonly connectTimeoutMs: number

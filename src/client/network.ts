@@ -17,7 +17,6 @@ const keepAliveMs = 4000
 /** Number of requests after which undici, at half the time per request, has made up for its load time. */
 const maxDirectRequests = 500
 
-/** Options of the transport of a command. */
 export interface NetworkOptions extends UndiciOptions {
   /** Number of requests to send with Node's own client (default 500). */
   readonly maxDirectRequests?: number

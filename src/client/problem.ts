@@ -88,7 +88,6 @@ function ownProblem(problem: Readonly<Record<string, unknown>> | null): ErrorCon
   return { detail, faults, code: textOf(problem?.['code']) }
 }
 
-/** Content of an error response. */
 interface ErrorContent {
   /** The error as text; null if there is none. */
   readonly detail: string | null

@@ -7,7 +7,6 @@ import type { Operation } from '../contract/operation.ts'
 import type { AnyInput, OutgoingRequest, Result } from './call.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
-/** A page of a list. */
 export interface RawPage {
   readonly items: readonly unknown[]
   /** The object that encloses the items. */
@@ -38,7 +37,7 @@ function isConfirmed(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
 
-/** Reads a response as the operation declares it; undefined if it declares no body. */
+/** Undefined if the operation declares no body. */
 export async function readAnswer(
   target: Target,
   reply: HttpResponse,
@@ -58,7 +57,6 @@ function undeclaredError(target: Target): ProtocolError {
   return new ProtocolError(target, 'unexpected_shape', `${subjectOf(target)} is not what the API declares`)
 }
 
-/** Reads a page of a list. */
 export async function readPage(target: Target, reply: HttpResponse): Promise<RawPage> {
   const { value: body } = await readBody(target, reply)
   if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclaredError(target)
@@ -85,13 +83,11 @@ export async function* readPages(
   }
 }
 
-/** Returns the error for a platform that sent the same page again as its next one. */
 function repeatedError(request: OutgoingRequest): ProtocolError {
   const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
   return new ProtocolError(request, 'cursor_repeated', message)
 }
 
-/** Returns the address with a query parameter set. */
 function withParameter(address: string, name: string, value: string): string {
   const url = new URL(address)
   url.searchParams.set(name, value)
@@ -109,13 +105,11 @@ export interface StreamedResponse extends HttpResponse {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** Returns the response with its body as a stream. */
 export function streamOf(response: HttpResponse): StreamedResponse {
   const { body } = response
   return { ...response, body: body === null ? null : bytesOf(body) }
 }
 
-/** Yields the chunks of a body as bytes. */
 export async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
   const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : body
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
@@ -255,7 +249,6 @@ export function assertMediaType(target: Target, reply: HttpResponse, media: read
   }
 }
 
-/** True for a web page. */
 export function isPage(reply: HttpResponse, text: string): boolean {
   return mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))
 }

@@ -23,7 +23,6 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
   'too_slow',
 ])
 
-/** The delay before another attempt. */
 export interface Wait {
   readonly waitMs: number
   /** Number of the failed attempt, from 1. */
@@ -32,7 +31,6 @@ export interface Wait {
   readonly error: Error
 }
 
-/** Number of attempts and delays between them. */
 export interface RetryPolicy {
   readonly attempts: number
   /** Longest `Retry-After` to honour; a longer one throws the error at once. */
@@ -84,7 +82,6 @@ export async function retry<Answer>(
   }
 }
 
-/** True for an error that may disappear on a retry. */
 function isRetried(error: unknown): error is ApiError | ConnectionError | TimeoutError {
   if (error instanceof ConnectionError) return !lastingFaults.has(error.code)
   if (error instanceof ApiError) {
@@ -104,16 +101,14 @@ export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): b
   return error instanceof ApiError ? ambiguousStatuses.has(error.status) : ambiguousFaults.has(error.code)
 }
 
-/** Returns the delay before the next attempt; null if `Retry-After` exceeds the limit. */
+/** Null if `Retry-After` exceeds the limit. */
 function waitAfter(error: Error, attempt: number, { maxRetryWaitMs, random }: RetryPolicy): number | null {
   const jitterMs = Math.floor(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1)))
   const toldMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
   return toldMs > maxRetryWaitMs ? null : toldMs + jitterMs
 }
 
-/** Requests that settling may send. */
 interface Settling<T> {
-  /** Reads the current state of a resource. */
   readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
   /** Sends the request again, once, with other headers. */
   readonly repeat: (request: OutgoingRequest) => Promise<T>

@@ -21,7 +21,6 @@ export interface ExchangeReport {
   readonly durationMs: number
 }
 
-/** Options of a sender. */
 interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
@@ -85,7 +84,6 @@ export class Sender {
     })
   }
 
-  /** Sends once, without retries. */
   sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T> {
     return this.#attempt(request, 1, consume, { done: false })
   }
@@ -111,7 +109,7 @@ export class Sender {
     }
   }
 
-  /** Adds the credential. Throws RequestError if it would be sent unencrypted. */
+  /** Throws RequestError if the credential would be sent unencrypted. */
   async #sign(request: OutgoingRequest): Promise<OutgoingRequest> {
     const { authorization, baseUrl } = this.#options
     const value = 'authorization' in request.headers ? null : await authorization?.()
@@ -131,7 +129,6 @@ export class Sender {
     throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
   }
 
-  /** Sends a request within the timeouts, and reports it. */
   async #sendOver(request: HttpRequest, attempt: number): Promise<HttpResponse> {
     const { transport, now, onExchange } = this.#options
     const { method, url, headers } = request

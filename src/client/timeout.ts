@@ -5,7 +5,7 @@ import { TimeoutError } from './errors.ts'
 /** Minimum data of a body within `timeoutMs`; without it, a slow body could hold a command for ever. */
 const minWindowBytes = 1024
 
-/** Timeouts of an attempt, in milliseconds. */
+/** In milliseconds. */
 export interface Timeouts {
   /** Time until the response headers, including the connection. */
   readonly timeoutMs: number
@@ -56,7 +56,6 @@ class TimedExchange {
     request.signal?.addEventListener('abort', this.#forwardAbort, { once: true })
   }
 
-  /** Signal for the transport. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }

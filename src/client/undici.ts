@@ -15,7 +15,6 @@ export interface UndiciOptions {
   readonly env?: Environment
 }
 
-/** A transport with connections to close. */
 export type ClosableTransport = Transport & { close(): Promise<void> }
 
 /**
@@ -82,7 +81,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   return Object.assign(send, { close })
 }
 
-/** Returns default request headers. No compression on loopback, where it costs more than it saves. */
+/** No compression on loopback, where it costs more than it saves. */
 export function defaultHeaders(hostname: string): HttpHeaders {
   const coding = isLoopbackHost(hostname) ? 'identity' : acceptedCodings
   return { 'accept-encoding': coding, 'user-agent': userAgent }
@@ -115,7 +114,6 @@ export function joinHeaders(headers: Readonly<Record<string, string | string[] |
   return lines
 }
 
-/** A response received through undici. */
 interface Dispatched {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>

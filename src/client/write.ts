@@ -5,7 +5,6 @@ import type { Operation } from '../contract/operation.ts'
 import type { AnyInput, Result } from './call.ts'
 import { ApiError, RequestError } from './errors.ts'
 
-/** A platform to write to. */
 interface WrittenPlatform {
   readonly host: string
   readonly isOurs: () => boolean

@@ -8,7 +8,6 @@ import { FilterCheck } from './filters.ts'
 import { incomplete } from './lists.ts'
 import type { FoundCall } from './operations.ts'
 
-/** How the CSV of a platform is read. */
 interface CsvOptions {
   readonly isChecked: boolean
   readonly encoding: string | undefined

@@ -5,7 +5,6 @@ import { hostOf, PlatformError, RequestError, type Target } from '../errors.ts'
 import type { FoundCall } from './operations.ts'
 import type { Place, PlatformFile } from './platform-file.ts'
 
-/** Reads and writes the fields of one kind of record. */
 export interface Fields {
   /** Returns a record of theirs with our names and values; members that are no field of ours stay as they are. */
   read(target: Target, theirs: JsonObject): JsonObject
@@ -20,7 +19,6 @@ export function letters(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase()
 }
 
-/** Creates the fields of an operation's records. */
 export function createFields({ operation, noun }: FoundCall, file: PlatformFile | null): Fields {
   const described = Object.entries(file?.records?.[noun] ?? {}).map(([field, place]) => ({
     field,
@@ -154,7 +152,6 @@ function pathsInside({ holds: { answer } }: FoundCall['operation'], noun: string
   return answer.flatMap((path) => (path.startsWith(`${noun}.`) ? [path.slice(noun.length + 1)] : []))
 }
 
-/** True for a field whose value is a time. */
 export function isTime(field: string): boolean {
   return /(At|Until|lastAccessed)$/.test(field)
 }

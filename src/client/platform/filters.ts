@@ -9,7 +9,6 @@ import type { FoundCall } from './operations.ts'
 /** Judges a row: true if it matches, false if it is outside of a filter, else the field that it does not show. */
 type Judge = (row: JsonObject) => boolean | { readonly hidden: string }
 
-/** Checks the rows of a list against the filters that were sent. */
 export class FilterCheck {
   readonly #judges: (readonly [parameter: string, judge: Judge])[]
   readonly #outside = new Map<string, number>()

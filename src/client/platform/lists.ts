@@ -20,7 +20,6 @@ export interface PageReply {
   readonly found: FoundCall
   readonly body: unknown
   readonly headers: HttpHeaders
-  /** Query that was sent. */
   readonly sent: URLSearchParams
 }
 

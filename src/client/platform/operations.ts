@@ -1,7 +1,6 @@
 import { type Call, calls } from '../../contract/calls.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 
-/** An operation that a request calls. */
 export interface FoundCall {
   readonly operation: Call
   /** Kind of its records: `course`, or `learner` for the rows of the learner export. */
@@ -32,7 +31,7 @@ export function kindOf(id: string): string {
   return group === 'analytics' ? 'learner' : group.replace(/(?<!s)s$/, '')
 }
 
-/** Returns the operation that a request calls; null for any other request. */
+/** Null for any request that calls no operation. */
 export function findCall({ method, url }: HttpRequest): FoundCall | null {
   const { origin, pathname, searchParams } = new URL(url)
   for (const { operation, noun, pattern } of patterns) {

@@ -86,7 +86,6 @@ const operation = z.union([
   }),
 ])
 
-/** The form of a platform file. */
 const PlatformSchema = z
   .strictObject({
     learnctlPlatform: z.literal(1),
@@ -158,7 +157,6 @@ export function membersAt(path: readonly PropertyKey[]): string[] {
   return inside(PlatformSchema, path)
 }
 
-/** Returns a value that the schema accepts as a platform file. */
 export function platformFileOf(value: unknown): z.ZodSafeParseResult<PlatformFile> {
   // The schema has the form of the type, whose optional members cannot be undefined.
   return PlatformSchema.safeParse(value, { reportInput: true }) as z.ZodSafeParseResult<PlatformFile>

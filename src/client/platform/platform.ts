@@ -41,7 +41,6 @@ function isLines({ query }: FoundCall): boolean {
   return query.get('format') === 'ndjson'
 }
 
-/** One call of an operation on another platform. */
 class PlatformCall {
   readonly described: DescribedOperation | 'not offered'
   readonly #file: PlatformFile | null
@@ -64,7 +63,6 @@ class PlatformCall {
     return this.described === 'not offered' ? {} : this.described
   }
 
-  /** Returns the request as the platform takes it. */
   request(): HttpRequest {
     const asked = this.#asked
     const { operation, base, params, query } = this.#found

@@ -7,7 +7,6 @@ import type { FoundCall } from './operations.ts'
 /** Fields that no answer shows. */
 const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
 
-/** A write, and the record in its answer. */
 export interface AnsweredWrite {
   readonly target: Target
   readonly found: FoundCall
