@@ -10,7 +10,7 @@ import type { IdMaker } from './database/id.ts'
 import { type CourseDigest, type Digest, nextDigestAt } from './events/digest.ts'
 import { type EndpointRow, endpointColumns, isKept, toChatSettings } from './events/endpoint-row.ts'
 
-/** Maximum courses of a digest; courses with most learners who need attention come first. */
+/** Courses with most learners who need attention come first. */
 const maxCourses = 30
 /** Maximum courses whose learners are named, and learners of each. */
 const [maxNamedCourses, maxNamed] = [10, 5] as const
@@ -52,7 +52,7 @@ export async function queueDigests({
   }
 }
 
-/** Returns the period of a digest: from a day before it was due, so that a late one leaves nothing out. */
+/** From a day before the digest was due, so that a late one leaves nothing out. */
 function periodUntil(now: Date, dueAt: string): Pick<Digest, 'since' | 'until'> {
   const since = Math.max(Date.parse(dueAt) - dayMs, now.getTime() - maxPeriodMs)
   return { since: new Date(since).toISOString(), until: now.toISOString() }
@@ -130,7 +130,6 @@ async function countsOf(
   return new Map(rows.map(({ course_id: courseId, learners }) => [courseId, Number(learners)]))
 }
 
-/** Returns the first learners of a course who need attention. */
 async function idsAtRisk(
   database: Database,
   { courseId, attention }: Pick<CourseDigest, 'courseId' | 'attention'>,

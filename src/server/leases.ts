@@ -54,7 +54,7 @@ async function readLease(database: Database): Promise<StoredLease | null> {
   return row ? (JSON.parse(row.value) as StoredLease) : null
 }
 
-/** True if an admin asks and the holder is none: an instructor's lease must not keep admins from applying. */
+/** An admin asks and the holder is none: an instructor's lease must not keep admins from applying. */
 async function yieldsTo(call: Call, { userId }: StoredLease): Promise<boolean> {
   return isRole(call, 'admin') && (await findUser(call.database, userId)).role !== 'admin'
 }

@@ -1,12 +1,12 @@
 import { formatCount } from '../codec/display-text.ts'
 import { type ErrorCode, type Fault, type Problem, phraseOf, statusOf } from '../contract/errors.ts'
 
-/** An error of the API with its code; the app converts it to problem details (RFC 9457). */
+/** The app converts it to problem details (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly code: ErrorCode
   readonly errors: readonly Fault[] | undefined
-  /** Number of faults besides `errors`. */
+  /** Faults besides `errors`. */
   readonly more: number
   /** Additional members of the problem. */
   readonly members: Readonly<Record<string, unknown>>
@@ -36,7 +36,6 @@ export class ProblemError extends Error {
   }
 }
 
-/** Returns the problem details of an error for this request. */
 export function problemOf(error: ProblemError, instance: string, requestId: string): Problem {
   return {
     type: 'about:blank',
@@ -86,13 +85,13 @@ export function shuttingDown(): ProblemError {
   return unavailable('The server is shutting down.', 5)
 }
 
-/** 422 with the faults of the body, and the number of further ones. */
+/** 422; `more` is the number of further faults. */
 export function invalid(errors: readonly Fault[], more = 0): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'
   return new ProblemError(only, problemsIn(errors, more), { errors, more })
 }
 
-/** Summarizes the faults of a request in one sentence: the only one, or their number and places. */
+/** One sentence: the only fault, or their number and places. */
 export function problemsIn(errors: readonly Fault[], more = 0): string {
   return sentence(errors.length === 1 ? errors.map(describe).join() : counted(errors, more))
 }
@@ -114,17 +113,16 @@ function counted(errors: readonly Fault[], more: number): string {
   return `${formatCount(errors.length + more)} problems found: ${named}${rest}`
 }
 
-/** Formats a place: `#/modules/0/title` as `modules.0.title`; a parameter by its name. */
+/** `#/modules/0/title` as `modules.0.title`; a parameter by its name. */
 function placeOf({ pointer = '', parameter }: Fault): string {
   return parameter ?? (pointer.slice(2).replaceAll('/', '.') || 'The body')
 }
 
-/** Formats `Course crs_1 not found.` */
+/** `Course crs_1 not found.` */
 export function notFoundDetail(kind: string, reference: string): string {
   return `${kind} ${reference} not found.`.replace(/^./, (letter) => letter.toUpperCase())
 }
 
-/** Adds a full stop unless the text ends with a question mark. */
 function sentence(text: string): string {
   return text.endsWith('?') ? text : `${text}.`
 }

@@ -20,7 +20,7 @@ const regrading: Regrading = {
 /** Cached, because an app caches its router by these routes. */
 let courseRoutes: readonly Route[] | undefined
 
-/** Loads the routes of each group of the contract. A group without routes does not compile. */
+/** A group without routes does not compile. */
 const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrading)),
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
@@ -47,7 +47,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
-/** Loads routes for requests without parameters, which need no schemas. */
+/** For requests without parameters, which need no schemas. */
 const plainRoutes: Partial<typeof routes> = {
   courses: async () => (await import('./courses/course-reads.ts')).plainCourseRoutes,
   users: async () => (await import('./users/user-reads.ts')).plainUserRoutes,
@@ -66,7 +66,7 @@ type FirstStep<Path> = Path extends `/v1/webhooks/${infer Rest}`
         ? Step
         : never
 
-/** The group of each first step of a path. A missing step of the contract does not compile. */
+/** By first step of a path. A missing step of the contract does not compile. */
 const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: Name } = {
   courses: 'courses',
   'deleted-courses': 'courses',
@@ -121,12 +121,11 @@ export function resourceIn(path: string): string {
   return rest.slice(0, rest[0] === 'webhooks' ? 2 : 1).join('/')
 }
 
-/** Returns the routes of all groups. */
 export async function loadAllRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }
 
-/** Loads all routes besides the API: deliveries of other systems, calendars, OAuth 2.0, OneRoster and the dashboard. */
+/** Besides the API: deliveries of other systems, calendars, OAuth 2.0, OneRoster and the dashboard. */
 export async function loadAllWebRoutes(): Promise<WebRoute[]> {
   const [
     { inboxRoute },

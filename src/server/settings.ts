@@ -16,7 +16,7 @@ import { resourceOf, routesOf } from './http/schema-routes.ts'
 /** Name of the version and time of the settings in their table. */
 const changeSetting = 'settings_change'
 
-/** Routes of the academy's settings. They are rows of the database, so all servers and commands on it share them. */
+/** Settings are rows of the database, so all servers and commands on it share them. */
 export const settingsRoutes = routesOf(settings, {
   get: ({ database }) => readSettings(database),
 

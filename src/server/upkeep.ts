@@ -8,10 +8,9 @@ import { queueDigests } from './digests.ts'
 import { tidyOutbox } from './events/record-attempt.ts'
 import { finishRegrading } from './grades/regrade.ts'
 
-/** Ends repeated work; waits for running work. */
+/** Waits for running work. */
 export type Stop = () => Promise<void>
 
-/** Calls a function once, later. */
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 
 const sweepIntervalMs = 60_000

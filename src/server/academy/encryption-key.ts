@@ -6,7 +6,6 @@ import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { openAcademyFile, openAcademyOnPostgres } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
-/** The encryption key of an academy, for replacing it. */
 interface EncryptionKey {
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly trouble: () => Promise<string | undefined>

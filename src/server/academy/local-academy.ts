@@ -18,7 +18,6 @@ import type { UpgradeWatch } from './upgrade-in-process.ts'
 /** An academy in this process, without a port and a credential. */
 export interface OpenAcademy {
   readonly path: string
-  /** True if this call created the academy. */
   readonly created: boolean
   readonly transport: Transport
   /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
@@ -66,17 +65,16 @@ export async function openAcademy({
   now?: () => Date
   /** Cost of checking a password; default a tenth of a second. */
   passwordCost?: PasswordCost
-  /** Observes a long upgrade. */
   watch?: UpgradeWatch | undefined
-  /** Generates the ids; default by time and randomness. */
+  /** Default: by time and randomness. */
   ids?: IdMaker | undefined
   /** The academy ends with its process: writes do not wait for the disk. */
   temporary?: boolean
-  /** Variables with proxies for outgoing requests; none by default. */
+  /** Variables with proxies; none by default. */
   env?: Readonly<Record<string, string | undefined>>
   /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
   mustExist?: boolean
-  /** Receives the events of all changes, whether an endpoint subscribes to them or not. */
+  /** Also those that no endpoint subscribes to. */
   onEvents?: OnEvents | undefined
 }): Promise<OpenAcademy> {
   const {

@@ -14,27 +14,26 @@ import type { UpgradeWatch } from './upgrade-in-process.ts'
 
 /** Minimum size of an academy whose upgrade is reported: a smaller one is upgraded too quickly to notice. */
 const noticedBytes = 64 * 1024 * 1024
-/** Time to wait for another process that is upgrading the same academy. */
+/** For another process that is upgrading the same academy. */
 const upgradeWaitMs = 3_600_000
 
-/** An open academy, in a file or on PostgreSQL; `created` is true if this call created it. */
+/** `created` is true if this call created it. */
 export interface AcademyFile {
   readonly database: Store
   readonly created: boolean
   readonly newId: IdMaker
 }
 
-/** Options for opening a file. */
 interface FileOptions {
-  /** Time that a write waits for another process's lock (default 10 s). */
+  /** For another process's lock; default 10 s. */
   readonly waitMs?: number | undefined
-  /** Observes a long upgrade, which then runs in its own process. */
+  /** A long upgrade runs in its own process. */
   readonly watch?: UpgradeWatch | undefined
-  /** Generates the ids of the academy; default by time and randomness. */
+  /** Default: by time and randomness. */
   readonly ids?: IdMaker | undefined
-  /** True for an academy that ends with its process: writes do not wait for the disk. */
+  /** The academy ends with its process: writes do not wait for the disk. */
   readonly temporary?: boolean | undefined
-  /** True to open only an existing academy: a missing file is a DatabaseError of the kind `missing`. */
+  /** A missing file is a DatabaseError of the kind `missing`. */
   readonly mustExist?: boolean | undefined
 }
 
@@ -81,12 +80,12 @@ export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<v
   await upgradeInProcess(path, watch)
 }
 
-/** True for a file that needs no upgrade, according to its first bytes. */
+/** Reads only the first bytes. */
 export function isCurrent(path: string): boolean {
   return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: schemaVersion })
 }
 
-/** Upgrades the academy in a file, in this process. Throws DatabaseError. */
+/** In this process. Throws DatabaseError. */
 export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
   const database = openExisting(path, upgradeWaitMs)
   try {

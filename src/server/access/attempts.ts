@@ -9,7 +9,6 @@ export interface Attempts {
    * wait if it is too early for one of them.
    */
   begin(names: readonly string[]): Promise<number>
-  /** Forgets the failures after a successful attempt. */
   forgive(names: readonly string[]): Promise<void>
 }
 
@@ -47,7 +46,6 @@ function delayMs(failures: number): number {
   return failures < withoutDelay ? 0 : Math.min(maxDelaySeconds, 2 ** (failures - withoutDelay)) * 1000
 }
 
-/** Key of the attempts under one name. */
 interface AttemptKey {
   readonly slot: number
   /**
@@ -57,11 +55,10 @@ interface AttemptKey {
   readonly name: string
 }
 
-/** Stored attempts under one name. */
 interface StoredAttempts {
   readonly place: AttemptKey
   readonly failures: number
-  /** Earliest time of the next attempt, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly nextMs: number
 }
 
@@ -70,7 +67,7 @@ interface AttemptRow extends Row {
   readonly next_at: string
 }
 
-/** How long attempts count after their last delay. */
+/** Counted from the end of the last delay. */
 const maxAttemptAgeMs = 60 * 60 * 1000
 
 /**
@@ -79,7 +76,7 @@ const maxAttemptAgeMs = 60 * 60 * 1000
  */
 const maxRows = 65_536
 
-/** Reads the attempts under a name; without any, no failures and no delay. */
+/** Without any, no failures and no delay. */
 export async function readAttempts(database: Database, name: string, nowMs: number): Promise<StoredAttempts> {
   const place = await placeOf(database, name)
   const row = await database.one<AttemptRow>(
@@ -88,7 +85,7 @@ export async function readAttempts(database: Database, name: string, nowMs: numb
   return { place, failures: row?.failures ?? 0, nextMs: row ? Date.parse(row.next_at) : nowMs }
 }
 
-/** Stores attempts, in place of the previous ones in the slot. */
+/** Replaces the previous ones in the slot. */
 export async function storeAttempts(
   database: Database,
   { place, failures, nextMs }: StoredAttempts,
@@ -100,7 +97,6 @@ export async function storeAttempts(
       name = excluded.name, failures = excluded.failures, next_at = excluded.next_at`)
 }
 
-/** Deletes the attempts under a name. */
 async function deleteAttempts(database: Database, name: string): Promise<void> {
   const place = await placeOf(database, name)
   await database.run(sql`delete from attempts where slot = ${place.slot} and name = ${place.name}`)

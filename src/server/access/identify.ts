@@ -11,7 +11,6 @@ import { instructorAccess } from './sight.ts'
 const challenge = 'Bearer realm="learnctl"'
 const lastUsedEveryMs = 60_000
 
-/** A credential and its owner, from their rows. */
 interface CredentialRow extends Row {
   readonly id: string
   readonly user_id: string
@@ -22,7 +21,7 @@ interface CredentialRow extends Row {
   readonly instructor_access: string
 }
 
-/** A credential, its owner, and what must be checked each time it is used. */
+/** With what must be checked each time it is used. */
 export interface Credential {
   readonly principal: Principal
   readonly expiresAt: string | null
@@ -32,7 +31,7 @@ export interface Credential {
   usedMs: number
 }
 
-/** The caller, and whether to store the time of this use. */
+/** `touch`: store the time of this use. */
 export interface Identity {
   readonly principal: Principal
   readonly touch: boolean
@@ -100,7 +99,6 @@ export async function localPrincipal(database: Database): Promise<Principal> {
   return { userId: user.id, role, sees, scopes: grantable[role], method: 'local', credential: 'local' }
 }
 
-/** Stores when a key or a grant was last used. */
 export async function touchCredential(
   database: Database,
   { method, credential }: Principal,
@@ -121,7 +119,6 @@ async function findKeyRow(database: Database, hash: string): Promise<CredentialR
     where k.hash = ${hash} and k.revoked_at is null and u.status = 'active'`)
 }
 
-/** Returns the grant of an access token, with the token's own scopes and expiry. */
 async function findTokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role, ${instructorAccess} as instructor_access
@@ -154,7 +151,6 @@ function invalidToken(detail: string): ProblemError {
   })
 }
 
-/** Caches credentials for a moment. */
 export interface CredentialCache<Found> {
   /**
    * Returns the cached credential with this digest, else the result of `look`, which is cached unless
@@ -176,7 +172,7 @@ interface Entry<Found> {
   readonly untilMs: number
 }
 
-/** Creates a credential cache; `nowMs` must be monotonic. */
+/** `nowMs` must be monotonic. */
 export function createCredentialCache<Found extends object>(
   nowMs: () => number = () => performance.now(),
 ): CredentialCache<Found> {

@@ -19,29 +19,27 @@ const maxFileBytes = 1024
 /** Error codes of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** The key that seals an academy's secrets. */
 export interface SealingKey {
-  /** Identifies the key without revealing it. */
+  /** Does not reveal the key. */
   readonly id: string
   readonly bytes: Uint8Array
 }
 
-/** An unusable key file; the message continues its name. */
+/** The message continues the name of the file. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
 
-/** Storage of an academy's key. */
 export interface KeySource {
   /** Name in messages. */
   readonly shown: string
-  /** Returns the key; undefined if none exists. Throws KeyFileError if it is unusable. */
+  /** Undefined if none exists. Throws KeyFileError if it is unusable. */
   read(): SealingKey | undefined
-  /** Creates a key if none exists and returns the existing one. Throws KeyFileError. */
+  /** Returns the existing key if there is one. Throws KeyFileError. */
   make(): SealingKey
 }
 
-/** Stores a key in a file, mode 0600: one line of base64url. */
+/** Mode 0600: one line of base64url. */
 export function fileKeySource(path: string): KeySource {
   return {
     shown: basename(path),
@@ -55,7 +53,7 @@ export function fileKeySource(path: string): KeySource {
   }
 }
 
-/** Keeps a key in memory, for an academy that ends with its process. */
+/** For an academy that ends with its process. */
 export function memoryKeySource(): KeySource {
   let key: SealingKey | undefined
   return {

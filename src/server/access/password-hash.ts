@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, PasswordCost & { maxmem: number }, Buffer>(scrypt)
 
-/** Cost of checking a password: the parameters of scrypt (RFC 7914 §2). */
+/** The parameters of scrypt (RFC 7914 §2). */
 export interface PasswordCost {
   readonly N: number
   readonly r: number
@@ -29,7 +29,7 @@ export function unmatchablePassword({ N, r, p } = defaultCost): string {
  */
 export const maxPasswordLength = 256
 
-/** Hashes a password for storage: scrypt (RFC 7914) with its parameters and salt. */
+/** scrypt (RFC 7914) with its parameters and salt. */
 export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   if (password.length > maxPasswordLength) throw new RangeError('the password is too long to be hashed')
   const salt = randomBytes(16)
@@ -39,7 +39,6 @@ export async function hashPassword(password: string, cost = defaultCost): Promis
   )
 }
 
-/** True if the password matches the stored hash. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   if (password.length > maxPasswordLength) return false
   const [, N, r, p, salt = '', derived = ''] = stored.split('$')

@@ -12,7 +12,6 @@ interface PasswordCaller {
   readonly isClientGone: () => boolean
 }
 
-/** Returns the turn of a signed-in caller. */
 export function callerOf({
   principal,
   isClientGone,
@@ -25,9 +24,9 @@ export function callerOf({
  * if the caller has too many waiting, and 408, for the log, if the client has disconnected.
  */
 export interface Passwords {
-  /** Hashes a new password; null if it is too common. */
+  /** Null if it is too common. */
   hash(caller: PasswordCaller, password: string): Promise<string | null>
-  /** True if the password matches `stored`. Takes as long if `stored` is null, and returns false. */
+  /** Takes as long if `stored` is null, and returns false. */
   verify(caller: PasswordCaller, password: string, stored: string | null): Promise<boolean>
 }
 
@@ -39,7 +38,7 @@ const maxConcurrent = 3
 /** Loaded when needed: most runs use no password. */
 const hashing = () => import('./password-hash.ts')
 
-/** Creates the passwords of an app, with as many hashes at a time as processors, but at most three. */
+/** As many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), maxWaiting })
 
@@ -73,7 +72,6 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   }
 }
 
-/** Runs work in turns, a few pieces at a time. */
 interface FairQueue {
   /**
    * Runs the work in its turn. Turns rotate among the groups with waiting work, and within a group among its
@@ -86,7 +84,7 @@ interface FairQueue {
   run<Result>(group: string, member: string, work: () => Promise<Result>): Promise<Result>
 }
 
-/** A group has its maximum of waiting work. */
+/** Its group has the maximum of waiting work. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }

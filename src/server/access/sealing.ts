@@ -23,11 +23,10 @@ const form = /^v1\.([0-9a-f]{16})\.([\w-]+)$/
  * opened for another one. Throws 503 `encryption_unavailable` if the key is missing or wrong.
  */
 export interface Sealing {
-  /** Encrypts a text. The first one creates the academy's key. */
+  /** The first text creates the academy's key. */
   seal(database: Database, place: string, text: string): Promise<string>
-  /** Decrypts a text that was sealed for this place. */
   open(place: string, sealed: string): string
-  /** Returns why the academy's sealed texts cannot be opened; undefined if they can. */
+  /** Undefined if sealed texts can be opened. */
   trouble(database: Database): Promise<string | undefined>
   /**
    * Makes the next secret create a new key, or use the existing file; texts sealed before may be lost.
@@ -36,13 +35,12 @@ export interface Sealing {
   forget(database: Database): Promise<{ readonly keyId: string }>
 }
 
-/** The academy whose secrets are sealed. */
 interface SealedAcademy {
   readonly path: string
   readonly postgres?: object | undefined
-  /** True for an academy that ends with its process. */
+  /** It ends with its process. */
   readonly temporary?: boolean | undefined
-  /** Key file of an academy on PostgreSQL, which all its servers share. */
+  /** On PostgreSQL; all servers of the academy share it. */
   readonly encryptionKeyFile?: string | undefined
 }
 

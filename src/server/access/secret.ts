@@ -8,7 +8,6 @@ import {
 } from '../../codec/credential-text.ts'
 import type { Database } from '../database/database.ts'
 
-/** Generates a credential of this kind. */
 export function newCredential(name: CredentialName): string {
   return formatCredential(name, randomBase62(credentialRandomLength))
 }
@@ -26,12 +25,11 @@ export function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 }
 
-/** Generates a key for HMACs, in base64url. */
+/** In base64url. */
 export function newHmacKey(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Returns the academy's own key for HMACs. */
 export async function hmacKeyOf(database: Database): Promise<string> {
   return (
     (await database.one<{ value: string }>(sql`select value from settings where name = 'hmac_key'`))?.value ??
@@ -39,7 +37,7 @@ export async function hmacKeyOf(database: Database): Promise<string> {
   )
 }
 
-/** Returns the HMAC-SHA256 of bytes, in base64url. */
+/** HMAC-SHA256 in base64url. */
 export function fingerprint(key: string, bytes: Uint8Array): string {
   return createHmac('sha256', key).update(bytes).digest('base64url')
 }

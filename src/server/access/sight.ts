@@ -7,25 +7,20 @@ import type { Sight } from './principal.ts'
 
 // What a caller may see of courses, users and their records, for the handlers of all resources.
 
-/** A caller: a user, or another system, which has no id and sees everything. */
+/** Another system has no id and sees everything. */
 interface Seer {
   readonly principal: { readonly sees: Sight; readonly userId: string | null }
 }
 
-/** A caller's request to an academy. */
 export type Asking = Seer & { readonly database: Database }
 
-/** Name of the setting `instructorAccess` in the table of settings. */
 export const instructorSetting = 'instructor_access'
 
-/** Name of the setting `instructorEnrollment` in the table of settings. */
 export const enrollmentSetting = 'instructor_enrollment'
 
-/** Expression for the academy's setting `instructorEnrollment`. */
 export const instructorEnrollment = sql`
   coalesce((select value from settings where name = ${enrollmentSetting}), 'known')`
 
-/** Expression for the academy's setting `instructorAccess`. */
 export const instructorAccess = sql`
   coalesce((select value from settings where name = ${instructorSetting}), 'taught')`
 
@@ -47,7 +42,7 @@ export function taughtCourses({ principal }: Seer, trash: '' | 'deleted_' = ''):
       select 1 from ${enrollments} i where ${isEnrolled} and ${fenced([sql`i.status in ('inactive', 'deleted')`])})`
 }
 
-/** Returns the condition that a column has the id of a course that the caller teaches; undefined if they see others. */
+/** Undefined for a caller who sees others. */
 export function isTaught(seer: Seer, column: Sql): Sql | undefined {
   const taught = taughtCourses(seer)
   return taught && sql`${column} in (${taught})`
@@ -80,7 +75,7 @@ export function visibleUsers(seer: Seer, alias = 'users'): Sql | undefined {
     select 1 from enrollments seen where seen.user_id = ${id} and ${isParticipant(seer)}))`
 }
 
-/** Returns the conditions on rows that the caller may see; undefined for all. */
+/** Undefined for all. */
 export function visibleRows(
   seer: Seer,
   table: 'courses' | 'lessons' | 'users' | 'groups',
@@ -97,13 +92,13 @@ export function visibleRows(
   return stored && deleted && { stored, deleted }
 }
 
-/** Returns the condition that a column has the id of a course, deleted or not, that the caller teaches; undefined if they see others. */
+/** Includes deleted courses. Undefined for a caller who sees others. */
 export function wasTaught(seer: Seer, column: Sql): Sql | undefined {
   const [taught, deleted] = [taughtCourses(seer), taughtCourses(seer, 'deleted_')]
   return taught && deleted && sql`${column} in (${taught} union all ${deleted})`
 }
 
-/** Selects the ids of all users that an instructor sees, some of them more than once. */
+/** Some of them more than once. */
 export function participants(seer: Seer): Sql {
   return sql`
     select ${seer.principal.userId} as id
@@ -124,19 +119,18 @@ export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefi
   return sees === 'own' ? sql`${table}.user_id = ${userId}` : isTaught(seer, sql`${table}.course_id`)
 }
 
-/** Limits a condition on rows to those that the caller may see; all, if `visible` is undefined. */
+/** All, if `visible` is undefined. */
 export function seenOnly(condition: Sql, visible: Sql | undefined): Sql {
   return visible ? join([condition, visible], ' and ') : condition
 }
 
-/** Returns the condition on a column with the id of a course for a query parameter; throws 404 as `referenceFilter`. */
+/** Throws 404 as `referenceFilter`. */
 export function courseFilter(call: Asking, column: Sql, list: string | undefined): Promise<ReferenceFilter> {
   return referenceFilter(column, call.database, 'courses', list, 'course_id', visibleCourses(call))
 }
 
-/** Filters of a list of records of users in courses. */
 interface RecordFilters {
-  /** The condition on one course, which the index of an order can begin with. */
+  /** The index of an order can begin with it. */
   readonly ofCourse: Condition
   readonly narrow: readonly Condition[]
 }

@@ -9,7 +9,7 @@ import type { Visit, WebRoute } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
 import { type CalendarEvent, formatCalendar } from './icalendar.ts'
 
-/** A calendar at its secret address. The address is the only credential: programs that read calendars have no other. */
+/** The address is the only credential: programs that read calendars have no other. */
 export const calendarRoute: WebRoute = {
   method: 'GET',
   path: '/calendars/:name',
@@ -42,20 +42,18 @@ async function readBySecret(database: Visit['database'], secret: string) {
   return found ? readCalendar(database, found) : null
 }
 
-/** A calendar whose address is known. */
 interface FoundCalendar extends Row {
   readonly id: string
   readonly course_id: string | null
   readonly user_id: string | null
 }
 
-/** Name and events of a calendar. */
 interface CalendarContent {
   readonly name: string
   readonly events: readonly CalendarEvent[]
 }
 
-/** Maximum courses of a user, and lessons of a calendar; the lessons that are due last are kept. */
+/** Courses of a user, and lessons of a calendar; the lessons that are due last are kept. */
 const [maxCourses, maxLessons] = [200, 2000] as const
 
 interface DatedCourse extends Row {
@@ -69,7 +67,7 @@ interface DatedCourse extends Row {
   readonly term_updated_at: string | null
 }
 
-/** Reads the dates of a calendar; null if its course or user is gone, or the user may not sign in. */
+/** Null if the course or user is gone, or the user may not sign in. */
 async function readCalendar(
   database: Database,
   { course_id: courseId, user_id: userId }: FoundCalendar,
@@ -95,7 +93,7 @@ interface DueLesson extends Row {
   readonly updated_at: string
 }
 
-/** Returns the events of published courses: the days on which their terms begin and end, and their due lessons. */
+/** Of published courses: the days on which their terms begin and end, and their due lessons. */
 async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
   const courses = await database.all<DatedCourse>(sql`
     select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,

@@ -24,7 +24,7 @@ interface CalendarRow extends Row {
 const columns = sql`k.id, k.course_id, (select title from courses where id = k.course_id) as course_title,
   k.user_id, (select email from users where id = k.user_id) as user_email, k.last4, k.created_at`
 
-/** Maximum calendars of a course or a user: each address can be revoked alone. */
+/** Of a course or a user: each address can be revoked alone. */
 const maxCalendars = 20
 /** 256 bits, which are stored as a hash (ASVS 5.0, 6.5.2). */
 const secretBytes = 32
@@ -88,7 +88,7 @@ async function requireRoom(database: Database, course: string | null, user: stri
   throw new ProblemError('limit_reached', detail)
 }
 
-/** Returns a calendar; throws 404. */
+/** Throws 404. */
 export async function findCalendar(database: Database, id: string): Promise<Calendar> {
   const row = await database.one<CalendarRow>(sql`select ${columns} from calendars k where k.id = ${id}`)
   if (!row) throw notFound('calendar', id)

@@ -6,11 +6,11 @@ export interface CalendarEvent {
   readonly at: string
   readonly summary: string
   readonly description?: string
-  /** Time of the last change, ISO 8601 in UTC. */
+  /** Of the last change, ISO 8601 in UTC. */
   readonly changedAt: string
 }
 
-/** Formats a calendar (RFC 5545); the same events give the same text. */
+/** RFC 5545; the same events give the same text. */
 export function formatCalendar(name: string, events: readonly CalendarEvent[]): string {
   const lines = [
     'BEGIN:VCALENDAR',
@@ -47,17 +47,17 @@ function linesOf({ uid, at, summary, description, changedAt }: CalendarEvent): s
 /** 2020-01-01. */
 const sequenceStartMs = Date.UTC(2020, 0)
 
-/** Returns a number that grows with each change, also if an event gets its date from another record. */
+/** Grows with each change, also if an event gets its date from another record. */
 function sequenceOf(changedAt: string): number {
   return Math.max(0, Math.floor((Date.parse(changedAt) - sequenceStartMs) / 1000))
 }
 
-/** Formats an instant as a UTC time (RFC 5545 §3.3.5). */
+/** In UTC (RFC 5545 §3.3.5). */
 function timeText(time: string): string {
   return `${time.slice(0, 19).replace(/[-:]/g, '')}Z`
 }
 
-/** Escapes a text (RFC 5545 §3.3.11), without control characters. */
+/** RFC 5545 §3.3.11; leaves out control characters. */
 function escapeText(text: string): string {
   return text
     .toWellFormed()
@@ -69,7 +69,7 @@ function escapeText(text: string): string {
 
 const maxLineBytes = 75
 
-/** Folds a line at 75 octets, between characters (RFC 5545 §3.1). */
+/** At 75 octets, between characters (RFC 5545 §3.1). */
 function foldLine(line: string): string {
   if (Buffer.byteLength(line) <= maxLineBytes) return line
   let folded = ''

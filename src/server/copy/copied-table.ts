@@ -6,18 +6,17 @@ import { tables } from '../database/schema/schema.ts'
 export interface CopiedTable {
   readonly name: string
   readonly columns: readonly string[]
-  /** Columns of type text. */
   readonly texts: readonly string[]
-  /** Primary key in order; all columns if there is none. */
+  /** In the order of the primary key; all columns if there is none. */
   readonly key: readonly string[]
-  /** True if equal rows may be repeated. */
+  /** Equal rows may be repeated. */
   readonly repeats: boolean
 }
 
 /** Tables that belong to one database: their numbers are those of its transactions. */
 const ownTables = ['row_changes']
 
-/** All tables of an academy that a copy has, too, each after those that it references. */
+/** Without those of one database; each after those that it references. */
 export const copiedTables: readonly CopiedTable[] = tables
   .filter(({ name }) => !ownTables.includes(name))
   .map(({ name, columns, key }) => {
@@ -31,28 +30,28 @@ export const copiedTables: readonly CopiedTable[] = tables
     }
   })
 
-/** Rows of a table in the order of its key. */
+/** In the order of the table's key. */
 interface Batch {
   /** In a table with repeated rows, the last cell is the number of repetitions. */
   readonly rows: readonly Cell[][]
-  /** Key of the last row; null after the last row of the table. */
+  /** Of the last row; null after the last row of the table. */
   readonly next: readonly Cell[] | null
 }
 
-/** Reads a table in a snapshot, or while nothing writes to it. */
+/** In a snapshot, or while nothing writes to the table. */
 interface TableReader {
-  /** Returns the rows after this key; the first ones for null. */
+  /** The first rows for null. */
   after(key: readonly Cell[] | null): Promise<Batch>
 }
 
 const maxRows = 500
 const firstRows = 50
-/** Target length of the text of a batch. */
+/** Characters of a batch. */
 const targetLength = 2_000_000
-/** Maximum parameters of a statement in SQLite (SQLite, Limits §9); PostgreSQL allows twice as many. */
+/** In SQLite (SQLite, Limits §9); PostgreSQL allows twice as many. */
 const maxParameters = 32_766
 
-/** Reads a table in batches of bounded memory: fewer rows at a time if they are long. */
+/** In batches of bounded memory: fewer rows at a time if they are long. */
 export function readTable(database: Database, table: CopiedTable): TableReader {
   let limit = firstRows
   const where = table.key.map((name) => table.columns.indexOf(name))
@@ -87,12 +86,11 @@ function rowsAfter(table: CopiedTable, key: readonly Cell[] | null, limit: numbe
     : sql`select ${columns} from ${raw(table.name)} ${where} order by ${order} limit ${limit}`
 }
 
-/** Returns the number of repetitions of a row. */
 export function timesOf(table: CopiedTable, row: readonly Cell[]): number {
   return table.repeats ? Number(row[table.columns.length]) : 1
 }
 
-/** Inserts rows in as few statements as the database allows. */
+/** In as few statements as the database allows. */
 export async function insertRows(
   database: Database,
   table: CopiedTable,

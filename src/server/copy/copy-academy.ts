@@ -6,13 +6,12 @@ import type { Cell, Database, Store } from '../database/database.ts'
 import { type CopiedTable, copiedTables, insertRows, readTable, timesOf } from './copied-table.ts'
 import { CopyError, clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 
-/** An academy at one end of a copy, and its name in messages. */
+/** `shown` is its name in messages. */
 interface CopyEnd {
   readonly database: Store
   readonly shown: string
 }
 
-/** Progress of a copy in one table. */
 export interface CopyProgress {
   readonly phase: 'copy' | 'compare'
   readonly table: string
@@ -21,18 +20,18 @@ export interface CopyProgress {
 }
 
 export interface CopyOptions {
-  /** The source; changes after the start are not copied. */
+  /** Changes after the start are not copied. */
   readonly from: CopyEnd
   readonly to: CopyEnd
   /** A new academy in SQLite, as the model of initial content. */
   readonly model: Store
-  /** Aborts the copy between two batches. */
+  /** Between two batches. */
   readonly signal: AbortSignal
   readonly onProgress: (progress: CopyProgress) => Promise<void>
 }
 
 export interface CopySummary {
-  /** True if an interrupted copy was continued. */
+  /** An interrupted copy was continued. */
   readonly resumed: boolean
   readonly tables: readonly { readonly name: string; readonly rows: number }[]
   readonly rows: number
@@ -95,7 +94,7 @@ async function copyFrom(
   }
 }
 
-/** Marks the new academy as an unfinished copy and empties it, in one transaction. */
+/** In one transaction. */
 async function begin(
   view: Database,
   tables: readonly CopiedTable[],
@@ -130,28 +129,27 @@ async function countRows(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
 }
 
-/** Progress of a copy, stored in the copy and updated in the transaction of each batch. */
+/** Stored in the copy and updated in the transaction of each batch. */
 interface CopyMark {
   /** Name of the source in messages. */
   readonly from: string
   /** Id of the source's first user, which identifies it. */
   readonly firstUser: string
-  /** The current or next table; null at the end. */
+  /** Current or next; null at the end. */
   readonly table: string | null
   /** Key of the last copied row; null before the first one. */
   readonly after: readonly Cell[] | null
-  /** Copied rows of this table. */
   readonly rows: number
 }
 
-/** Returns the mark of an unfinished copy; undefined for any other academy. */
+/** Undefined for an academy that is no unfinished copy. */
 async function readMark(database: Database): Promise<CopyMark | undefined> {
   const row = await database.one(sql`select value from settings where name = ${copySetting}`)
   // The JSON was written by `setMark`.
   return row && (JSON.parse(String(row['value'])) as CopyMark)
 }
 
-/** Updates the mark. Throws CopyError if another copy to the same place has updated it. */
+/** Throws CopyError if another copy to the same place has updated it. */
 async function moveMark(database: Database, before: CopyMark, after: CopyMark): Promise<void> {
   const touched = await database.run(sql`
     update settings set value = ${JSON.stringify(after)}
@@ -159,12 +157,11 @@ async function moveMark(database: Database, before: CopyMark, after: CopyMark): 
   if (touched !== 1) throw copiedElsewhere()
 }
 
-/** Marks an academy as an unfinished copy. */
 async function setMark(database: Database, mark: CopyMark): Promise<void> {
   await database.run(sql`insert into settings (name, value) values (${copySetting}, ${JSON.stringify(mark)})`)
 }
 
-/** Removes the mark of a finished copy. Throws as moveMark does. */
+/** Throws as moveMark does. */
 async function removeMark(database: Database, mark: CopyMark): Promise<void> {
   const touched = await database.run(
     sql`delete from settings where name = ${copySetting} and value = ${JSON.stringify(mark)}`,

@@ -2,10 +2,9 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 import type { CopiedTable } from './copied-table.ts'
 
-/** Maximum rows to count. */
 const maxCounted = 1000
 const maxShown = 4
-/** Tables to mention first in messages. */
+/** Mentioned first in messages. */
 const knownTables = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'api_keys']
 
 /** Throws CopyError unless the academy holds only what a new one holds. */
@@ -29,7 +28,7 @@ export async function requireNew(
   )
 }
 
-/** Returns the tables with more rows than in a new academy. */
+/** Those with more rows than in a new academy. */
 async function findContent(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
   const content: string[] = []
   for (const name of names) {
@@ -40,7 +39,6 @@ async function findContent(academy: Database, model: Database, names: readonly s
   return content
 }
 
-/** Deletes the initial content of a new academy. */
 export async function clearAcademy(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
   for (const { name } of tables.toReversed()) await academy.run(sql`delete from ${raw(name)}`)
 }
@@ -75,7 +73,6 @@ export async function requireFitTexts(academy: Database, tables: readonly Copied
   )
 }
 
-/** Reasons why an academy cannot be copied. */
 type CopyTrouble =
   | 'not_empty'
   | 'other_copy'
@@ -84,7 +81,7 @@ type CopyTrouble =
   | 'copy_differs'
   | 'text_refused'
 
-/** Stops a copy; the progress is kept. */
+/** The progress is kept. */
 export class CopyError extends Error {
   override readonly name = 'CopyError'
   readonly code: CopyTrouble

@@ -11,7 +11,7 @@ import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { CopyOptions } from './copy-academy.ts'
 import { CopyError } from './copy-checks.ts'
 
-/** A database at one end of a copy: a file, or one on PostgreSQL. */
+/** A file, or a database on PostgreSQL. */
 export interface CopyPlace {
   /** Its path, or its URL without user and password. */
   readonly name: string
@@ -20,14 +20,13 @@ export interface CopyPlace {
   readonly upgrade?: UpgradeWatch | undefined
 }
 
-/** The opened databases of a copy. */
 interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
   readonly close: () => Promise<void>
 }
 
-/** Name of the copy's connections in PostgreSQL, different from that of servers. */
+/** For the copy's connections in PostgreSQL: servers have another one. */
 const applicationName = 'learnctl copy'
-/** Timeout of a statement; counting the rows of a large table takes some seconds. */
+/** Counting the rows of a large table takes some seconds. */
 const statementMs = 600_000
 
 /**
@@ -75,7 +74,7 @@ function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptio
   return { ...postgres, env: { ...postgres.env, PGAPPNAME: applicationName }, poolSize: 2, statementMs }
 }
 
-/** Throws if a server is connected, also one on another machine. */
+/** Also for a server on another machine. */
 async function requireNoServer(database: Store, shown: string): Promise<void> {
   const { servers } = database.dialect
   if (!servers || Number((await database.one(servers))?.['servers']) === 0) return

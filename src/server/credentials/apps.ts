@@ -11,7 +11,6 @@ import { page } from '../database/page.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 
-/** Row of an application. */
 interface AppRow extends Row {
   readonly id: string
   readonly name: string
@@ -48,7 +47,7 @@ export const appRoutes = routesOf(apps, {
   },
 })
 
-/** Registers an application. Returns its secret, which is not stored; a public application has none. */
+/** The secret is not stored; a public application has none. */
 export async function registerApp(
   call: Writing,
   { name, redirectUris = [], public: isPublic, machineScopes }: AppInput,
@@ -65,10 +64,7 @@ export async function registerApp(
   return { ...app, clientSecret }
 }
 
-/**
- * Deletes an application with its codes, grants and tokens. Throws 404, and 403 for this program's own
- * client.
- */
+/** With its codes, grants and tokens. Throws 404, and 403 for this program's own client. */
 async function deleteApp(call: Writing, clientId: string): Promise<void> {
   const { database } = call
   const app = await findApp(database, clientId)
@@ -79,14 +75,13 @@ async function deleteApp(call: Writing, clientId: string): Promise<void> {
   await recordChange(call, { action: 'app.deleted', id: clientId, before: app, after: null })
 }
 
-/** Returns an application, without its secret; throws 404. */
+/** Without its secret; throws 404. */
 export async function findApp(database: Database, clientId: string): Promise<App> {
   const row = await findAppRow(database, clientId)
   if (!row) throw notFound('application', clientId)
   return toApp(row)
 }
 
-/** Returns the row of an application. */
 export async function findAppRow(database: Database, clientId: string): Promise<AppRow | undefined> {
   if (!isStorableText(clientId)) return undefined
   return database.one<AppRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)

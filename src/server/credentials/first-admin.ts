@@ -12,13 +12,12 @@ import { recordPassword } from '../users/user-access.ts'
 /** Letters and digits that are not easily confused: twenty of these 29 have 97 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
 
-/** A password that was just generated and is not stored. */
+/** Just generated and not stored. */
 export interface FirstPassword {
   readonly email: string
   readonly password: string
 }
 
-/** The academy of the first admin. */
 export interface FirstAcademy {
   readonly database: Store
   readonly now: () => Date
@@ -49,24 +48,24 @@ export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPas
   return changed === 1 ? { email: admin.email, password } : undefined
 }
 
-/** True for an academy whose first key was revoked because it could not be printed. */
+/** True if the first key was revoked because it could not be printed. */
 export async function isKeyOwed(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
-/** Makes the next start of a server create a first key. */
+/** The next start of a server creates the key. */
 export async function oweFirstKey(database: Database): Promise<void> {
   await database.run(
     sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
   )
 }
 
-/** Records that a first key exists, in the transaction that creates it; false if none was owed. */
+/** In the transaction that creates the key; false if none was owed. */
 export async function recordKeyGiven(database: Database): Promise<boolean> {
   return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
 }
 
-/** Revokes the first admin's secrets that could not be printed. The next start creates new ones. */
+/** Secrets that could not be printed. The next start creates new ones. */
 export function takeBackFirstSecrets(
   academy: FirstAcademy,
   { key, email }: { key?: string | undefined; email?: string | undefined },
@@ -97,7 +96,7 @@ function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: 
   return { database, now: now().toISOString(), newId, principal, origin: nowhere }
 }
 
-/** Generates four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
+/** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
 function newPassword(): string {
   const group = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return Array.from({ length: 4 }, group).join('-')

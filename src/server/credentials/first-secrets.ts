@@ -10,17 +10,17 @@ import {
 } from './first-admin.ts'
 import { addYear, createKey } from './keys.ts'
 
-/** Secrets that the start of a server creates for the first admin, to be printed once. */
+/** Created at the start of a server for the first admin, to be printed once. */
 export interface FirstSecrets {
-  /** The admin's key, if the academy is new or a key was requested; not stored. */
+  /** Undefined unless the academy is new or a key was requested; not stored. */
   readonly firstKey: string | undefined
-  /** The first admin's password, if it was requested and just created; not stored. */
+  /** Undefined unless requested and just created; not stored. */
   readonly firstPassword: FirstPassword | undefined
-  /** Revokes both because they could not be printed; the next start creates new ones. */
+  /** Both could not be printed; the next start creates new ones. */
   readonly takeBack: () => Promise<void>
 }
 
-/** Creates the requested secrets unless they exist; also a key if the previous one was revoked unprinted. */
+/** Only those that do not exist; also a key if the previous one was revoked unprinted. */
 export async function makeFirstSecrets(
   academy: FirstAcademy,
   wanted: { readonly password: boolean; readonly key: boolean },

@@ -21,7 +21,7 @@ interface GrantRow extends Row {
   expires_at: string
 }
 
-/** Maximum live grants of a user. */
+/** Per user. */
 const maxLive = 50
 
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
@@ -54,7 +54,7 @@ export const grantRoutes = routesOf(grants, {
   },
 })
 
-/** Returns the live grants of a user, newest first. */
+/** Live ones, newest first. */
 export async function grantsOf(database: Database, userId: string, now: string): Promise<Grant[]> {
   return (
     await database.all<GrantRow>(sql`
@@ -64,8 +64,8 @@ export async function grantsOf(database: Database, userId: string, now: string):
 }
 
 /**
- * Revokes a grant with all its tokens; one that has ended stays unchanged. Throws 404, also for a grant of
- * another user than `ownerId`, if given.
+ * With all its tokens; one that has ended stays unchanged. Throws 404, also for a grant of another user than `ownerId`, if
+ * given.
  */
 export async function revokeGrant(call: Writing, grantId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
@@ -85,8 +85,8 @@ export async function revokeGrant(call: Writing, grantId: string, ownerId?: stri
 }
 
 /**
- * Makes room for one more grant: revokes the least recently used one of a user with the maximum. Refusing the
- * sign-in would lock out a user without another way to revoke one.
+ * Revokes the least recently used grant of a user with the maximum. Refusing the sign-in would lock out a user without
+ * another way to revoke one.
  */
 export async function makeRoomForGrant(call: Writing, userId: string): Promise<void> {
   // An academy of an earlier version may exceed the maximum; the grants that expire first come first.
@@ -97,10 +97,7 @@ export async function makeRoomForGrant(call: Writing, userId: string): Promise<v
   for (const { id } of byUse.slice(0, Math.max(0, live.length - maxLive + 1))) await revokeGrant(call, id)
 }
 
-/**
- * Returns the user whose grants to list; throws 403 for another user, existing or not, unless the caller is
- * an admin.
- */
+/** Throws 403 for another user, existing or not, unless the caller is an admin. */
 async function userOf({ database, query, principal }: Call<typeof grants.list>): Promise<string> {
   const { user_id: reference } = query
   if (reference === undefined) return principal.userId

@@ -78,7 +78,7 @@ export const keyRoutes = routesOf(keys, {
   },
 })
 
-/** Revokes a key; throws 404, also for a key of another user than `ownerId`, if given. */
+/** Throws 404, also for a key of another user than `ownerId`, if given. */
 export async function revokeKey(call: Writing, keyId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
   const key = await findKey(database, keyId, ownerId)
@@ -88,21 +88,21 @@ export async function revokeKey(call: Writing, keyId: string, ownerId?: string):
   await recordChange(call, { action: 'key.revoked', id, before: key, after: { ...key, revokedAt: now } })
 }
 
-/** Returns a key without its text; throws 404, also for a key of another user than `ownerId`, if given. */
+/** Without its text; throws 404, also for a key of another user than `ownerId`, if given. */
 export async function findKey(database: Database, keyId: string, ownerId?: string): Promise<Key> {
   const row = await database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
   if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
 }
 
-/** Returns the default expiry of a key created at a time, ISO 8601 in UTC: the same day of the next year. */
+/** The same day of the next year, ISO 8601 in UTC. */
 export function addYear(now: string): string {
   const date = new Date(now)
   date.setUTCFullYear(date.getUTCFullYear() + 1)
   return date.toISOString()
 }
 
-/** Creates a key and returns it with its text, which is not stored. */
+/** Returns the key with its text, which is not stored. */
 export async function createKey(
   call: Writing,
   {
@@ -134,7 +134,7 @@ async function ownerOf({ database }: Call, reference: string) {
   )
 }
 
-/** Throws 409 where a user has the maximum number of active keys: neither expired nor revoked. */
+/** Throws 409 where a user has the maximum of active keys: neither expired nor revoked. */
 async function requireRoom({ database, now }: Call, { id, email }: User): Promise<void> {
   const own = sql`select 1 as one from api_keys where user_id = ${id} and revoked_at is null`
   const row = await database.one<Row & { active: number }>(sql`
