@@ -9,7 +9,7 @@ import { type NamedPeriod, periodsOf } from './periods.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
 import { enrolledIn, type Joined } from './rows.ts'
 
-/** A caller's request for activity; `now` is ISO 8601 in UTC. */
+/** `now` is ISO 8601 in UTC. */
 interface AskingForActivity extends Asking {
   readonly query: Query<typeof analytics.activity>
   readonly now: string
@@ -45,7 +45,6 @@ export async function readActivity(call: AskingForActivity): Promise<Activity> {
   }
 }
 
-/** Enrolments and periods that are counted. */
 interface ActivityScope {
   readonly database: Database
   readonly filter: RowFilter
@@ -53,7 +52,7 @@ interface ActivityScope {
   readonly periods: readonly NamedPeriod[]
 }
 
-/** Counts by index of the period; a period without any is missing. */
+/** By index of the period; a period without any is missing. */
 type Counts<Count> = ReadonlyMap<number, Count>
 
 /** Learners whose records are sorted at once: sorting those of all takes longer, and SQLite would need files for it. */
@@ -156,12 +155,12 @@ function byPeriod<Count extends { readonly period: number }>(rows: readonly Coun
   return new Map(rows.map((row) => [row.period, row]))
 }
 
-/** Returns the condition that a time is in one of the periods, which follow each other without gaps. */
+/** The periods follow each other without gaps. */
 function during(time: Sql, periods: readonly NamedPeriod[]): Sql {
   return sql`${time} >= ${periods[0]?.start} and ${time} < ${periods.at(-1)?.end}`
 }
 
-/** Returns the index of the period of a time, found by halving. */
+/** Found by halving. */
 function periodOf(time: Sql, periods: readonly NamedPeriod[]): Sql {
   const indexFrom = (from: number, to: number): Sql => {
     if (to - from === 1) return raw(String(from))

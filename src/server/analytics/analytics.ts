@@ -26,7 +26,7 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['application/x-ndjson', 'ndjson'],
 ])
 
-/** Routes of learner data: one query, three formats (JSON, CSV, NDJSON). */
+/** One query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: listLearners },
   atRisk: { isLong: true, handle: listAtRisk },
@@ -62,7 +62,6 @@ async function listLearners(call: Call<typeof analytics.learners>) {
   }
 }
 
-/** Streams all rows as text in a file that is named after the period. */
 async function streamLearners(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
@@ -73,13 +72,13 @@ async function streamLearners(
   return streamLearnerFile(database, await learnerLines(database, filter), { ...query, name, format })
 }
 
-/** Returns the client's preferred format; JSON if it accepts none of the three (RFC 9110 §12.5.1). */
+/** JSON if the client accepts none of the three (RFC 9110 §12.5.1). */
 function formatFor(accept: string | null): Format {
   const type = accept === null ? undefined : choosePreferred(accept, [...formatOf.keys()])
   return formatOf.get(type ?? '') ?? 'json'
 }
 
-/** Returns the first and last day of a period as part of a file name. */
+/** The first and last day, as part of a file name. */
 function suffixOf({ start, end }: Period): string {
   // The end of a period is exclusive.
   const last = end === null ? null : new Date(Date.parse(end) - 1).toISOString()

@@ -12,7 +12,7 @@ import { type RowShape, readShapedPage } from './row-page.ts'
 import { expressionByColumn } from './rows.ts'
 import { attentionConditions } from './standing.ts'
 
-/** A caller's request for learners who may need help; `now` is ISO 8601 in UTC. */
+/** `now` is ISO 8601 in UTC. */
 interface AskingForRisk extends Asking {
   readonly query: Query<typeof analytics.atRisk>
   readonly now: string

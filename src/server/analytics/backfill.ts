@@ -10,9 +10,8 @@ import { ProblemError, tooMany } from '../problem-error.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { periodOf } from './row-filter.ts'
 
-/** Maximum records of one request. */
 const maxRecords = 500
-/** Waiting messages of an endpoint from which on it takes no more: beyond 100,000 the oldest would fail. */
+/** An endpoint with more takes none: beyond 100,000 the oldest would fail. */
 const maxWaiting = 50_000
 const retrySeconds = 15
 
@@ -56,7 +55,7 @@ async function requireRoom(database: Database, endpointId: string): Promise<void
   if (isFull) throw tooMany('messages wait for this endpoint', retrySeconds)
 }
 
-/** Returns the event of a record; none for the grade of a course, which follows from each score. */
+/** None for the grade of a course, which follows from each score. */
 function eventOf({ kind, record }: LearningRecord) {
   if (kind === 'courseGrade') return undefined
   const { learner, course, ...own } = record

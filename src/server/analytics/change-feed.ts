@@ -5,13 +5,12 @@ import { invalidCursor, readCursor, writeCursor } from '../database/keyset.ts'
 import { ProblemError } from '../problem-error.ts'
 import { erasedUsersAmong, goneRow, type RowKey, readDataRows } from './data-rows.ts'
 
-/** A place in the feed: an entry that is there, or was when the cursor was written. */
+/** An entry that is there, or was when the cursor was written. */
 interface FeedPlace {
   readonly order: number
   readonly item: number
 }
 
-/** An entry of the feed. */
 export interface FeedRow extends Row {
   readonly commit_order: number
   readonly item: number
@@ -25,11 +24,10 @@ interface FeedPart {
   readonly rows: readonly FeedRow[]
   /** Cursor after these rows. */
   readonly until: string
-  /** True if more rows follow. */
   readonly isCut: boolean
 }
 
-/** Name of the order in cursors. */
+/** Name in cursors. */
 const sort = 'changes'
 
 /**

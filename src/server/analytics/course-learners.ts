@@ -9,15 +9,12 @@ import { findMatches, matchesText } from '../database/search.ts'
 import { byCourse, byUser, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
 import { attentionConditions } from './standing.ts'
 
-/** Sort fields of a course's learners. */
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
 
-/** Filter and order of a course's learners. */
 export interface LearnerFilter {
   readonly courseId: string
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
-  /** Id of a group whose members are listed. */
   readonly groupId?: string | undefined
   /** Part of a name, username or email address, in any case; or a complete external id, with or without `ext:`. */
   readonly search?: string | undefined
@@ -25,24 +22,21 @@ export interface LearnerFilter {
   readonly sort: string
 }
 
-/** Maximum learners of a course that are sorted for a page. */
 export const maxSortedLearners = 10_000
 
-/** Options of a page of learners besides the filter. */
 interface PageOptions {
   readonly limit: number
   readonly cursor?: string | undefined
   /** Number of learners in the course. */
   readonly learners: number
-  /** Maximum learners to sort (default `maxSortedLearners`). */
+  /** Default: `maxSortedLearners`. */
   readonly maxSorted?: number
 }
 
-/** One page of a course's learners. */
 interface LearnerPage {
   readonly data: readonly LearnerRow[]
   readonly nextCursor: string | null
-  /** True if the course is too large, so only its newest enrolments were considered. */
+  /** The course is too large: only its newest enrolments were considered. */
   readonly isPart: boolean
 }
 
@@ -109,7 +103,7 @@ export function everyLearner(
   return sql`select ${selected} from ${rows} ${order}`
 }
 
-/** The displayed name of a learner: the email address if there is no name. */
+/** The email address if there is no name. */
 const shownName = sql`coalesce(
   nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email)`
 

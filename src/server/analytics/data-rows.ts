@@ -4,16 +4,15 @@ import { erasedAddress } from '../changes/row-changes.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { invalidCursor, readCursor, writeCursor } from '../database/keyset.ts'
 
-/** The values of a row's key, in its order. */
+/** In the order of the key's columns. */
 export type RowKey = readonly Cell[]
 
-/** How the rows of a table of a data set are read. */
 interface DataSource {
   /** Tables, of which `t` has the key, after `k` with the keys to read. */
   readonly from: Sql
-  /** Columns of the fields, in their order. */
+  /** In the order of the fields. */
   readonly columns: Sql
-  /** Condition of the rows that a data set has. */
+  /** Selects the rows that a data set has. */
   readonly isCurrent: Sql
 }
 
@@ -58,10 +57,10 @@ const sources: Readonly<Record<DataTableName, DataSource>> = {
   },
 }
 
-/** Fields that are stored as 0 or 1. */
+/** Stored as 0 or 1. */
 const flags: ReadonlySet<string> = new Set(['published'])
 
-/** Reads the current rows among these keys, in no order; removed ones are left out. */
+/** In no order; removed ones are left out. */
 export async function readDataRows(
   database: Database,
   table: DataTableName,
@@ -98,7 +97,6 @@ function keyIn(table: DataTableName, record: Readonly<Record<string, Cell | bool
   return Object.fromEntries(dataTables[table].key.map((name) => [name, record[name] ?? null]))
 }
 
-/** Returns the row of a key that is there no longer. */
 export function goneRow(table: DataTableName, key: RowKey, state: 'removed' | 'erased'): DataRow {
   const names = dataTables[table].key
   return {
@@ -159,7 +157,7 @@ const tableNames: Readonly<Record<Exclude<DataTableName, 'progress'>, Sql>> = {
   grades: sql`grades`,
 }
 
-/** Returns those of these users that are erased, whose address says so. */
+/** Their address says so. */
 export async function erasedUsersAmong(
   database: Database,
   ids: readonly string[],

@@ -9,11 +9,11 @@ import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
 import { columns, passed, toRow } from './rows.ts'
 
 interface RowFile {
-  /** File name without extension. */
+  /** Without extension. */
   readonly name: string
-  /** True to begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
+  /** Begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
   readonly bom: boolean
-  /** True for CSV without the guard against formula injection. */
+  /** CSV without the guard against formula injection. */
   readonly raw: boolean
 }
 
@@ -21,21 +21,20 @@ export interface LearnerFile extends RowFile {
   readonly format: 'csv' | 'ndjson'
 }
 
-/** Approximate number of characters per chunk. */
+/** Approximate, in characters. */
 const chunkLength = 64 * 1024
-/** A statement, and a function that turns each row's cells into zero or more lines of text. */
+/** `csv` turns each row's cells into zero or more lines of text. */
 export interface FileRows {
   readonly columns: readonly string[]
   readonly statement: Sql
   readonly csv: (raw: boolean) => (cells: readonly Cell[]) => string
 }
 
-/** Rows of learners, which can be NDJSON as well. */
 interface LearnerRows extends FileRows {
   readonly json: () => (cells: readonly Cell[]) => string
 }
 
-/** The text columns; all others are ids, times, numbers or enumerated values. */
+/** All others are ids, times, numbers or enumerated values. */
 const textColumns: readonly string[] = [
   'email',
   'firstName',
@@ -46,7 +45,7 @@ const textColumns: readonly string[] = [
 ]
 const isPlain = columns.map((name) => !textColumns.includes(name))
 
-/** Returns the rows of a statement that selects the columns of a LearnerRow. */
+/** The statement selects the columns of a LearnerRow. */
 export function learnerRows(statement: Sql): LearnerRows {
   return {
     columns,
@@ -56,14 +55,14 @@ export function learnerRows(statement: Sql): LearnerRows {
   }
 }
 
-/** Streams all rows as text, from one snapshot on a separate connection. */
+/** From one snapshot, on a separate connection. */
 export function streamLearnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
   if (file.format === 'csv') return streamCsvFile(database, rows, file)
   const headers = fileHeaders('application/x-ndjson; charset=utf-8', `${file.name}.ndjson`)
   return new Streamed(headers, encodeChunks(database, rows.statement, '', rows.json()))
 }
 
-/** Streams all rows as CSV, from one snapshot on a separate connection. */
+/** From one snapshot, on a separate connection. */
 export function streamCsvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
   const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
   const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
@@ -121,7 +120,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
   return { columns, statement: await linesStatement(database, filter), csv: csvLines, json: jsonLines }
 }
 
-/** Returns their statement: id, email address, first and last name, external id and lines (or null) of each learner. */
+/** Selects id, email address, first and last name, external id and lines (or null) of each learner. */
 export async function linesStatement(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstSelective(database, selectiveStatements(filter))
   const own: Condition[] = [sql`e.user_id = u.id`, isLearnerEnrollment('e'), sql`c.id = e.course_id`]
@@ -137,7 +136,7 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
     ${where([found && sql`u.id = k.user_id`, ...filter.ofLearner])} order by u.email, u.id`
 }
 
-/** Returns for each selective filter a statement that finds its learners through an index. */
+/** Each finds the learners of one selective filter through an index. */
 function selectiveStatements(filter: RowFilter): Sql[] {
   const { query, courses, learnerIds, groupIds, termIds, inPeriod } = filter
   const { difficulty, include_not_started: withUnstarted } = query
@@ -159,7 +158,7 @@ function selectiveStatements(filter: RowFilter): Sql[] {
   ].filter((ids) => ids instanceof Sql)
 }
 
-/** Returns the first statement that finds few learners. */
+/** The first that finds few learners. */
 async function firstSelective(database: Database, statements: readonly Sql[]): Promise<Sql | undefined> {
   for (const ids of statements) if (await isSelective(database, ids)) return ids
   return undefined
@@ -172,7 +171,7 @@ async function isSelective(database: Database, ids: Sql): Promise<boolean> {
   return (counted?.found ?? 0) <= maxSortedRows
 }
 
-/** The part of a line that is the same for all lines of a course. */
+/** The same in all lines of a course. */
 interface LineCourse {
   readonly id: string
   readonly title: string
@@ -232,7 +231,7 @@ function courseOf(text: string): LineCourse {
 
 const maxCachedTexts = 20_000
 
-/** Returns a function that caches its results for recent texts. */
+/** Caches the results for recent texts. */
 function memoise<Result>(make: (text: string) => Result): (text: string) => Result {
   const cache = new Map<string, Result>()
   return (text) => {
@@ -245,7 +244,7 @@ function memoise<Result>(make: (text: string) => Result): (text: string) => Resu
   }
 }
 
-/** Columns of a file of grades: those that an import of grades reads, and the names of the learner and the item. */
+/** Those that an import of grades reads, and the names of the learner and the item. */
 const gradeColumns = [
   'learnerId',
   'email',
@@ -265,7 +264,7 @@ const gradeColumns = [
   'published',
 ] as const
 
-/** The text columns; all others are ids, times or numbers. */
+/** All others are ids, times or numbers. */
 const gradeTextColumns: readonly string[] = [
   'email',
   'firstName',
@@ -278,7 +277,7 @@ const gradeTextColumns: readonly string[] = [
 ]
 const isPlainGradeCell = gradeColumns.map((name) => !gradeTextColumns.includes(name))
 
-/** Returns all grades of a course, oldest first, except cleared ones and those of deleted users. */
+/** Oldest first, except cleared ones and those of deleted users. */
 export function gradeRowsOf(courseId: string): FileRows {
   return {
     columns: gradeColumns,

@@ -12,12 +12,11 @@ import { type RowFilter, rowFilterOf } from './row-filter.ts'
 import { enrolledIn } from './rows.ts'
 import { rounded } from './summary.ts'
 
-/** A caller's request for the grades of items. */
 interface AskingForItems extends Asking {
   readonly query: Omit<Query<typeof analytics.grades>, 'by'>
 }
 
-/** Maximum courses that a page looks at, because many may have no grades. */
+/** A page looks at no more, because many may have no grades. */
 const maxCourses = 200
 
 /**
@@ -43,7 +42,7 @@ export async function listItemGrades(call: AskingForItems): Promise<Page<ItemGra
   return { data, nextCursor: last ? cursorAfter(last, lastItem) : null }
 }
 
-/** Name of the order in cursors: by title, course and item. */
+/** Name in cursors: by title, course and item. */
 const sort = 'items'
 
 /** Sorts after the id of each item. */
@@ -75,7 +74,7 @@ interface CourseRow extends Row {
   readonly passing_score: number
 }
 
-/** Reads the next courses of a filter from a place on, that of the place included. */
+/** `from` is included. */
 function readCourses(
   database: Database,
   { courses, termIds }: RowFilter,
@@ -91,7 +90,7 @@ function readCourses(
     ${where(conditions)} order by c.title_key, c.id limit ${maxCourses}`)
 }
 
-/** Reads the ids of the next items of a course: the index of items leads from one to the next. */
+/** The index of items leads from one to the next. */
 async function readItemIds(
   database: Database,
   courseId: string,
@@ -108,7 +107,7 @@ async function readItemIds(
   return rows.map(({ item_id: id }) => id)
 }
 
-/** Reads the figures of some items of a course; an item without published scores has none. */
+/** An item without published scores has no figures. */
 async function readItems(
   database: Database,
   filter: RowFilter,
@@ -140,7 +139,7 @@ async function readItems(
   })
 }
 
-/** Returns the quantile of this number of quarters between the two grades around it: see `readFigures`. */
+/** Between the two grades around it: see `readFigures`. */
 function quantileOf(count: number, quarters: number, at: number, next: number | null): number {
   const share = (((count - 1) * quarters) % 4) / 4
   return rounded(at + share * ((next ?? at) - at))
@@ -149,10 +148,10 @@ function quantileOf(count: number, quarters: number, at: number, next: number | 
 interface FigureRow extends Row {
   readonly item_id: string
   readonly count: number
-  /** Sum of the grades in millionths of a per cent. */
+  /** In millionths of a per cent. */
   readonly amount: number
   readonly passed: number
-  /** The grades around each quantile; the second is null if there is none. */
+  /** Around each quantile; the second is null if there is none. */
   readonly lower: number
   readonly after_lower: number | null
   readonly middle: number
@@ -203,7 +202,7 @@ function around(quarters: 1 | 2 | 3, name: 'lower' | 'middle' | 'upper'): Sql {
     min(case when place > ${at} + 1 then percent end) as ${raw(`after_${name}`)}`
 }
 
-/** Reads the names of items, each from its newest published score. */
+/** Each from its newest published score. */
 async function readTitles(
   database: Database,
   courseId: string,
@@ -220,7 +219,7 @@ async function readTitles(
   return new Map(rows.map(({ item_id: id, label }) => [id, label]))
 }
 
-/** Reads the lessons of a course whose id or external id is that of an item, by item. */
+/** By item: its id or external id. */
 async function readLessons(
   database: Database,
   courseId: string,

@@ -7,7 +7,6 @@ import type { Call } from '../http/handler.ts'
 import { type FeedRow, readFeed } from './change-feed.ts'
 import { byPair, rowsOf, selected, toLearnerRow } from './rows.ts'
 
-/** A learner in a course. */
 interface Pair {
   readonly userId: string
   readonly courseId: string

@@ -16,7 +16,6 @@ import {
 import { page } from '../database/page.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 
-/** A caller's request for learning records. */
 interface AskingForHistory extends Asking {
   readonly query: {
     readonly limit: number
@@ -27,7 +26,7 @@ interface AskingForHistory extends Asking {
   }
 }
 
-/** Name of the order in cursors: by enrolment; within one progress, grades by id, and the grade of the course. */
+/** Name in cursors: by enrolment; within one progress, grades by id, and the grade of the course. */
 const sort = 'history'
 const enrollmentSort = 'createdAt'
 const order = { sort: enrollmentSort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
@@ -69,7 +68,6 @@ export async function readLearningHistory(
   }
 }
 
-/** An enrolment with progress or grades. */
 interface EnrolledRow extends Row, Place {
   readonly user_id: string
   readonly user_email: string
@@ -78,7 +76,7 @@ interface EnrolledRow extends Row, Place {
   readonly course_title: string
   readonly course_language: string | null
   readonly passing_score: number
-  /** Number of entries of the history of progress, and of those of grades. */
+  /** Entries of the history of progress, and of grades. */
   readonly steps: number
   readonly grade_steps: number
   readonly percent: number | null
@@ -92,12 +90,11 @@ const enrolledColumns = sql`e.user_id, u.email as user_email, u.external_id as u
   coalesce((select sum(g.version) from grades g where g.user_id = e.user_id and g.course_id = e.course_id), 0) as grade_steps,
   cg.percent, cg.updated_at as percent_at`
 
-/** Maximum enrolments that a page looks at, because many may have nothing in the period. */
+/** A page looks at no more, because many may have nothing in the period. */
 const maxWalked = 1000
-/** Enrolments whose details are read at once. */
 const chunkSize = 100
 
-/** Reads enrolments with progress or grades after a place, or from the one on that it is within. */
+/** After a place, or from the one on that it is within. */
 async function readEnrollments(
   call: AskingForHistory,
   period: Period,
@@ -131,7 +128,7 @@ async function readEnrollments(
   return { data: [], nextCursor: end }
 }
 
-/** Reads enrolments that may have records in a period, in their order; no removed ones, and none of a deleted user. */
+/** In the order of `places`; no removed ones, and none of a deleted user. */
 function readDetails(
   database: Database,
   places: readonly Place[],
@@ -165,7 +162,7 @@ function readDetails(
     order by e.created_at, e.id`)
 }
 
-/** Maximum number of records of an enrolment: every second entry of progress may complete it. */
+/** Every second entry of progress may complete the enrolment. */
 function maxRecordsOf({ steps, grade_steps: gradeSteps }: EnrolledRow): number {
   return Math.ceil(steps * 1.5) + Number(gradeSteps) + 1
 }
@@ -202,7 +199,7 @@ interface Placed {
   readonly is?: LearningRecord
 }
 
-/** Reads all records of some enrolments, which are few. */
+/** For few enrolments. */
 async function readWhole(
   database: Database,
   rows: readonly EnrolledRow[],
@@ -221,7 +218,7 @@ async function readWhole(
   })
 }
 
-/** Reads the next records of one enrolment that has more than a page; `next` is the cursor after it. */
+/** For an enrolment with more than a page; `next` is the cursor after it. */
 async function readPart(
   database: Database,
   { row, from, next }: { readonly row: EnrolledRow; readonly from: Inside; readonly next: string | null },
@@ -286,7 +283,6 @@ function enrollmentCursor({ value, enrollment, version }: Inside): string {
   return writeCursor(enrollmentSort, value, version > 0 ? enrollment.slice(0, -1) : enrollment)
 }
 
-/** Returns the place of a cursor of the list of enrolments. */
 function placeIn(cursor: string): Inside {
   const [value, enrollment] = readCursor(cursor, enrollmentSort, 2)
   return { value: String(value), enrollment: String(enrollment), grade: '', version: 0, part: 0 }
@@ -301,7 +297,7 @@ interface StepRow extends Row {
   readonly previous_status: string | null
 }
 
-/** Reads entries of the history of progress in the order of versions; SQLite keeps the order of a cross join. */
+/** In the order of versions; SQLite keeps the order of a cross join. */
 function readSteps(database: Database, condition: Sql, limit?: number): Promise<StepRow[]> {
   return database.all<StepRow>(sql`
     select e.id as enrollment_id, s.version, s.percentage, s.status, s.last_accessed,
@@ -325,7 +321,7 @@ interface GradeStepRow extends Row {
   readonly graded_at: string
 }
 
-/** Reads entries of the history of grades in the order of the grades' ids. */
+/** In the order of the grades' ids. */
 function readGradeSteps(database: Database, condition: Sql, limit?: number): Promise<GradeStepRow[]> {
   return database.all<GradeStepRow>(sql`
     select e.id as enrollment_id, g.id, s.version, g.item_id, g.label, s.score_given, s.cleared, s.score_maximum, s.published,
@@ -335,7 +331,6 @@ function readGradeSteps(database: Database, condition: Sql, limit?: number): Pro
     order by e.id, g.id, s.version ${limit === undefined ? sql`` : sql`limit ${limit}`}`)
 }
 
-/** Returns the records of an enrolment in their order. */
 function recordsOf(row: EnrolledRow, steps: readonly StepRow[], grades: readonly GradeStepRow[]): Placed[] {
   const subject = subjectOf(row)
   const courseGrade = courseGradeOf(row, subject)

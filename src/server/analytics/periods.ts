@@ -13,18 +13,17 @@ export interface NamedPeriod {
   readonly end: string
 }
 
-/** Query parameters that determine periods. */
 interface PeriodsQuery {
   readonly by: ActivityUnit
   readonly start_date?: string | undefined
   readonly end_date?: string | undefined
-  /** IANA name of a time zone. */
+  /** IANA name. */
   readonly time_zone: string
 }
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
-/** Number of periods without a start, the one of the end included. */
+/** Where no start is given; the one of the end included. */
 const usualPeriods: Readonly<Record<ActivityUnit, number>> = { day: 30, week: 12, month: 12 }
 
 /**
@@ -58,7 +57,7 @@ export function periodsOf(query: PeriodsQuery, nowMs: number): NamedPeriod[] {
   return periods
 }
 
-/** Returns the local time at which the period around a local time began. */
+/** In local time. */
 function clockStartOf(clockMs: number, by: ActivityUnit): number {
   const clock = new Date(clockMs)
   clock.setUTCHours(0, 0, 0, 0)
@@ -67,7 +66,7 @@ function clockStartOf(clockMs: number, by: ActivityUnit): number {
   return clock.getTime()
 }
 
-/** Returns the local time at which a period begins, this number of periods after another. */
+/** In local time. */
 function addUnits(clockMs: number, count: number, by: ActivityUnit): number {
   const clock = new Date(clockMs)
   if (by === 'month') clock.setUTCMonth(clock.getUTCMonth() + count)
@@ -86,7 +85,6 @@ function daysSinceMonday(clock: Date): number {
   return (clock.getUTCDay() + 6) % 7
 }
 
-/** Returns the name of the period that begins at a local time. */
 function nameOf(clockMs: number, by: ActivityUnit): string {
   const clock = new Date(clockMs)
   const day = clock.toISOString().slice(0, 10)
@@ -98,7 +96,7 @@ function nameOf(clockMs: number, by: ActivityUnit): string {
   return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
 }
 
-/** Returns the text of an instant, of the years 0 to 9999: only these sort as text. */
+/** Of the years 0 to 9999: only these sort as text. */
 function timeOf(ms: number): string {
   return new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString()
 }

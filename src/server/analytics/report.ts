@@ -12,7 +12,7 @@ import { type RowFilter, rowFilterOf } from './row-filter.ts'
 import { readAttentionIn } from './standing.ts'
 import { summariseFilter } from './summary.ts'
 
-/** A caller's request for a report; `now` is ISO 8601 in UTC. */
+/** `now` is ISO 8601 in UTC. */
 interface AskingForReport extends Asking {
   readonly query: Query<typeof analytics.report>
   readonly now: string
@@ -62,10 +62,9 @@ export async function readReport(call: AskingForReport): Promise<Report> {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Longest periods, in days, that are reported by day and by week: a chart has room for some 60 columns. */
+/** In days: a chart has room for some 60 columns. */
 const [maxByDay, maxByWeek] = [21, 60 * 7]
 
-/** Returns the unit of the activity, by the length of the period. */
 function unitOf({ start_date, end_date, time_zone }: AskingForReport['query'], now: string): ActivityUnit {
   // The usual length of a period is in weeks; the bounds that are given do not depend on the unit.
   const by = start_date === undefined ? 'week' : 'month'
@@ -78,7 +77,6 @@ function unitOf({ start_date, end_date, time_zone }: AskingForReport['query'], n
   return days <= maxByDay ? 'day' : days <= maxByWeek ? 'week' : 'month'
 }
 
-/** Selects the ids of the published courses of a filter. */
 function publishedIn({ courses, termIds }: RowFilter): Sql {
   const conditions = [
     sql`status = 'published'`,
@@ -88,12 +86,11 @@ function publishedIn({ courses, termIds }: RowFilter): Sql {
   return sql`select id from courses ${where(conditions)}`
 }
 
-/** Maximum items of a report. */
 const maxItems = 100
-/** Maximum pages of items to look for those with the lowest pass rates. */
+/** Pages to look at for the items with the lowest pass rates. */
 const maxPages = 100
 
-/** Reads the items with the lowest pass rates, and counts the others. */
+/** Counts the others as well. */
 async function readLowestItems(call: AskingForReport): Promise<Pick<Report, 'items' | 'moreItems'>> {
   const { course_id, term_id } = call.query
   let lowest: ItemGrades[] = []

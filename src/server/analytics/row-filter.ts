@@ -13,7 +13,6 @@ import { ProblemError } from '../problem-error.ts'
 
 type LearnersQuery = Query<typeof analytics.learners>
 
-/** Query parameters that filter rows. */
 type FilterQuery = {
   readonly [Name in
     | 'course_id'
@@ -27,25 +26,24 @@ type FilterQuery = {
     | 'include_deleted']?: LearnersQuery[Name]
 }
 
-/** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
+/** With conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
   readonly query: FilterQuery
-  /** The only courses: ids, or a statement that selects them; undefined for all. */
+  /** Ids, or a statement that selects them; undefined for all. */
   readonly courses: Sql | undefined
-  /** The ids of `courses`, unless they are too many to read course by course. */
+  /** Undefined if they are too many to read course by course. */
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
   readonly groupIds: readonly string[] | undefined
   readonly termIds: readonly string[] | undefined
   readonly conditions: readonly Condition[]
-  /** The conditions on `u` alone, and the others. */
+  /** On `u` alone, and the others. */
   readonly ofLearner: readonly Condition[]
   readonly ofEnrollment: readonly Condition[]
-  /** The condition that the last access was in the period; undefined without a period. */
+  /** On the last access; undefined without a period. */
   readonly inPeriod: Sql | undefined
 }
 
-/** A caller's request for rows. */
 interface AskingForRows extends Asking {
   readonly query: FilterQuery
 }
@@ -95,10 +93,10 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
   }
 }
 
-/** Maximum courses whose learners are read course by course. */
+/** More are not read course by course. */
 export const maxCourses = 100
 
-/** Returns the courses that a query names, else those that the caller teaches if they see no others. */
+/** Those that the query names, else those that the caller teaches if they see no others. */
 async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses' | 'courseIds'>> {
   const { database, query } = call
   if (query.course_id) {
@@ -116,7 +114,7 @@ async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses'
   return { courses, courseIds: taught.length > 2 * maxCourses ? undefined : courseIds }
 }
 
-/** Returns the condition on enrolments `e` with one of these statuses, which uses an index. */
+/** On enrolments `e`; uses an index. */
 export function hasStatus(statuses: readonly string[]): Sql {
   return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
@@ -125,7 +123,6 @@ export function allConditions(filter: RowFilter): Condition[] {
   return [...filter.conditions, timeCondition(filter)]
 }
 
-/** Returns the condition of a period on the progress of a row. */
 export function timeCondition({ query, inPeriod }: RowFilter): Condition {
   if (!inPeriod) return undefined
   return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
@@ -143,7 +140,6 @@ export function scopeOf({ courses, termIds, query }: RowFilter): Scope {
   }
 }
 
-/** Returns a statement that selects the courses of a filter. */
 function idsOf(
   courses: Sql | undefined,
   termIds: readonly string[] | undefined,
@@ -164,7 +160,7 @@ function statusesOf(statuses: readonly string[] | undefined): readonly CountedSt
   return standings.filter((standing) => statuses.includes(standing === 'none' ? 'not_started' : standing))
 }
 
-/** Returns the period between two bounds, each a day or an instant. Throws 400 if the start is after the end. */
+/** Each bound is a day or an instant. Throws 400 if the start is after the end. */
 export function periodOf(startDate: string | undefined, endDate: string | undefined): Period {
   const { start, end, ordered } = spanOf(startDate, endDate)
   if (!ordered) {

@@ -20,7 +20,6 @@ import {
   toLearnerRow,
 } from './rows.ts'
 
-/** Maximum work for one page or one total. */
 interface PageBounds {
   readonly sorted: number
   /** Courses whose learners are merged, and rows to read in all of them. */
@@ -32,7 +31,7 @@ interface PageBounds {
   readonly counted: number
 }
 
-/** Limits for some tenths of a second in a worker thread. */
+/** Takes some tenths of a second in a worker thread. */
 const standard: PageBounds = {
   sorted: 50_000,
   courses: maxCourses,
@@ -41,7 +40,6 @@ const standard: PageBounds = {
   counted: 10_000,
 }
 
-/** Query parameters of a page of rows. */
 interface RowsQuery {
   readonly limit: number
   readonly cursor?: string | undefined
@@ -49,7 +47,7 @@ interface RowsQuery {
 
 type PageQuery = RowsQuery & { readonly include_total: boolean }
 
-/** Columns of a page of rows, among them email, courseTitle, learnerId and courseId, and the items made from them. */
+/** The columns have email, courseTitle, learnerId and courseId among them. */
 export interface RowShape<Item> {
   readonly columns: Sql
   readonly show: (row: Row) => Item
@@ -73,7 +71,7 @@ export function readFilteredPage(
   return readShapedPage(database, query, filter, learnerShape, bounds)
 }
 
-/** Reads one page of a filter's rows as `readFilteredPage` does, with other columns. */
+/** As `readFilteredPage`, with other columns. */
 export async function readShapedPage<Item>(
   database: Database,
   query: PageQuery,
@@ -100,7 +98,6 @@ export async function readShapedPage<Item>(
   return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
 }
 
-/** True if the courses of all members of groups may be read. */
 async function areFewMembers(
   database: Database,
   groupIds: readonly string[],
@@ -112,7 +109,6 @@ async function areFewMembers(
   return (found?.rows ?? 0) <= users
 }
 
-/** Rows of a page, and how they are found. */
 interface Selection<Item> {
   readonly outlook: Outlook
   readonly filter: RowFilter
@@ -166,10 +162,10 @@ export function rowsOfUser(
   ]
 }
 
-/** Name of the order in cursors: by email address, title, learner and course. */
+/** Name in cursors: by email address, title, learner and course. */
 const sort = 'learners'
 
-/** Reads one page of rows, ordered by email address and title. Throws 400 `invalid_cursor`. */
+/** Ordered by email address and title. Throws 400 `invalid_cursor`. */
 export function readRowsPage(database: Database, query: RowsQuery, rows: Rows): Promise<Page<LearnerRow>> {
   return readShapedRows(database, query, rows, learnerShape)
 }
@@ -199,7 +195,6 @@ function readShapedRows<Item>(
   return page(database, select, order, { limit, cursor }, show)
 }
 
-/** The learners of some courses. */
 interface CourseRows {
   readonly courseIds: readonly string[]
   readonly conditions: readonly Condition[]
@@ -237,14 +232,13 @@ function readCoursesPage<Item>(
   return page(database, select, order, { limit, cursor }, show)
 }
 
-/** Returns the end of a page at an email address. */
 function endAt(email: string | undefined, condition?: Sql): Select['end'] {
   if (email === undefined) return undefined
   const place = { cursor_value: email, cursor_value_2: '', cursor_value_3: '', cursor_id: '' }
   return { place, ...(condition && { condition }) }
 }
 
-/** Returns the email address at which the page after this cursor begins; empty for the first page. */
+/** Empty for the first page. */
 function beginningOf(cursor: string | undefined): string {
   if (cursor === undefined) return ''
   const values = readCursor(cursor, sort, 4)
@@ -252,7 +246,7 @@ function beginningOf(cursor: string | undefined): string {
   return values[0] ?? ''
 }
 
-/** Returns the address at which a scan of these courses stops; undefined if it reaches their end. */
+/** Where a scan of these courses stops; undefined if it reaches their end. */
 async function endInCourses(
   database: Database,
   begin: string,
@@ -273,19 +267,18 @@ async function endInCourses(
 
 /** A superset of the rows of a filter, found through an index. */
 interface Candidates extends Rows {
-  /** Number of rows; more than the maximum to sort if unknown. */
+  /** More than the maximum to sort if unknown. */
   readonly count: number
 }
 
-/** Estimates about the rows of a filter, from counters and indexes. */
 interface Outlook {
   /** The smallest set of rows that an index finds. */
   readonly candidates: Candidates
-  /** Maximum number of rows of the filter. */
+  /** Upper bound. */
   readonly matches: number
-  /** The courses of all rows, if they are few. */
+  /** Undefined if they are many. */
   readonly courseIds: readonly string[] | undefined
-  /** Number of rows of these courses, or of the academy. */
+  /** Rows of these courses, or of the academy. */
   readonly walked: number
 }
 
@@ -324,7 +317,7 @@ async function outlookOf(
   return { ...ofCourses, matches, candidates: { tables: selective.tables, conditions, count } }
 }
 
-/** Estimates, from counters, the rows of the courses of a filter. */
+/** From counters. */
 async function outlookOfCourses(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Outlook> {
   const scope = scopeOf(filter)
   const conditions = allConditions(filter)
@@ -353,13 +346,13 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
   return { candidates, matches, courseIds, walked: count }
 }
 
-/** A total; a lower bound unless exact. */
+/** A lower bound unless exact. */
 interface Total {
   readonly total: number
   readonly totalIsExact: boolean
 }
 
-/** Counts the rows of a filter, from counters if possible. */
+/** From counters if possible. */
 async function totalOf(
   database: Database,
   { candidates: { tables, conditions, count }, matches, courseIds, walked }: Outlook,

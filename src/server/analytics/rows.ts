@@ -8,14 +8,14 @@ import type { RowFilter } from './row-filter.ts'
 
 type ColumnName = keyof LearnerRow
 
-/** The columns of an enrolment row, in the order of the CSV. */
+/** In the order of the CSV. */
 export const columns = Object.keys(learnerFields) as readonly ColumnName[]
 
-/** Whether a grade passes, as text; null without a grade. */
+/** As text; null without a grade. */
 export const passed = sql`case when g.percent is null then null
   when g.percent >= ${passingScore} then 'true' else 'false' end`
 
-/** Expressions for the columns of a row, in a query over enrolments with `u`, `c`, `e`, `p` and `g`. */
+/** In a query over enrolments with `u`, `c`, `e`, `p` and `g`. */
 export const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
   learnerId: sql`u.id`,
   email: sql`u.email`,
@@ -38,18 +38,17 @@ export const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
   courseExternalId: sql`c.external_id`,
 }
 
-/** Selects the columns of a row, by their names, from `u`, `c`, `e`, `p` and `g` in a query over enrolments. */
+/** From `u`, `c`, `e`, `p` and `g` in a query over enrolments. */
 export const selected = join(
   columns.map((name) => sql`${expressionByColumn[name]} as ${raw(`"${name}"`)}`),
   ', ',
 )
 
-/** Converts a row of `selected` to its JSON form. */
+/** From a row of `selected`. */
 export function toLearnerRow(row: Row): LearnerRow {
   return toRow(columns.map((name) => row[name] ?? null))
 }
 
-/** Converts the cells of a row of `selected` to its JSON form. */
 export function toRow(cells: readonly Cell[]): LearnerRow {
   // The statement selects exactly the columns of a LearnerRow, in order.
   return Object.fromEntries(
@@ -66,7 +65,6 @@ export function toRow(cells: readonly Cell[]): LearnerRow {
  */
 export interface Joined {
   readonly tables: Sql
-  /** The join condition. */
   readonly on: Sql
 }
 
@@ -74,13 +72,11 @@ const asLearner = isLearnerEnrollment('e')
 const grades = sql`left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 const progress = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`
 
-/** Enrolments ordered by user. */
 export const byUser: Joined = {
   tables: sql`users u cross join enrollments e cross join courses c ${progress} ${grades}`,
   on: sql`e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
 }
 
-/** Enrolments of the members of groups. */
 export function byMember(groupIds: readonly string[]): Joined {
   return {
     tables: sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
@@ -88,38 +84,36 @@ export function byMember(groupIds: readonly string[]): Joined {
   }
 }
 
-/** Returns the members of groups as `k`. */
+/** As `k`. */
 function membersOf(groupIds: readonly string[]): Sql {
   // A user may be in several of them.
   const columns = groupIds.length === 1 ? sql`m.user_id` : sql`distinct m.user_id`
   return sql`(select ${columns} from group_members m where ${isInGroups(groupIds)}) k`
 }
 
-/** Enrolments of pairs of a learner and a course, `k`. */
+/** Pairs of a learner and a course, `k`. */
 export const byPair: Joined = {
   tables: sql`k cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
   on: sql`u.id = k.user_id and e.user_id = k.user_id and e.course_id = k.course_id and e.role = 'learner' and c.id = e.course_id`,
 }
 
-/** Enrolments ordered by course. */
 export const byCourse: Joined = {
   tables: sql`courses c cross join enrollments e cross join users u ${progress} ${grades}`,
   on: sql`e.course_id = c.id and ${asLearner} and u.id = e.user_id`,
 }
 
-/** Enrolments ordered by course and email address. */
+/** By course and email address. */
 export const byEmail: Joined = {
   tables: sql`enrollments e cross join users u cross join courses c ${progress} ${grades}`,
   on: sql`e.role = 'learner' and u.id = e.user_id and c.id = e.course_id`,
 }
 
-/** Enrolments with progress, ordered by course and time of the last access. */
+/** With progress, by course and time of the last access. */
 export const byTime: Joined = {
   tables: sql`courses c cross join progress p cross join enrollments e cross join users u ${grades}`,
   on: sql`p.course_id = c.id and e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner' and u.id = e.user_id`,
 }
 
-/** Enrolments ordered by status. */
 export const byStatus: Joined = {
   tables: sql`enrollments e cross join courses c cross join users u ${progress} ${grades}`,
   on: sql`c.id = e.course_id and u.id = e.user_id`,
@@ -142,7 +136,7 @@ export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter
     : { tables: sql`users u cross join enrollments e cross join courses c`, on }
 }
 
-/** Returns the newest enrolments of a course that are not removed, up to this number. */
+/** Without removed ones. */
 export function newestEnrollmentsOf(courseId: string, maxRows: number): Joined {
   return {
     tables: sql`courses c
@@ -154,7 +148,6 @@ export function newestEnrollmentsOf(courseId: string, maxRows: number): Joined {
   }
 }
 
-/** Tables with their order, and conditions. */
 export interface Rows {
   readonly tables: Joined
   readonly conditions: readonly Condition[]

@@ -23,7 +23,7 @@ import type { Database, Row } from '../database/database.ts'
 import { byCourse } from './rows.ts'
 import { countDistinctLearners } from './summary.ts'
 
-/** Progress figures of the learners of a course, or of all courses; the average of no values is null. */
+/** Of a course, or of all courses; the average of no values is null. */
 export interface Standing {
   readonly enrollments: number
   readonly notStarted: number
@@ -35,12 +35,11 @@ export interface Standing {
   readonly medianCompletionPercentage: number | null
   readonly averageGradePercent: number | null
   readonly medianGradePercent: number | null
-  /** Percentage of the graded enrolments whose grade reaches the passing score. */
+  /** Percentage of the graded enrolments. */
   readonly passRate: number | null
   readonly attention: Readonly<Record<Attention, number>>
 }
 
-/** Learners of one course who need attention. */
 export interface CourseAttention {
   readonly courseId: string
   readonly courseTitle: string
@@ -48,7 +47,6 @@ export interface CourseAttention {
   readonly attention: Standing['attention']
 }
 
-/** Progress figures of one course for lists. */
 type CourseStanding = Pick<
   Standing,
   'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'averageCompletionPercentage'
@@ -56,7 +54,7 @@ type CourseStanding = Pick<
 
 const zeroAttention: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
-/** Reads the figures of one course, each learner counted once. */
+/** Each learner counted once. */
 export async function readCourseStanding(database: Database, courseId: string, now: Date): Promise<Standing> {
   const scope = { ...wholeAcademy, courses: sql`${courseId}` }
   const figures = await readCourseFigures(database, scope)
@@ -73,15 +71,14 @@ export async function readCourseStanding(database: Database, courseId: string, n
   )
 }
 
-/** The figures of all learners that a user sees, and the courses where they need attention. */
+/** Only what a user sees. */
 interface AcademyStanding {
-  /** Number of learners, each counted once even in several courses; null if counting them would take too long. */
+  /** Each counted once even in several courses; null if counting them would take too long. */
   readonly learners: number | null
   readonly all: Standing
   readonly courses: readonly CourseAttention[]
 }
 
-/** Reads the figures of all courses that a user sees. */
 export async function readAcademyStanding(seer: Asking, now: Date): Promise<AcademyStanding> {
   const { database } = seer
   const taught = taughtCourses(seer)
@@ -105,7 +102,7 @@ export async function readAcademyStanding(seer: Asking, now: Date): Promise<Acad
   }
 }
 
-/** Reads the progress figures of some courses, by id; courses without learners are missing. */
+/** By id; courses without learners are missing. */
 export async function readStandings(
   database: Database,
   courseIds: readonly string[],
@@ -144,7 +141,7 @@ function gradesOf(figures: readonly StatusFigures[]): GradeFigures {
   }
 }
 
-/** Counts the distinct learners of some courses; null if they are too many. */
+/** Null if they are too many. */
 function countLearnersOf(database: Database, scope: Scope): Promise<number | null> {
   const conditions = [sql`c.id in (${scope.courses})`, sql`e.status <> 'deleted'`, sql`u.status <> 'deleted'`]
   return countDistinctLearners(database, scope, { tables: byCourse, conditions })
@@ -213,16 +210,16 @@ interface AttentionLimits {
   readonly inactiveDays: number
   /** Calendar days (UTC) without progress. */
   readonly stuckDays: number
-  /** Percentage completed from which a learner is not stuck. */
+  /** Percentage from which a learner is not stuck. */
   readonly stuckBelow: number
 }
 
-/** Limits that counters use. */
+/** Those that counters use. */
 const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns the start of the first recent day: a learner whose last access is earlier is inactive. */
+/** A learner whose last access is earlier is inactive. */
 function recentSince(now: Date, days: number): string {
   const day = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10)
   return `${day}T00:00:00.000Z`

@@ -27,14 +27,13 @@ export async function summariseFilter(database: Database, filter: RowFilter): Pr
   return summaryOf(database, await partsOf(database, filter))
 }
 
-/** Summarises all rows that meet the conditions, which must select the rows of a few learners. */
+/** The conditions must select the rows of a few learners. */
 export async function summariseRows(database: Database, conditions: readonly Condition[]): Promise<Summary> {
   return summaryOf(database, await partsOfRows(database, { tables: byUser, conditions }))
 }
 
-/** The figures that a summary is calculated from. */
 interface SummaryParts {
-  /** Number of distinct learners; null if counting them would take too long. */
+  /** Distinct; null if counting them would take too long. */
   readonly learners: number | null
   readonly figures: readonly StatusFigures[]
   /** Percentages completed. */
@@ -42,7 +41,7 @@ interface SummaryParts {
   readonly gradeSteps: readonly Step[]
 }
 
-/** Returns the summary of these figures, with courses ordered by title; the average of no values is null. */
+/** Courses are ordered by title; the average of no values is null. */
 async function summaryOf(
   database: Database,
   { learners, figures, steps, gradeSteps }: SummaryParts,
@@ -65,7 +64,7 @@ async function summaryOf(
   }
 }
 
-/** Returns numbers by tens of a per cent with their bounds; the eleventh is above 100. */
+/** By tens of a per cent; the eleventh is above 100. */
 function bucketsOf(counts: readonly number[]): Bucket[] {
   return counts.map((count, tenth) => ({ from: 10 * tenth, to: tenth < 10 ? 10 * (tenth + 1) : null, count }))
 }
@@ -92,7 +91,7 @@ async function partsOf(database: Database, filter: RowFilter): Promise<SummaryPa
   }
 }
 
-/** Reads the rows of enrolments with some statuses, which counters do not distinguish. */
+/** Counters do not distinguish statuses of enrolments. */
 async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
   const { query, courses, inPeriod } = filter
   const conditions = allConditions(filter)
@@ -102,10 +101,10 @@ async function partsOfStatus(database: Database, filter: RowFilter): Promise<Sum
   return partsOfRows(database, { tables: byStatus, conditions: [own, ...conditions] })
 }
 
-/** Maximum enrolments to read for a distinct count of learners: more would block other requests. */
+/** For a distinct count of learners: more would block other requests. */
 const maxEnrollmentsRead = 20_000
 
-/** Reads the figures of a summary from counters; the cost does not depend on the number of learners. */
+/** The cost does not depend on the number of learners. */
 async function readCountedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
   const figures = await readCourseFigures(database, scope)
   return {
@@ -131,7 +130,7 @@ async function countLearnersIn(
     : countDistinctLearners(database, scope, rows)
 }
 
-/** Counts distinct learners; null if the scope has too many enrolments to count exactly. */
+/** Null if the scope has too many enrolments to count exactly. */
 export async function countDistinctLearners(
   database: Database,
   scope: Scope,
@@ -145,10 +144,10 @@ export async function countDistinctLearners(
   return counted?.learners ?? 0
 }
 
-/** Place of a grade, as in `gradePlaceOf`. */
+/** As in `gradePlaceOf`. */
 const gradePlace = sql`case when grade > 100 then ceil(grade * 100) else floor(grade * 100) end`
 
-/** Reads the figures of a summary in one pass over all rows: those of some learners, or of a period. */
+/** In one pass: for some learners, or for a period. */
 async function partsOfRows(database: Database, { tables, conditions }: Rows): Promise<SummaryParts> {
   // Rows without a course have the grades, and the number of learners.
   const groups = await database.all<Row & StatusFigures & StatusStep & { courseId: string | null }>(sql`
@@ -219,7 +218,7 @@ function figuresOf(figures: readonly StatusFigures[]) {
   }
 }
 
-/** Maximum courses that are looked up by id: the number of parameters of a statement is limited. */
+/** Looked up by id: the number of parameters of a statement is limited. */
 const maxTitlesById = 100
 
 async function titlesOf(
@@ -240,7 +239,7 @@ function roundedOrNull(value: number | null): number | null {
   return value === null ? null : rounded(value)
 }
 
-/** Rounds a figure to four decimals. */
+/** To four decimals. */
 export function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

@@ -24,40 +24,39 @@ import {
   talliesOf,
 } from './tally.ts'
 
-/** An enrolment before and after a write; undefined if it does not exist. */
+/** Undefined if it does not exist. */
 export interface StandingChange {
   readonly before: CountedEnrollment | undefined
   readonly after: CountedEnrollment | undefined
 }
 
-/** Database and current time, ISO 8601 in UTC. */
+/** `now` is ISO 8601 in UTC. */
 export interface Counting {
   readonly database: Database
   readonly now: string
 }
 
-/** The same in a write transaction. */
 interface CountingWrite extends Counting {
   readonly database: Transaction
   /** Collects the tallies of a batch, which are written at its end. */
   readonly batch?: { readonly tallies: Tally[] } | undefined
 }
 
-/** Name of the setting with the id of the running correction. */
+/** Setting with the id of the running correction. */
 export const correctionMark = 'counter_correction'
 
 /** Replaces the id: the differences that the correction has read are outdated. */
 export const invalidCorrection = 'invalid'
 
-/** Rows per statement, within both engines' maximum of parameters. */
+/** Within both engines' maximum of parameters. */
 const rowsAtOnce = 1000
 
-/** All rows of the counters, including changes that are not folded in yet. */
+/** Includes changes that are not folded in yet. */
 export const counters = sql`(
   select kind, course_id, place, learners, amount from counters
   union all select kind, course_id, place, learners, amount from counter_changes) k`
 
-/** Updates the counters in the transaction that changes enrolments. */
+/** In the transaction that changes enrolments. */
 export async function countStandings(
   counting: CountingWrite,
   standings: readonly StandingChange[],
@@ -81,7 +80,6 @@ function unlessDeleted(standing: CountedEnrollment | undefined): CountedEnrollme
   return standing?.enrollment === 'deleted' ? undefined : standing
 }
 
-/** Adds tallies to the counters. */
 export async function countTallies(counting: CountingWrite, tallies: readonly Tally[]): Promise<void> {
   await writeTallies(counting, sumTallies(tallies))
 }
@@ -92,7 +90,7 @@ function sumTallies(tallies: readonly Tally[]): Tally[] {
   return nonZero(sums)
 }
 
-/** Returns changes of the number of distinct learners: first or last enrolments, deleted or restored users. */
+/** By first or last enrolments, and deleted or restored users. */
 function learnerTallies(changes: readonly StandingChange[]): Tally[] {
   const tallies: Tally[] = []
   const moved = new Set<string>()
@@ -111,7 +109,7 @@ function learnerTally(isUserDeleted: boolean, learners: number): Tally {
   return { kind: learnersKind(isUserDeleted), courseId: '', place: 0, learners, amount: 0 }
 }
 
-/** Removes a course from the counters, before it is deleted with its enrolments. */
+/** Before it is deleted with its enrolments. */
 export async function uncountCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
@@ -123,7 +121,6 @@ export async function uncountCourse({ database, now }: CountingWrite, courseId: 
   await database.run(sql`delete from counter_changes where ${own}`)
 }
 
-/** Adds a restored course to the counters. */
 export async function countCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const sums: Sums = new Map()
   const firstDay = firstCountedDay(now)
@@ -147,7 +144,7 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
   return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
 
-/** Updates the counters of passed learners after a change of a course's passing score. */
+/** After a change of the course's passing score. */
 export async function countPassingScore(
   { database, now }: CountingWrite,
   courseId: string,
@@ -222,14 +219,14 @@ async function removeOldDays(database: Database, tallies: readonly Tally[], firs
   }
 }
 
-/** Upsert that adds to existing counters. */
+/** Adds to existing counters. */
 const added = sql`on conflict (kind, course_id, place) do update set
   learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`
 
-/** Changes per transaction, about ten milliseconds' worth. */
+/** About ten milliseconds' worth. */
 const batchSize = 2000
 
-/** Adds the changes of many writers to the counters, in one transaction with a snapshot. Returns true if more are left. */
+/** In one transaction with a snapshot. Returns true if more are left. */
 export async function foldChanges({ database, now }: Counting, limit = batchSize): Promise<boolean> {
   const last = await database.one<Row & { kind: string; course_id: string; place: number }>(sql`
     select kind, course_id, place from counter_changes order by kind, course_id, place limit 1 offset ${limit - 1}`)
@@ -251,7 +248,7 @@ export async function foldChanges({ database, now }: Counting, limit = batchSize
 /** Maximum counters in memory. */
 const maxTallies = 100_000
 
-/** Replaces all counters by a recount, in one transaction. Time grows with the enrolments, memory does not. */
+/** In one transaction. Time grows with the enrolments, memory does not. */
 export async function rebuildCounters({ database, now }: Counting): Promise<void> {
   await database.run(sql`delete from counters`)
   await database.run(sql`delete from counter_changes`)

@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 
-/** A learner's enrolment with all fields that counters depend on. Without progress, the status is `none` at 0%. */
+/** All fields that counters depend on. Without progress, the status is `none` at 0%. */
 export interface CountedEnrollment {
   readonly userId: string
   readonly courseId: string
@@ -15,9 +15,9 @@ export interface CountedEnrollment {
   /** When the percentage last rose; null before the first progress. */
   readonly risenAt: string | null
   readonly grade: number | null
-  /** Passing score in per cent. */
+  /** In per cent. */
   readonly passingScore: number
-  /** True if the user has no other enrolment; needed if this one is added or removed. */
+  /** The user has no other one; needed if it is added or removed. */
   readonly isOnly?: boolean
 }
 
@@ -41,21 +41,20 @@ const tables = sql`enrollments e
   left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
   left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 
-/** Passing score of the course `c`, in per cent. */
+/** Of the course `c`, in per cent. */
 export const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
-/** Condition that an enrolment is a learner's. The `case` keeps the planner from an index by role, which nearly all match. */
+/** The `case` keeps the planner from an index by role, which nearly all match. */
 export function isLearnerEnrollment(alias: 'e' | 'o'): Sql {
   return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
 }
 
-/** Condition that an enrolment counts: a learner's, not deleted. */
 export function countsAsLearner(alias: 'e' | 'o'): Sql {
   const enrollment = raw(alias)
   return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
 }
 
-/** Reads a user's enrolments; with `courseId` that one, even if deleted. */
+/** With `courseId` that one, even if deleted. */
 export async function readUserEnrollments(
   database: Database,
   userId: string,
@@ -74,7 +73,6 @@ export async function readUserEnrollments(
   ).map((row) => ({ ...toCountedEnrollment(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
-/** Progress of an enrolment. */
 export interface ProgressBehind {
   readonly startedAt: string | null
   readonly lastAccessed: string
@@ -91,13 +89,13 @@ interface OneRow extends CountedRow {
   readonly updated_at: string
 }
 
-/** An enrolment, without the course's passing score, and its progress. */
+/** Without the course's passing score. */
 export interface Standing {
   readonly counted: Omit<CountedEnrollment, 'passingScore'>
   readonly progress: ProgressBehind | undefined
 }
 
-/** Reads the enrolment and progress of an active user in one statement; undefined if not a learner of the course. */
+/** Of an active user, in one statement; undefined if not a learner of the course. */
 export async function readStanding(
   database: Database,
   userId: string,
@@ -122,10 +120,10 @@ export async function readStanding(
   }
 }
 
-/** Range of course ids: from the first, before the second. */
+/** From the first, before the second. */
 export type CourseRange = readonly [least: string, below?: string]
 
-/** Reads all learners' enrolments in a range of courses in batches, by user. */
+/** In batches, by user. */
 export async function* readEnrollments(
   database: Database,
   [least, below]: CourseRange = [''],
@@ -151,14 +149,13 @@ interface InCourseRow extends CountedRow {
   readonly id: string
 }
 
-/** Sort key of an enrolment within its course. */
 export type EnrollmentPlace = readonly [createdAt: string, id: string]
 
 interface WalkedInCourse extends CountedEnrollment, Pick<ProgressBehind, 'completedAt'> {
   readonly place: EnrollmentPlace
 }
 
-/** Reads all learners' enrolments in one course in batches, optionally after a place. */
+/** In batches, optionally after a place. */
 export async function* readCourseEnrollments(
   database: Database,
   courseId: string,
@@ -203,7 +200,7 @@ export interface GradedCount extends Row {
   readonly learners: number
 }
 
-/** Counts the learners of a course with a grade from `least`, below `below`, in per cent, by status. */
+/** From `least`, below `below`, in per cent; by status. */
 export function gradedBetween(courseId: string, least: number, below: number): Sql {
   return sql`
     select coalesce(p.status, 'none') as status, u.status as user_status, e.status as enrollment, count(*) as learners
@@ -216,7 +213,6 @@ export function gradedBetween(courseId: string, least: number, below: number): S
     group by 1, 2, 3`
 }
 
-/** Converts a row. */
 export function toCountedEnrollment(row: CountedRow, passingScore: number): CountedEnrollment {
   return { ...standingOf(row), passingScore }
 }

@@ -15,7 +15,6 @@ import {
   talliesOf,
 } from './tally.ts'
 
-/** Counters compared in one round. */
 const comparedAtOnce = 100_000
 
 /**
@@ -67,7 +66,7 @@ async function courseDifferences(
   return nonZero(own)
 }
 
-/** Returns the differences of the academy's counters from the sum of its courses' and a count of its learners. */
+/** From the sum of its courses' counters and a count of its learners. */
 async function academyDifferences(database: Database): Promise<Tally[]> {
   const sums = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, sum(learners) as learners, sum(amount) as amount from ${counters}
@@ -78,7 +77,7 @@ async function academyDifferences(database: Database): Promise<Tally[]> {
   return nonZero(academy)
 }
 
-/** Divides all courses into ranges with about `atOnce` counters each. */
+/** Each has about `atOnce` counters. */
 async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
   const sizes = await database.all<Row & { course_id: string; size: number }>(
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
@@ -134,7 +133,7 @@ async function countLearnersByStatus(database: Database): Promise<Tally[]> {
 /** Maximum attempts if deleted courses are restored meanwhile. */
 const maxAttempts = 20
 
-/** Counters per transaction, a few milliseconds' worth. */
+/** A few milliseconds' worth. */
 const batchSize = 500
 
 /**

@@ -3,7 +3,6 @@ import type { Database, Row } from '../database/database.ts'
 import { counters } from './count.ts'
 import { type CountedStatus, kindsOf, learnersKind, ofMillionths, standings } from './tally.ts'
 
-/** Courses, statuses and users whose figures are read. */
 export interface Scope {
   /** Course ids, or a statement that selects them; undefined for the whole academy. */
   readonly courses: Sql | undefined
@@ -11,7 +10,7 @@ export interface Scope {
   readonly withDeleted: boolean
 }
 
-/** Figures of the learners of one course with one status; sums in millionths of a per cent. */
+/** Sums are in millionths of a per cent. */
 export interface StatusFigures {
   readonly courseId: string
   readonly status: CountedStatus
@@ -19,7 +18,7 @@ export interface StatusFigures {
   readonly percentage: number
   readonly graded: number
   readonly grade: number
-  /** Learners whose grade reaches the passing score. */
+  /** Their grade reaches the passing score. */
   readonly passed: number
 }
 
@@ -31,7 +30,6 @@ export interface Step {
   readonly amount: number
 }
 
-/** Number of learners with a status at a percentage. */
 export interface StatusStep extends Step {
   readonly status: CountedStatus
 }
@@ -44,7 +42,7 @@ interface CounterRow extends Row {
   readonly amount: number
 }
 
-/** All courses and statuses, without deleted users. */
+/** Without deleted users. */
 export const wholeAcademy: Scope = { courses: undefined, statuses: standings, withDeleted: false }
 
 export async function readCourseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
@@ -79,7 +77,7 @@ export async function readCourseFigures(database: Database, scope: Scope): Promi
 
 const zeroFigures = { learners: 0, percentage: 0, graded: 0, grade: 0, passed: 0 }
 
-/** Reads the number of learners at each percentage over all courses of a scope, in ascending order. */
+/** Over all courses of a scope, in ascending order. */
 export async function readSteps(database: Database, scope: Scope): Promise<StatusStep[]> {
   const meanings = new Map<string, CountedStatus>(
     kindsIn(scope).map(({ status, kinds }) => [kinds.at, status]),
@@ -89,7 +87,7 @@ export async function readSteps(database: Database, scope: Scope): Promise<Statu
   return mergeSteps(steps, ({ status, hundredths }) => `${status} ${hundredths}`)
 }
 
-/** Reads the number of learners at each grade over all courses of a scope, in ascending order. */
+/** Over all courses of a scope, in ascending order. */
 export async function readGradeSteps(database: Database, scope: Scope): Promise<Step[]> {
   const kinds = kindsIn(scope).map(({ kinds }) => kinds.gradedAt)
   const rows = await rowsOf(database, kinds, scope, true)
@@ -100,7 +98,7 @@ function stepOf({ place, learners, amount }: CounterRow): Step {
   return { hundredths: place, learners, amount }
 }
 
-/** Adds up the steps of one key, in ascending order. */
+/** In ascending order. */
 function mergeSteps<One extends Step>(steps: readonly One[], keyOf: (step: One) => string): One[] {
   const found = new Map<string, One>()
   for (const step of steps) {
@@ -116,14 +114,13 @@ function mergeSteps<One extends Step>(steps: readonly One[], keyOf: (step: One) 
     .sort((one, other) => one.hundredths - other.hundredths)
 }
 
-/** Numbers of graded and passed enrolments, and the sum of the grades in millionths of a per cent. */
+/** The sum of the grades is in millionths of a per cent. */
 export interface GradeFigures {
   readonly graded: number
   readonly grade: number
   readonly passed: number
 }
 
-/** Reads the grades of all enrolments of the academy. */
 export async function readAcademyGrades(database: Database): Promise<GradeFigures> {
   const kinds = kindsIn(wholeAcademy).map(({ kinds }) => kinds)
   const passedKinds = new Set<string>(kinds.map(({ passed }) => passed))
@@ -139,14 +136,13 @@ export async function readAcademyGrades(database: Database): Promise<GradeFigure
   return found
 }
 
-/** Counts distinct learners of the academy. */
 export async function countLearners(database: Database, withDeleted: boolean): Promise<number> {
   const kinds = [learnersKind(false), ...(withDeleted ? [learnersKind(true)] : [])]
   const rows = await rowsOf(database, kinds, wholeAcademy, true)
   return rows.reduce((sum, { learners }) => sum + learners, 0)
 }
 
-/** Reads counters by kind in the courses of a scope; `whole` reads those of the whole academy. */
+/** `whole` reads those of the whole academy. */
 async function rowsOf(
   database: Database,
   kinds: readonly string[],
@@ -167,7 +163,6 @@ function kindsIn({ statuses, withDeleted }: Scope) {
   )
 }
 
-/** Numbers of learners of one course who may need attention. */
 interface AttentionFigures {
   readonly courseId: string
   /** Not completed, and last seen before the first recent day. */
@@ -228,7 +223,6 @@ export function medianOf(steps: readonly Step[]): number | null {
   return ((low ?? 0) + (high ?? 0)) / 2
 }
 
-/** Returns the percentage of the learner at an index. */
 function valueAt(steps: readonly Step[], place: number): number {
   let before = 0
   for (const { learners, amount } of steps) {
@@ -238,7 +232,7 @@ function valueAt(steps: readonly Step[], place: number): number {
   return 0
 }
 
-/** Counts the learners at 0–9%, 10–19% … 90–100%. */
+/** At 0–9%, 10–19% … 90–100%. */
 export function tenthsOf(steps: readonly Step[]): number[] {
   const tenths = Array.from({ length: 10 }, () => 0)
   for (const { hundredths, learners } of steps) {
@@ -248,7 +242,7 @@ export function tenthsOf(steps: readonly Step[]): number[] {
   return tenths
 }
 
-/** Counts the learners at 0–9%, 10–19% … 90–100% and above 100%. */
+/** At 0–9%, 10–19% … 90–100% and above 100%. */
 export function gradeTenthsOf(steps: readonly Step[]): number[] {
   const isAbove = ({ hundredths }: Step) => hundredths > 10_000
   const above = steps.filter(isAbove).reduce((sum, { learners }) => sum + learners, 0)

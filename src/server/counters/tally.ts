@@ -1,10 +1,10 @@
 import { stuckBelow } from '../../contract/constants.ts'
 import type { CountedEnrollment } from './counted-enrollment.ts'
 
-/** A row of `counters`: a number of learners, and a sum over them. */
+/** A row of `counters`. */
 export interface Tally {
   readonly kind: string
-  /** Course id; empty for the whole academy. */
+  /** Empty for the whole academy. */
   readonly courseId: string
   /** Hundredths of a per cent, a day such as 20260131, or 0, by kind. */
   readonly place: number
@@ -17,7 +17,7 @@ export interface Tally {
 export const standings = ['none', 'in_progress', 'completed'] as const
 export type CountedStatus = (typeof standings)[number]
 
-/** Kinds of counters by status: all, all by percentage, graded (with the sum of grades), passed, and graded by grade. */
+/** All, all by percentage, graded (with the sum of grades), passed, and graded by grade. */
 export function kindsOf(status: CountedStatus, isUserDeleted: boolean) {
   return kinds[status][isUserDeleted ? 'deleted' : 'others']
 }
@@ -45,14 +45,14 @@ function kindsNamed(status: CountedStatus) {
  */
 const attentionTallies = ['open', 'open since', 'early', 'early since'] as const
 
-/** Kinds whose places are days. */
+/** Their places are days. */
 export const dayKinds: readonly string[] = ['open since', 'early since']
 
-/** Days that are counted: more than until a learner is inactive. */
+/** More than until a learner is inactive. */
 const countedDays = 21
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns the first counted day, in UTC. */
+/** In UTC. */
 export function firstCountedDay(now: string): number {
   const today = now.slice(0, 10)
   if (today !== cachedDay.today) {
@@ -65,7 +65,7 @@ export function firstCountedDay(now: string): number {
 // Cached for a day: every write needs it.
 let cachedDay = { today: '', first: 0 }
 
-/** Kind of distinct learners of the academy. */
+/** Distinct learners of the academy. */
 export function learnersKind(isUserDeleted: boolean): string {
   return isUserDeleted ? 'deleted learners' : 'learners'
 }
@@ -77,7 +77,7 @@ export const courseKinds: readonly string[] = [
   ...attentionTallies,
 ]
 
-/** Kinds of a course that are also counted for the whole academy. */
+/** Kinds of a course that are also counted for the academy. */
 export const sharedKinds: readonly string[] = standings.flatMap((status) =>
   [false, true].flatMap((isDeleted) => {
     const { at, graded, passed, gradedAt } = kindsOf(status, isDeleted)
@@ -85,27 +85,25 @@ export const sharedKinds: readonly string[] = standings.flatMap((status) =>
   }),
 )
 
-/** Converts a percentage to millionths of a per cent. */
 export function millionths(percentage: number): number {
   return Math.floor(percentage * 1_000_000 + 0.5)
 }
 
-/** Converts millionths of a per cent to a percentage. */
 export function ofMillionths(amount: number): number {
   return amount / 1_000_000
 }
 
-/** Returns the place of a grade in hundredths of a per cent; rounded up above 100, so that 100 shares its place with none. */
+/** In hundredths of a per cent; rounded up above 100, so that 100 shares its place with none. */
 export function gradePlaceOf(grade: number): number {
   return grade > 100 ? Math.ceil(grade * 100) : Math.floor(grade * 100)
 }
 
-/** Returns the day of a time in UTC as a number: 20260131. */
+/** In UTC: 20260131. */
 export function dayNumber(time: string): number {
   return Number(time.slice(0, 4)) * 10_000 + Number(time.slice(5, 7)) * 100 + Number(time.slice(8, 10))
 }
 
-/** Returns the counters that an enrolment adds 1 to, without days before the first. */
+/** Each goes up by 1; days before the first are left out. */
 export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tally[] {
   const { courseId, isUserDeleted, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
   const { all, at, graded, passed, gradedAt } = kindsOf(status as CountedStatus, isUserDeleted)
@@ -140,7 +138,6 @@ function tallyOf(kind: string, courseId: string, place: number, amount = 0): Tal
   return { kind, courseId, place, learners: 1, amount }
 }
 
-/** Returns the difference of two lists of tallies. */
 export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
   const removed = before.map((one) => multiply(one, -1))
   const added: Tally[] = []
@@ -157,7 +154,7 @@ export function changedTallies(before: readonly Tally[], after: readonly Tally[]
   return [...removed, ...added].filter(isNonZero)
 }
 
-/** Tallies by kind, course and place, filled by `addTallies`. */
+/** By kind, course and place; filled by `addTallies`. */
 export type Sums = Map<string, { -readonly [Name in keyof Tally]: Tally[Name] }>
 
 export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
