@@ -18,7 +18,7 @@ const id = sql`a.id`
 
 export type AuditQuery = z.output<NonNullable<typeof audit.list.query>>
 
-/** Reads one page of entries, with these columns of `audit_entries a`. */
+/** `columns` are those of `audit_entries a`. */
 export async function pageOfEntries<Shape extends Row, Item>(
   database: Database,
   query: AuditQuery,
@@ -53,10 +53,10 @@ export async function pageOfEntries<Shape extends Row, Item>(
   )
 }
 
-/** Maximum time from the arrival of a request to its last entry. */
+/** From the arrival of a request to its last entry. */
 const maxRequestMs = 15 * 60_000
 
-/** Matches the entries of a request: their ids follow its own, which has the time of its arrival. */
+/** Their ids follow the request's, which has the time of its arrival. */
 export function entriesOfRequest(requestId: string): Sql {
   if (!isIdForm(requestId)) return sql`false`
   const arrivedAt = Date.parse(timeOfId(requestId))
@@ -82,19 +82,16 @@ export const auditRoutes = routesOf(audit, {
   },
 })
 
-/** Maximum waiting entries that are counted. */
+/** More are not counted. */
 export const maxWaiting = 1_000
 
-/** State of the hash chain. */
 export interface Chain {
   readonly linked: number
-  /** Hash of the last linked entry. */
   readonly hash: string
-  /** Entries that are not linked yet; `maxWaiting + 1` stands for more. */
+  /** Not linked yet; `maxWaiting + 1` stands for more. */
   readonly waiting: number
 }
 
-/** Reads the state of the hash chain. */
 export async function chainOf(database: Database): Promise<Chain> {
   const { place, hash } = await lastLink(database)
   const row = await database.one<Row & { waiting: number }>(sql`
@@ -102,7 +99,7 @@ export async function chainOf(database: Database): Promise<Chain> {
   return { linked: place, hash, waiting: row?.waiting ?? 0 }
 }
 
-/** An entry's row; `origin` and `details` are JSON, null once erased. */
+/** `origin` and `details` are JSON, null once erased. */
 export interface EntryRow extends Row {
   readonly place: number
   readonly id: string
@@ -120,7 +117,7 @@ export interface EntryRow extends Row {
   readonly change_id: string | null
 }
 
-/** Columns of EntryRow, from `audit_entries a`. */
+/** From `audit_entries a`. */
 export const entryColumns = sql`a.place, a.id, a.user_id,
   (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.about_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash, a.change_id`
 
@@ -160,12 +157,10 @@ function isLike<Stored extends readonly unknown[]>(
   return value.length >= stored.length && value.length <= stored.length + optional
 }
 
-/** Returns the network address of a stored origin. */
 export function addressIn(origin: string | null): string | null {
   return origin === null ? null : readOr(origin, lostOrigin)[1]
 }
 
-/** Converts a row to the API's form. */
 export function toEntry(row: EntryRow): AuditEntry {
   const [originSalt, address, userAgent] = row.origin === null ? erasedOrigin : readOr(row.origin, lostOrigin)
   const [detailsSalt, requestId, subjectName, before, after] =

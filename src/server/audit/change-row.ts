@@ -34,7 +34,7 @@ export async function findChange(call: Pick<Call, 'database' | 'principal'>, id:
   return isVisible ? row : undefined
 }
 
-/** Returns a change that the caller may see; throws 404. */
+/** Throws 404 if the caller may not see it. */
 export async function requireChange(
   call: Pick<Call, 'database' | 'principal'>,
   id: string,
@@ -44,7 +44,7 @@ export async function requireChange(
   return row
 }
 
-/** Returns the ids of the undos of a change that did not complete, the oldest first. */
+/** Those that did not complete, the oldest first. */
 export async function unfinishedUndosOf(database: Database, id: string): Promise<readonly string[]> {
   const rows = await database.all<Row & { id: string }>(sql`
     select u.id from (select ${changeColumns} from changes c where c.undoes = ${id}) u

@@ -36,7 +36,7 @@ function toRecord(row: EntryRow): ChangedRecord {
   return { id, at, noun, action, subjectId, subjectName, isErased: detailsSalt === null, before, after }
 }
 
-/** Returns what decides about an entry; undefined if it is about no person. */
+/** Undefined if the entry is about no person. */
 function decisiveOf(row: EntryRow): Decisive | undefined {
   const { subjectId, aboutId, before, after } = toEntry(row)
   const noun = nounOf(row.action as Action)
@@ -51,7 +51,7 @@ function decisiveOf(row: EntryRow): Decisive | undefined {
   return { table: 'users', id: aboutId }
 }
 
-/** Returns the ids of those that the caller sees, or that belong to a course, deleted or not, that they teach. */
+/** Includes those of a course, deleted or not, that the caller teaches. */
 async function findSeen(call: Asking, decisive: readonly Decisive[]): Promise<ReadonlySet<string>> {
   const seen = new Set<string>()
   for (const [table, some] of Map.groupBy(decisive, (one) => one.table)) {

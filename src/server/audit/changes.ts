@@ -15,7 +15,7 @@ import { type EntryRow, entryColumns } from './audit-log.ts'
 import { type ChangeRow, changeColumns, findChange, requireChange } from './change-row.ts'
 import { changedRecords } from './changed-records.ts'
 
-/** Routes of changes. The audit log has no entries for them, only for what is done in a change. */
+/** The audit log has no entries for changes, only for what is done in them. */
 export const changeRoutes = routesOf(changes, {
   async list(call) {
     const { database, query, principal } = call

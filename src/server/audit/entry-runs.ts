@@ -13,19 +13,18 @@ import {
   toEntry,
 } from './audit-log.ts'
 
-/** Maximum time between an entry of a run and the next one. */
+/** Between an entry of a run and the next one. */
 const maxGapMs = 60_000
-/** Minimum entries of a run; fewer are listed by themselves. */
+/** Fewer are listed by themselves. */
 const minEntries = 3
-/** Maximum entries of a run that are read in full: its newest. */
+/** Entries of a run that are read in full: its newest. */
 const maxShown = 10
 /** Entries read at first, and at a time after that. */
 const firstChunk = 50
 const nextChunk = 500
-/** The order of the log, newest first; the runs have no other. */
+/** Newest first; the runs have no other order. */
 const sort = '-at'
 
-/** Number of entries of an action in a run, and of their subjects. */
 export interface Tally {
   readonly action: Action
   readonly entries: number
@@ -42,20 +41,18 @@ export interface EntryRun {
   readonly tallies: readonly Tally[]
   /** The newest entries, the newest first. */
   readonly shown: readonly [AuditEntry, ...AuditEntry[]]
-  /** True if the page before ends with a part of this run. */
+  /** The page before ends with a part of this run. */
   readonly isContinued: boolean
-  /** True if the next page begins with a part of this run. */
+  /** The next page begins with a part of this run. */
   readonly continues: boolean
 }
 
-/** Limits of a page of runs. */
 interface RunBounds {
   readonly runs: number
-  /** Maximum entries that are looked at for one page. */
   readonly entries: number
 }
 
-/** The columns of an entry that decide to which run it belongs. The head of `details` has the salt and the request id. */
+/** What decides to which run an entry belongs. The head of `details` has the salt and the request id. */
 interface HeadRow extends Row {
   readonly id: string
   readonly user_id: string | null
@@ -108,7 +105,7 @@ export async function pageOfRuns(
   }
 }
 
-/** Reads entries until they fill a page of runs or reach its limit of entries. */
+/** Stops at a full page or at its limit of entries. */
 async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>[1], bounds: RunBounds) {
   const runs: Head[][] = []
   let cursor = query.cursor
@@ -162,7 +159,6 @@ function toHead(row: HeadRow): Head {
   }
 }
 
-/** Reads the entry that a cursor points to. */
 async function headAt(database: Database, cursor: string): Promise<Head | undefined> {
   const [, id = ''] = readCursor(cursor, sort, 2)
   const row = await database.one<HeadRow>(sql`select ${headColumns} from audit_entries a where a.id = ${id}`)
@@ -179,7 +175,6 @@ async function entriesOf(
   return new Map(rows.map((row) => [row.id, toEntry(row)]))
 }
 
-/** Returns the run of a single entry. */
 export function runOfOne(entry: AuditEntry): EntryRun {
   const { at, action } = entry
   return {
