@@ -18,7 +18,6 @@ const order = {
   difficulty: sql`c.level`,
 }
 
-/** Handlers of plain reads. */
 export const courseReads = {
   async list(call) {
     const { query } = call
@@ -74,7 +73,6 @@ function isStanding(
   return sql`c.status in (${join(wanted.length === 0 ? [''] : wanted)}) and c.level in (${join(levels)})`
 }
 
-/** Returns the condition for courses with a tag. */
 function hasTag(tag: string): Found {
   return {
     ids: sql`select t.course_id from course_tags t where t.tag = ${tag}`,

@@ -7,7 +7,7 @@ import { matchesReference } from '../database/reference.ts'
 import { pointerOf } from '../http/json.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
-/** Row of a course; `attributes` is JSON of all fields that no query needs. */
+/** `attributes` is JSON of all fields that no query needs. */
 export interface CourseRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -28,13 +28,13 @@ export interface CourseRow extends Row {
   readonly term_external_id: string | null
 }
 
-/** Columns of a course, from `courses c`. */
+/** From `courses c`. */
 export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
   c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at, c.created_by, c.term_id,
   (select t.name from terms t where t.id = c.term_id) as term_name,
   (select t.external_id from terms t where t.id = c.term_id) as term_external_id`
 
-/** Returns the row of a course that meets the condition on `c`; throws 404. */
+/** `visible` is a condition on `c`; throws 404. */
 export async function findCourse(database: Database, reference: string, visible?: Sql): Promise<CourseRow> {
   const row = await database.one<CourseRow>(
     sql`select ${courseColumns} from courses c where ${seenOnly(matchesReference('courses', reference), visible)}`,
@@ -43,17 +43,16 @@ export async function findCourse(database: Database, reference: string, visible?
   return row
 }
 
-/** Returns the row of a course whose content the caller may see; throws 404, also for a learner and a draft. */
+/** Throws 404, also for a learner and a draft. */
 export function findVisibleCourse(call: Asking, reference: string): Promise<CourseRow> {
   const { sees } = call.principal
   const visible = sees === 'own' ? sql`c.status = 'published'` : visibleCourses(call, 'c')
   return findCourse(call.database, reference, visible)
 }
 
-/** Names of a term as its courses show them. */
 type TermNames = Pick<CourseRow, 'term_id' | 'term_name' | 'term_external_id'>
 
-/** Finds the term of a course's input; throws 404 that points to an unknown one. */
+/** Throws 404 that points to an unknown one. */
 export async function findTermOf(
   database: Database,
   { termId }: Pick<CourseInput, 'termId'>,
@@ -99,7 +98,7 @@ type Attributes = Omit<
   | 'createdBy'
 >
 
-/** Returns the column `attributes`: JSON of all input without a column. */
+/** JSON of all input without a column. */
 export function attributesOf(input: StoredInput): string {
   const { externalId, title, description, difficulty, termId, managedBy, status, ...attributes } = input
   return JSON.stringify(attributes satisfies Attributes)
@@ -107,7 +106,7 @@ export function attributesOf(input: StoredInput): string {
 
 type Module = Course['modules'][number]
 
-/** A course's input as it is stored: each module with its id and order. */
+/** Each module has its id and order. */
 export type StoredInput = CourseInput & { readonly modules: Module[] }
 
 /**
@@ -138,7 +137,6 @@ export function withModuleIds(
   return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
 }
 
-/** Converts a row to a course. */
 export function toCourse(row: CourseRow): Course {
   // Written by `attributesOf`.
   return { ...firstOf(row), ...(JSON.parse(row.attributes) as Attributes), ...lastOf(row) }

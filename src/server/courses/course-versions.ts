@@ -36,7 +36,6 @@ const history: History = {
     (select email from users where id = v.user_id) as user_email, v.created_at`,
 }
 
-/** Stores the current state of the course as a version. */
 export function recordCourseVersion(
   { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
   course: Course,
@@ -59,7 +58,7 @@ export function recordCourseVersion(
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }
 
-/** Lists the versions of a course, newest first. */
+/** Newest first. */
 export async function listVersions(call: Call<typeof courses.versions>) {
   const { database, params, query } = call
   const { id } = await findVisibleCourse(call, params.courseId)
@@ -71,7 +70,7 @@ export async function getVersion(call: Call<typeof courses.version>): Promise<Co
   return { ...toVersion(row), attributes: attributesIn(row) }
 }
 
-/** Compares a version with another one, or the newest. */
+/** With another one, or the newest. */
 export async function compareVersions(call: Call<typeof courses.diff>): Promise<CourseDiff> {
   const { courseId, version } = call.params
   const from = await findVersion(call, courseId, version)
@@ -104,10 +103,10 @@ export async function restoreVersion(
   return change(call, current, input)
 }
 
-/** Maximum versions to search for a module that a course no longer has. */
+/** Versions to search for a module that a course no longer has. */
 const maxSearched = 100
 
-/** Returns the modules of a course, and of its earlier versions if the input names a module that it no longer has. */
+/** Also those of earlier versions, if the input names a module that the course no longer has. */
 export async function knownModules(
   { database }: Pick<Call, 'database'>,
   { id, modules }: Course,

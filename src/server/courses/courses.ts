@@ -36,7 +36,6 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
   archived: ['published'],
 }
 
-/** Audit action for each new status. */
 const actionByStatus = {
   draft: 'course.unpublished',
   published: 'course.published',
@@ -51,7 +50,6 @@ export interface Regrading {
   readonly finish: NonNullable<Route['finish']>
 }
 
-/** Routes of plain reads. */
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
 export function courseRoutesWith({ begin, finish }: Regrading) {
@@ -135,7 +133,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
   })
 }
 
-/** Stores a change as a new version; without changes, version and times stay. */
+/** As a new version; without changes, version and times stay. */
 async function changeCourse(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
   const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {

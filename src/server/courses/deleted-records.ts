@@ -6,11 +6,10 @@ import { eraseFromTrash, type Trashed, trashEnd } from '../database/trash.ts'
 import type { Call } from '../http/handler.ts'
 import { deleteResponses } from '../http/idempotency.ts'
 
-/** A deleted course, lesson or group. */
 interface DeletedRecord extends Row {
   readonly id: string
   readonly version: number
-  /** Its course, or itself; empty for a group without a course. */
+  /** Its own id for a course; empty for a group without one. */
   readonly course_id: string
 }
 
@@ -29,7 +28,7 @@ export function findDeleted(
     where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
 }
 
-/** Deletes a record from the trash, and the stored responses that contain it. */
+/** Also deletes the stored responses that contain the record. */
 export async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
   await eraseFromTrash(database, kind, id)
   await deleteResponses(database, [id])

@@ -18,7 +18,7 @@ import { makeRoom } from './lesson-places.ts'
 import { findLesson, findVisibleLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
 
-/** Deletes a course with its lessons and learner data: to the trash, or permanently. */
+/** With its lessons and learner data: to the trash, or permanently. */
 export async function deleteCourse(call: Call<typeof courses.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
@@ -35,7 +35,7 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   return undefined
 }
 
-/** Deletes a lesson: to the trash, or permanently. */
+/** To the trash, or permanently. */
 export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
@@ -82,7 +82,7 @@ interface DeletedRow extends Row {
   readonly deleted_at: string
 }
 
-/** Lists deleted courses, by default the most recent first. */
+/** By default the most recent first. */
 export function listDeletedCourses(call: Call<typeof courses.listDeleted>) {
   const { database, query, now } = call
   interface CourseRow extends DeletedRow {
@@ -115,7 +115,7 @@ export function listDeletedCourses(call: Call<typeof courses.listDeleted>) {
   )
 }
 
-/** Lists deleted lessons, by default the most recent first, without those deleted with their course. */
+/** By default the most recent first; without those deleted with their course. */
 export async function listDeletedLessons(call: Call<typeof lessons.listDeleted>) {
   const { database, query, now } = call
   interface LessonRow extends DeletedRow {
@@ -150,7 +150,7 @@ export async function listDeletedLessons(call: Call<typeof lessons.listDeleted>)
   )
 }
 
-/** Restores a deleted course with everything that was deleted with it. */
+/** With everything that was deleted with it. */
 export async function restoreDeletedCourse(call: Call<typeof courses.restoreDeleted>) {
   const { id, version } = await requireDeleted(call, 'courses', call.params.deletedCourseId)
   requireVersion(call, version)
@@ -171,7 +171,7 @@ async function releaseDeletedTerm(call: Call, id: string): Promise<void> {
   recordCourseVersion(call, toCourse(await findCourse(call.database, id)), ['termId'])
 }
 
-/** Restores a deleted lesson to its place; without its module if that no longer exists. */
+/** To its place; without its module if that no longer exists. */
 export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDeleted>) {
   const { database, now } = call
   const {
@@ -203,7 +203,7 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
   return restored
 }
 
-/** Returns the deleted record of a reference that can be restored; throws 404. */
+/** Throws 404 for one that cannot be restored. */
 async function requireDeleted(call: Call, table: 'courses' | 'lessons', reference: string) {
   const deleted = await findDeleted(call, table, reference)
   if (!deleted) throw notFound(`deleted ${kindOf[table]}`, reference)
@@ -218,7 +218,7 @@ function lastOf({ user_id: userId, deleted_at: deletedAt }: DeletedRow) {
   return { userId, deletedAt, restorableUntil: restorableUntil(deletedAt) }
 }
 
-/** Throws a ProblemError if deleting a course would delete learner data or content. */
+/** Throws a ProblemError if learner data or content would be deleted. */
 async function requireDeletable(call: Call, id: string): Promise<void> {
   if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
     throw new ProblemError(
@@ -237,7 +237,6 @@ async function requireDeletable(call: Call, id: string): Promise<void> {
   )
 }
 
-/** True if a course has progress. */
 export async function hasProgress({ database }: Call, id: string): Promise<boolean> {
   return (await database.one(sql`select 1 from progress where course_id = ${id} limit 1`)) !== undefined
 }

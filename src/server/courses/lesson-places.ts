@@ -5,7 +5,6 @@ import type { Call } from '../http/handler.ts'
 import { type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 import { recordLessonsOf } from './lesson-versions.ts'
 
-/** Returns the place after the last lesson of a course. */
 export async function findNextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
   const last = await database.one<{ last: number }>(
     sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
@@ -27,15 +26,14 @@ export async function makeRoom(call: Call, courseId: string, wanted: number, own
   })
 }
 
-/** A change of several lessons of a course, caused by another change. */
 interface ChangeOfLessons {
   readonly which: Sql
   readonly set: Sql
-  /** The same change, applied to one lesson. */
+  /** The same change, of one lesson. */
   readonly changed: (lesson: Lesson) => Partial<Lesson>
 }
 
-/** Changes several lessons of a course, each as a new version. */
+/** Each as a new version. */
 export async function changeLessonsOf(
   call: Call,
   courseId: string,

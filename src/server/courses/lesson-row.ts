@@ -6,7 +6,7 @@ import type { IdPrefix } from '../database/id.ts'
 import { resolve } from '../database/reference.ts'
 import { notFound } from '../problem-error.ts'
 
-/** Row of a lesson; `content` is JSON of all fields that no query needs. */
+/** `content` is JSON of all fields that no query needs. */
 export interface LessonRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -26,7 +26,7 @@ export interface LessonRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of a lesson, from `lessons l`. */
+/** From `lessons l`. */
 export const lessonColumns = sql`l.id, l.external_id, l.course_id,
   (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.due_at, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
@@ -34,13 +34,13 @@ export const lessonColumns = sql`l.id, l.external_id, l.course_id,
 /** The condition on a lesson `l` and its course `c` that learners see it. */
 export const isPublished = sql`c.status = 'published' and l.status = 'published'`
 
-/** Returns the row of a lesson that the caller may see; throws 404. */
+/** Throws 404. */
 export function findVisibleLesson(call: Asking, reference: string): Promise<LessonRow> {
   const { sees } = call.principal
   return findLesson(call.database, reference, sees === 'own' ? isPublished : visibleCourses(call, 'c'))
 }
 
-/** Returns the row of a lesson that meets the condition on `l` and its course `c`; throws 404. */
+/** `visible` is a condition on `l` and its course `c`; throws 404. */
 export async function findLesson(database: Database, reference: string, visible?: Sql): Promise<LessonRow> {
   const id = await resolve(database, 'lessons', reference)
   const row =
@@ -72,14 +72,14 @@ type Content = Omit<
   | 'updatedAt'
 >
 
-/** Returns the column `content`: JSON of all input without a column. */
+/** JSON of all input without a column. */
 export function contentOf(input: StoredInput): string {
   const { externalId, courseId, moduleId, title, description, order, ...rest } = input
   const { durationMinutes, dueAt, status, managedBy, ...content } = rest
   return JSON.stringify(content satisfies Content)
 }
 
-/** Converts a row to a lesson, with the answers of its questions. */
+/** With the answers of its questions. */
 export function toLesson(row: LessonRow): Lesson {
   return {
     id: row.id,
@@ -102,7 +102,7 @@ export function toLesson(row: LessonRow): Lesson {
   }
 }
 
-/** A lesson's input as it is stored: everything in it has an id. */
+/** Everything in it has an id. */
 type StoredInput = ReturnType<typeof withContentIds>
 
 /** Adds missing ids of blocks, assessments and questions to a lesson's input. */
@@ -118,7 +118,6 @@ export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => 
   }
 }
 
-/** Removes the answers of questions, for learners. */
 export function hideAnswers(lesson: Lesson): Lesson {
   return {
     ...lesson,

@@ -32,12 +32,12 @@ const history: History = {
     (select email from users where id = v.user_id) as user_email, v.created_at, v.created_at as updated_at`,
 }
 
-/** Stores the current state of a lesson as a version. */
+/** Stores the current state as a version. */
 export function recordLesson(call: Call, id: string, modified: readonly string[]): void {
   record(call, sql`l.id = ${id}`, modified)
 }
 
-/** Stores the current state of those lessons of a course that have changed. */
+/** Stores the current state of the lessons that have changed. */
 export function recordLessonsOf(call: Call, courseId: string, modified: readonly string[]): void {
   const isKept = sql`select 1 from lesson_versions v where v.lesson_id = l.id and v.version = l.version`
   record(call, sql`l.course_id = ${courseId} and not exists (${isKept})`, modified)
@@ -52,7 +52,7 @@ function record({ database, principal, now }: Call, which: Sql, modified: readon
     from lessons l where ${which}`)
 }
 
-/** Lists the versions of a lesson, newest first. */
+/** Newest first. */
 export async function listLessonVersions(call: Call<typeof lessons.versions>) {
   const { database, params, query } = call
   const { id } = await findVisibleLesson(call, params.lessonId)
@@ -64,7 +64,7 @@ export async function getLessonVersion(call: Call<typeof lessons.version>): Prom
   return { ...toVersion(row), attributes: attributesIn(row) }
 }
 
-/** Compares a version with another one, or the newest. */
+/** With another one, or the newest. */
 export async function compareLessonVersions(call: Call<typeof lessons.diff>): Promise<LessonDiff> {
   const { lessonId, version } = call.params
   const from = await findVersion(call, lessonId, version)
@@ -97,7 +97,6 @@ export async function restoreLessonVersion(
   return change(call, current, LessonInput.parse({ ...earlier, ...unchanged }))
 }
 
-/** Returns the module if the course still has it. */
 export async function moduleOf(
   { database }: Call,
   courseId: string,

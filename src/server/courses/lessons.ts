@@ -39,7 +39,6 @@ const order = {
   title: sql`l.title_key`,
 }
 
-/** Audit action for each new status. */
 const actionByStatus = { draft: 'lesson.unpublished', published: 'lesson.published' } as const
 
 export const lessonRoutes = routesOf(lessons, {
@@ -112,7 +111,7 @@ export const lessonRoutes = routesOf(lessons, {
   restoreDeleted: restoreDeletedLesson,
 })
 
-/** Stores a change as a new version; without changes, version and times stay. */
+/** As a new version; without changes, version and times stay. */
 async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): Promise<Lesson> {
   const courseId = await requireOpenCourseId(call, parsed, current)
   const order = parsed.order ?? (await findNextPlace(call, courseId, current.id))
@@ -136,7 +135,7 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
   return lesson
 }
 
-/** Returns the course's id; throws if it is unknown or archived, and for a module of another course. */
+/** Throws if the course is unknown or archived, and for a module of another course. */
 async function requireOpenCourseId(
   call: Call,
   { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,

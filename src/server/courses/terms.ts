@@ -86,7 +86,7 @@ async function createTerm(call: Call): Promise<Term> {
   return term
 }
 
-/** Changes a term; without changes, version and times stay. */
+/** Without changes, version and times stay. */
 async function updateTerm(call: Call, reference: string): Promise<Term> {
   const current = await findTerm(call.database, reference)
   const input = resourceOf(call, TermInput, Term, current)
@@ -125,7 +125,7 @@ async function requireNoCourses({ database }: Call, { id, name }: Term): Promise
 
 const maxCountedCourses = 100
 
-/** Row of a term. A date that is not set is empty, so that rows can be sorted by it. */
+/** A date that is not set is empty, so that rows can be sorted by it. */
 interface TermRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -138,7 +138,7 @@ interface TermRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of a term, from `terms t`. */
+/** From `terms t`. */
 const termColumns = sql`t.id, t.external_id, t.name, t.start_date, t.end_date, t.managed_by, t.version, t.created_at,
   t.updated_at`
 
@@ -150,7 +150,7 @@ async function findTerm(database: Database, reference: string): Promise<Term> {
   return toTerm(row)
 }
 
-/** Finds the term that a batch item is about, by its external id; names are not unique. */
+/** By its external id; names are not unique. */
 async function findExisting(item: Call): Promise<{ id: string; version: number } | undefined> {
   const externalId = externalIdOfItem(item)
   if (externalId === undefined) return undefined

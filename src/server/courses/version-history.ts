@@ -8,16 +8,14 @@ import { page } from '../database/page.ts'
 import { escapePointer } from '../http/json.ts'
 import { notFound } from '../problem-error.ts'
 
-/** Common columns of a version row. */
 export interface VersionRow extends Row {
   readonly version: number
   readonly modified_attributes: string
   readonly created_at: string
 }
 
-/** The table of a resource's versions. */
 export interface History {
-  /** Name in problems, such as `course`. */
+  /** In problems, such as `course`. */
   readonly kind: string
   readonly table: string
   /** Column of the resource's id. */
@@ -25,7 +23,7 @@ export interface History {
   readonly columns: Sql
 }
 
-/** Lists the versions of a resource, newest first. */
+/** Newest first. */
 export function versionsOf<Shape extends VersionRow, Entry>(
   database: Database,
   { table, owner, columns }: History,
@@ -48,7 +46,7 @@ export function versionsOf<Shape extends VersionRow, Entry>(
   )
 }
 
-/** Returns one version of a resource; throws 404 with the reference that was used. */
+/** Throws 404 with the reference that was used. */
 export async function versionOf<Shape extends VersionRow>(
   database: Database,
   { kind, table, owner, columns }: History,
@@ -63,7 +61,6 @@ export async function versionOf<Shape extends VersionRow>(
   return row
 }
 
-/** Converts the common columns of a version. */
 export function entryOf(row: VersionRow) {
   return {
     version: row.version,
@@ -73,7 +70,7 @@ export function entryOf(row: VersionRow) {
   }
 }
 
-/** Lists the differences of two values: one entry per changed place; arrays are compared as a whole. */
+/** One entry per changed place; arrays are compared as a whole. */
 export function changesBetween(from: unknown, to: unknown, pointer = ''): Changes {
   if (isDeepStrictEqual(from, to)) return []
   if (!isJsonObject(from) || !isJsonObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]

@@ -7,7 +7,6 @@ import type { CountedEnrollment } from '../counters/counted-enrollment.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { type LearnerCourseRow, learnerCourseColumns } from './progress-row.ts'
 
-/** An enrolment's row, with the current names of its course and user. */
 export interface EnrollmentRow extends LearnerCourseRow {
   readonly id: string
   readonly role: string
@@ -21,11 +20,10 @@ export interface EnrollmentRow extends LearnerCourseRow {
   readonly updated_at: string
 }
 
-/** Columns of EnrollmentRow, from `enrollments e`. */
+/** From `enrollments e`. */
 export const enrollmentColumns = sql`e.id, ${learnerCourseColumns('e')},
   e.role, e.status, e.enrolled_at, e.completed_at, e.source, e.managed_by, e.version, e.created_at, e.updated_at`
 
-/** Converts a row to the API's form. */
 export function toEnrollment(row: EnrollmentRow): Enrollment {
   return {
     id: row.id,
@@ -47,7 +45,6 @@ export function toEnrollment(row: EnrollmentRow): Enrollment {
   }
 }
 
-/** Returns the enrolment that a learner's first progress creates. */
 export function firstEnrollment(id: string, learner: UserRow, course: Course, now: string): Enrollment {
   return {
     id,
@@ -69,7 +66,7 @@ export function firstEnrollment(id: string, learner: UserRow, course: Course, no
   }
 }
 
-/** The updated standing, and the change of the enrolment that the caller must record, if any. */
+/** `changes` are those that the caller must record. */
 interface Completed<Standing> {
   readonly standing: Standing
   readonly changes: readonly Change[]

@@ -96,7 +96,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   },
 })
 
-/** Returns the enrolments in the courses `c` that meet a condition. */
+/** The condition is one on courses `c`. */
 function isInCourses(condition: Sql): Found {
   return {
     ids: sql`select e.id from courses c cross join enrollments e where ${condition} and e.course_id = c.id`,
@@ -104,7 +104,7 @@ function isInCourses(condition: Sql): Found {
   }
 }
 
-/** Returns the condition on role and status. It names both, so that their index is used. */
+/** Names both role and status, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`e.role in (${join(role ? [role] : EnrollmentRole.options)})
@@ -196,7 +196,7 @@ async function write(
   return written
 }
 
-/** Returns the action of a status change, if it is more specific than an update. */
+/** Undefined if the change is no more specific than an update. */
 function statusActionOf(from: Enrollment['status'], to: Enrollment['status']) {
   if (from === 'deleted') return 'enrollment.restored'
   return {
@@ -226,7 +226,7 @@ function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
   return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
-/** An enrolment that was looked up by references; `row` is undefined if there is none, not even a deleted one. */
+/** `row` is undefined if there is none, not even a deleted one. */
 interface LookedUp {
   readonly courseId: string
   readonly userId: string
@@ -270,7 +270,6 @@ interface ParentUser extends Row {
   readonly status: string
 }
 
-/** Fields of an enrolment that come from its course and user. */
 type Shown = Pick<
   Enrollment,
   'courseId' | 'courseTitle' | 'courseExternalId' | 'userId' | 'userEmail' | 'userExternalId'
@@ -333,7 +332,7 @@ async function findParents(
   return { course, user }
 }
 
-/** Reads the users of a batch in one statement; those that are not named by external ids are read one by one. */
+/** In one statement; those that are not named by external ids are read one by one. */
 async function readUsers({ database, batch }: Call, items: readonly unknown[]): Promise<void> {
   const named = items.flatMap((item) => {
     const userId = isJsonObject(item) ? item['userId'] : undefined
@@ -347,7 +346,7 @@ async function readUsers({ database, batch }: Call, items: readonly unknown[]): 
   for (const row of rows) batch?.rows.set(`user ext:${row.external_id}`, row)
 }
 
-/** Reads a row; in a batch, the items share what was read once. */
+/** In a batch, the items share what was read once. */
 async function once<Shape extends Row>(
   { batch }: Call,
   name: string,

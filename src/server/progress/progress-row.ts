@@ -2,7 +2,6 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Progress, ProgressStep } from '../../contract/progress.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** A progress row, with the current names of its learner and course. */
 export interface ProgressRow extends LearnerCourseRow {
   readonly percentage: number
   readonly status: string
@@ -13,11 +12,10 @@ export interface ProgressRow extends LearnerCourseRow {
   readonly updated_at: string
 }
 
-/** Columns of ProgressRow, from `progress p`. */
+/** From `progress p`. */
 export const progressColumns = sql`${learnerCourseColumns('p')},
   p.percentage, p.status, p.started_at, p.last_accessed, p.completed_at, p.version, p.updated_at`
 
-/** Finds a learner's progress in a course. */
 export async function findProgress(
   database: Database,
   userId: string,
@@ -29,7 +27,6 @@ export async function findProgress(
   return row && toProgress(row)
 }
 
-/** Converts a row to the API's form. */
 export function toProgress(row: ProgressRow): Progress {
   return {
     ...learnerCourseOf(row),
@@ -43,7 +40,6 @@ export function toProgress(row: ProgressRow): Progress {
   }
 }
 
-/** A row of the progress history, with the current names of its learner and course. */
 export interface StepRow extends LearnerCourseRow {
   readonly version: number
   readonly percentage: number
@@ -52,11 +48,10 @@ export interface StepRow extends LearnerCourseRow {
   readonly recorded_at: string
 }
 
-/** Columns of StepRow, from `progress_steps s`. */
+/** From `progress_steps s`. */
 export const stepColumns = sql`${learnerCourseColumns('s')},
   s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`
 
-/** Converts a row to the API's form. */
 export function toStep(row: StepRow): ProgressStep {
   return {
     ...learnerCourseOf(row),
@@ -68,7 +63,6 @@ export function toStep(row: StepRow): ProgressStep {
   }
 }
 
-/** The ids of a user and a course, with their current names. */
 export interface LearnerCourseRow extends Row {
   readonly user_id: string
   readonly user_email: string
@@ -78,7 +72,7 @@ export interface LearnerCourseRow extends Row {
   readonly course_external_id: string | null
 }
 
-/** Returns the columns of LearnerCourseRow, from a table with `user_id` and `course_id`. */
+/** From a table with `user_id` and `course_id`. */
 export function learnerCourseColumns(alias: 'e' | 'p' | 's' | 'g'): Sql {
   const table = raw(alias)
   return sql`${table}.user_id,
@@ -88,7 +82,6 @@ export function learnerCourseColumns(alias: 'e' | 'p' | 's' | 'g'): Sql {
   (select external_id from courses where id = ${table}.course_id) as course_external_id`
 }
 
-/** Converts the ids and names to the API's form for a learner. */
 export function learnerCourseOf(row: LearnerCourseRow) {
   return {
     learnerId: row.user_id,

@@ -18,7 +18,6 @@ import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
 
-/** Context of recording progress: a write and the role of its actor. */
 export type ProgressCall = Writing &
   Pick<Call, 'lenient'> & {
     readonly principal: Writing['principal'] & Pick<Call['principal'], 'role' | 'sees'>
@@ -63,7 +62,7 @@ export async function setProgress(
   return written
 }
 
-/** Returns the new record, or the stored one if nothing changes. Throws 409 if the stored one is newer. */
+/** The stored record if nothing changes. Throws 409 if the stored one is newer. */
 function recordAfter(
   { now }: ProgressCall,
   current: Progress | undefined,
@@ -170,7 +169,7 @@ interface Enrolled {
   readonly changes: readonly Change[]
 }
 
-/** Returns the enrolment. The first progress creates it, unless learners record it themselves: they cannot enrol. */
+/** The first progress creates the enrolment, unless learners record it themselves: they cannot enrol. */
 async function requireEnrolled(
   call: ProgressCall,
   learner: UserRow,
@@ -238,12 +237,12 @@ function statusOf(percentage: number, { progressTracking }: Course): Progress['s
 /** Maximum difference of other clocks. */
 const maxClockSkewMs = 5 * 60 * 1000
 
-/** True for a time beyond clock skew. Stored, it would make all later records stale. */
+/** Beyond clock skew. Stored, such a time would make all later records stale. */
 export function isFuture(time: string, now: string): boolean {
   return time > now && Date.parse(time) > Date.parse(now) + maxClockSkewMs
 }
 
-/** Throws 422 `in_future` if the time of a field is in the future. */
+/** Throws 422 `in_future`. */
 export function requirePast(field: string, time: string, now: string): void {
   if (!isFuture(time, now)) return
   const detail = `cannot be in the future: ${time} is more than 5 minutes after ${now}`

@@ -99,7 +99,7 @@ export const progressRoutes = routesOf(progress, {
   },
 })
 
-/** True for older progress that was recorded before: a file with the history of learners is imported again. */
+/** Older and recorded before: a file with the history of learners is imported again. */
 async function isInHistory({ database, rawBody }: Call, { learnerId, courseId }: Progress): Promise<boolean> {
   const { completionPercentage, lastAccessed } = parseBody(ProgressItem, rawBody)
   const step = await database.one(sql`
@@ -109,7 +109,7 @@ async function isInHistory({ database, rawBody }: Call, { learnerId, courseId }:
   return step !== undefined
 }
 
-/** Returns the stored read-only fields, which a caller may send back unchanged. */
+/** A caller may send them back unchanged. */
 async function readOnlyFieldsOf(call: Call, userId: string): Promise<Partial<Progress>> {
   const { database, rawBody } = call
   const given = isJsonObject(rawBody) ? rawBody : {}
@@ -158,7 +158,6 @@ const order = { sort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.i
 /** Name of the history's order in cursors. */
 const stepsSort = 'steps'
 
-/** Reads the progress of all learners that the caller can see. */
 async function listProgress(call: Call<typeof progress.all>): Promise<Page<Progress>> {
   const { database, query } = call
   const select = await progressOf(call, [
@@ -196,7 +195,7 @@ async function listSteps(call: Call<typeof progress.steps>): Promise<Page<Progre
   }
 }
 
-/** Selects enrolments with their progress; walks enrolments without progress, too. */
+/** Walks enrolments without progress, too. */
 async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
   conditions: readonly Condition[],
@@ -231,7 +230,7 @@ interface Span {
   readonly to: number
 }
 
-/** Returns the spans of a page, at most `limit` steps in all. */
+/** At most `limit` steps in all. */
 function spansOf(
   { data, nextCursor }: Page<EnrolledRow>,
   { before, enrollment, version = 0 }: StepCursor,
