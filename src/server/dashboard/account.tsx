@@ -28,7 +28,6 @@ const labels = {
   repeated: 'Repeat new password',
 }
 
-/** The user's own profile, password, browser sessions, and applications with access. */
 export const accountPage: DashboardPage = {
   path: section,
   show: (signedIn) => showAccount(signedIn),
@@ -82,7 +81,7 @@ const sessionList: List<BrowserSession> = {
   ],
 }
 
-/** Changes the user's own password, as the API does; ends every session and grant. */
+/** As the API does; ends every session and grant. */
 async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {
@@ -172,7 +171,6 @@ function PasswordForm({ signedIn, fault }: { signedIn: SignedInRequest; fault: P
   )
 }
 
-/** Confirms and ends the session of another browser. */
 export const sessionEnd: DashboardPage = {
   path: '/dashboard/sessions/:sessionId/end',
 
@@ -198,7 +196,6 @@ export const sessionEnd: DashboardPage = {
   },
 }
 
-/** Confirms and ends all other sessions. */
 export const otherSessionsEnd: DashboardPage = {
   path: '/dashboard/other-sessions/end',
 
@@ -226,7 +223,6 @@ function sessionQueryOf({ database, user, visitor }: SignedInRequest) {
   return { database, userId: user.id, token: visitor.token }
 }
 
-/** Confirms and revokes a grant of the user. */
 export const grantRevocation: DashboardPage = {
   path: '/dashboard/grants/:grantId/revoke',
 

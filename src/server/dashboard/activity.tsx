@@ -22,7 +22,6 @@ import { Figures, formatCount } from './values.tsx'
 
 const path = '/dashboard/activity'
 
-/** Figures of a period, each with its name. */
 const measures = {
   activeLearners: 'Active learners',
   progressUpdates: 'Progress updates',
@@ -31,7 +30,7 @@ const measures = {
 } as const
 type Measure = keyof typeof measures
 
-/** Dashboard page for staff with the activity of learners over time: one figure as a chart, all of them as a table. */
+/** For staff. */
 export const activityPage: DashboardPage = {
   path,
   isLong: () => true,
@@ -78,7 +77,6 @@ const periodColumns: readonly TableColumn[] = Object.entries(fieldsOf(ActivityPe
   }),
 )
 
-/** The activity as files, with the filter of the page. */
 export const activityFile: TableFile = {
   path,
   operation: analytics.activity,
@@ -158,13 +156,13 @@ const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric'
 
 const dayOfMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** Returns the name of a period below its column: `29 Mar`, `W13`, `Mar 2026`. */
+/** Below its column: `29 Mar`, `W13`, `Mar 2026`. */
 function shortName({ period }: ActivityPeriod, by: ActivityUnit): string {
   if (by === 'week') return period.slice(period.indexOf('W'))
   return (by === 'day' ? dayOfMonth : month).format(new Date(period))
 }
 
-/** Returns the name of a period in words: `29 Mar 2026`, `Week 13, 2026`, `Mar 2026`. */
+/** In words: `29 Mar 2026`, `Week 13, 2026`, `Mar 2026`. */
 function periodName({ period }: ActivityPeriod, by: ActivityUnit): string {
   if (by === 'week') {
     const [year, week] = period.split('-W')
@@ -173,7 +171,7 @@ function periodName({ period }: ActivityPeriod, by: ActivityUnit): string {
   return (by === 'day' ? day : month).format(new Date(period))
 }
 
-/** Reads the activity that the URL asks for; none, with the fault, if its filter is wrong. */
+/** No activity, but the fault, if the filter of the URL is wrong. */
 async function activityOrFault(
   signedIn: SignedInRequest,
 ): Promise<{ activity?: Activity; fault?: ProblemError }> {
@@ -206,7 +204,6 @@ function measureOf(query: URLSearchParams): Measure {
   return Object.hasOwn(measures, name) ? (name as Measure) : 'activeLearners'
 }
 
-/** Maximum groups to choose from. */
 const maxGroups = 100
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {

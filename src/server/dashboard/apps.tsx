@@ -25,7 +25,7 @@ import { Day } from './values.tsx'
 
 const section = '/dashboard/apps'
 
-/** OAuth 2.0 applications and the form that registers one, for admins. */
+/** For admins. */
 export const appsPage = listPage<App>({
   path: section,
   section,
@@ -85,7 +85,6 @@ function RedirectUris({ uris }: { uris: readonly string[] }) {
   )
 }
 
-/** Confirms and deletes an application. */
 export const appDeletion: DashboardPage = {
   path: '/dashboard/apps/:clientId/delete',
 

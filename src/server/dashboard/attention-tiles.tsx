@@ -5,7 +5,6 @@ import type { CourseAttention as Concerned, Standing } from '../analytics/standi
 import { searchOf } from './learner-query.ts'
 import { countOf, formatCount } from './values.tsx'
 
-/** Names of the reasons why a learner needs attention. */
 export const attentionWords: Readonly<Record<Attention, string>> = {
   inactive: 'Inactive',
   stuck: 'Stuck',
@@ -21,7 +20,6 @@ const attentionMeanings: Readonly<Record<Attention, string>> = {
 const maxCourses = 3
 const maxFoldedCourses = 20
 
-/** Counts of learners who need attention in one course, each linked to those learners. */
 export function CourseAttention({ standing, here }: { standing: Standing; here: string }) {
   const tile = (kind: Attention, count: number) => ({
     figure: count === 0 ? '0' : <a href={linkTo(here, kind)}>{formatCount(count)}</a>,
@@ -29,7 +27,6 @@ export function CourseAttention({ standing, here }: { standing: Standing; here: 
   return <AttentionTiles standing={standing} tile={tile} />
 }
 
-/** Counts of learners who need attention in all courses, with links to the courses that have most of them. */
 export function AcademyAttention({
   standing,
   courses,

@@ -23,7 +23,6 @@ import { Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/audit'
 
-/** An entry of the audit log: its origin, and each field before and after. */
 export const auditEntryPage: DashboardPage = {
   path: '/dashboard/audit/:entryId',
   show: async (signedIn) =>
@@ -96,7 +95,7 @@ function Value({ of, field }: { of: Readonly<Record<string, unknown>> | null; fi
   return <code>{lineOf(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
 }
 
-/** The page of each noun's subjects; `find` throws 404 if the subject no longer exists. */
+/** By noun; `find` throws 404 if the subject no longer exists. */
 const pages: Readonly<
   Record<string, { place: string; find: (signedIn: SignedInRequest, id: string) => Promise<unknown> }>
 > = {
@@ -122,7 +121,7 @@ const pages: Readonly<
   },
 }
 
-/** Returns the URL of the page about an entry's subject; undefined if there is none, or no subject any more. */
+/** Undefined if there is none, or no subject any more. */
 async function subjectPage(
   signedIn: SignedInRequest,
   { noun, subjectId }: AuditEntry,
@@ -138,7 +137,6 @@ async function subjectPage(
   }
 }
 
-/** Returns links to the entries about the same subject, by the same user, or with the same credential. */
 function otherEntries(
   { base }: SignedInRequest,
   { subjectId, userId, credential }: AuditEntry,

@@ -9,7 +9,7 @@ import { countOf, formatCount, Minute, Name, Period } from './values.tsx'
 
 const section = '/dashboard/audit'
 
-/** Words for nouns that differ from the noun itself; the plural defaults to the singular with an s. */
+/** Those that differ from the noun itself; the plural defaults to the singular with an s. */
 const nounWords: Partial<Record<Noun, readonly [one: string, several?: string]>> = {
   enrollment: ['enrolment'],
   key: ['API key'],
@@ -21,7 +21,7 @@ const nounWords: Partial<Record<Noun, readonly [one: string, several?: string]>>
   audit_log: ['audit log'],
 }
 
-/** Words for actions that are not `<verb> <count> <noun>`. */
+/** Those that are not `<verb> <count> <noun>`. */
 const actionWords: Partial<Record<Action, (tally: Tally) => string>> = {
   'user.password_changed': ({ subjects }) => `changed the password of ${countOf(subjects, 'user')}`,
   'grant.token_revoked': ({ entries }) => `revoked ${countOf(entries, 'token')}`,
@@ -48,7 +48,6 @@ function entryHref({ base }: SignedInRequest, { id }: AuditEntry): string {
   return `${base}${section}/${encodeURIComponent(id)}`
 }
 
-/** Returns the URL of this list with runs folded, or each entry by itself. */
 export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): string {
   const search = withoutPageOf(query)
   search.delete('fold')
@@ -56,7 +55,6 @@ export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): 
   return pathWith(base + section, search)
 }
 
-/** Returns the URL of the entries of a run: the filters of this list, narrowed to the run. */
 function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
   const search = withoutPageOf(query)
   const [newest] = run.shown
@@ -73,7 +71,7 @@ function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
   return `${base}${section}?${search}`
 }
 
-/** Columns of runs; a run of several entries is one row that opens. */
+/** A run of several entries is one row that opens. */
 export const runColumns: readonly ListColumn<EntryRun>[] = [
   {
     name: 'Action',
@@ -119,7 +117,6 @@ function RunName({ run }: { run: EntryRun }) {
   )
 }
 
-/** The newest entries of a run, and a link to all of them. */
 function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRun }) {
   const hasOneAction = run.tallies.length === 1
   return (
@@ -150,7 +147,7 @@ function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRu
   )
 }
 
-/** The user and credential of an entry; the credential alone if no user is known. */
+/** The credential alone if no user is known. */
 export function Actor({ entry: { userId, userEmail, credential } }: { entry: AuditEntry }) {
   const name = userEmail ?? userId
   if (name === null)
@@ -163,7 +160,7 @@ export function Actor({ entry: { userId, userEmail, credential } }: { entry: Aud
   )
 }
 
-/** The name of an entry's subject, else its id. */
+/** Its id if it has no name. */
 export function SubjectName({ entry: { subjectName, subjectId } }: { entry: AuditEntry }) {
   if (subjectName !== null) return <Name text={subjectName} maxLength={200} />
   return subjectId === null ? <span class="none">–</span> : <code>{lineOf(subjectId, 100)}</code>

@@ -14,7 +14,7 @@ import { formatCount } from './values.tsx'
 
 const section = '/dashboard/audit'
 
-/** The entries of the audit log as files, with the filter of the page; each entry by itself. */
+/** Each entry by itself. */
 export const auditFile: TableFile = {
   path: section,
   operation: audit.list,
@@ -22,7 +22,7 @@ export const auditFile: TableFile = {
     ask(signedIn, auditRoutes, audit.list, { query: { ...page, ...auditQueryOf(signedIn.query) } }),
 }
 
-/** The audit log, for admins: filtered entries and the state of the hash chain. */
+/** For admins. */
 export const auditPage = listPage<EntryRun>({
   path: section,
   section,
@@ -41,10 +41,8 @@ export const auditPage = listPage<EntryRun>({
   below: async ({ database }) => <ChainState chain={await chainOf(database)} />,
 })
 
-/** Limits of one page. */
 const runBounds = { runs: pageSize, entries: 2_000 }
 
-/** Reads the entries that the URL asks for. */
 function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
   const query = { ...pageQueryOf(signedIn), ...auditQueryOf(signedIn.query) }
   return listedOrFault(async () => {
@@ -57,12 +55,12 @@ function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
   })
 }
 
-/** False if each entry is listed by itself: on request, and if all entries are about one subject. */
+/** False on request, and if all entries are about one subject. */
 function isFolded({ query }: SignedInRequest): boolean {
   return query.get('fold') !== 'off' && !query.get('subject')?.trim()
 }
 
-/** Link between runs and single entries; none for a list about one subject. */
+/** None for a list about one subject. */
 function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
   if (signedIn.query.get('subject')?.trim()) return null
   const fold = isFolded(signedIn) ? 'off' : 'on'
@@ -78,7 +76,7 @@ function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
 const names = ['user', 'action', 'subject', 'credential', 'from', 'to'] as const
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns the API query of a URL's filter. Days are in UTC; an e-mail address needs no prefix. */
+/** Days are in UTC; an e-mail address needs no prefix. */
 function auditQueryOf(query: URLSearchParams): Readonly<Record<string, string | undefined>> {
   const given = (name: (typeof names)[number]) => query.get(name)?.trim() || undefined
   const user = given('user')
@@ -95,7 +93,7 @@ function auditQueryOf(query: URLSearchParams): Readonly<Record<string, string | 
   }
 }
 
-/** Returns the input type for a day. `date` would lose the time of day that a link to a run has. */
+/** `date` would lose the time of day that a link to a run has. */
 function dayInput(value: string): string {
   return value === '' || isDay(value) ? 'date' : 'text'
 }

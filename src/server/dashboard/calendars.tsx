@@ -16,10 +16,10 @@ import { Day } from './values.tsx'
 
 const [section, path] = ['/dashboard/integrations', '/dashboard/calendars'] as const
 
-/** Calendars as files, without their addresses. */
+/** Without the addresses. */
 export const calendarsFile: TableFile = { path: path, operation: calendars.list, read: readCalendars }
 
-/** Calendars of courses and people at secret addresses, and the form that creates one, for admins. */
+/** For admins. */
 export const calendarsPage = listPage<Calendar>({
   path,
   section,
@@ -97,7 +97,7 @@ function readCalendars(signedIn: SignedInRequest, page: PageQuery) {
   })
 }
 
-/** Link to the calendars of a course or a person, for roles that can read them. */
+/** Of a course or a person, for roles that can read them. */
 export function CalendarLink({
   signedIn,
   of,
@@ -152,7 +152,7 @@ function calendarInputOf(form: URLSearchParams) {
   return { courseId: given('courseId'), userId: given('userId') }
 }
 
-/** The one page that shows the address of a calendar. */
+/** The only page that shows the address. */
 function newCalendarPage(
   signedIn: SignedInRequest,
   { secretPath, courseTitle, userEmail }: NewCalendar,
@@ -178,7 +178,6 @@ function newCalendarPage(
   )
 }
 
-/** Confirms and revokes a calendar. */
 export const calendarRevocation: DashboardPage = {
   path: '/dashboard/calendars/:calendarId/revoke',
 

@@ -18,22 +18,19 @@ import {
 } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem-error.ts'
 
-/** The request of a signed-in user for a page. */
 export interface SignedInRequest extends SignedInVisit {
   /** Has all scopes of the user's role: a browser session is not narrowed. */
   readonly principal: Principal
 }
 
-/** The same within a write transaction. */
 type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
 
-/** Returns the context by which a write is audited. */
 export function writingOf({ database, academy, principal, request }: WritingRequest): Writing {
   const { newId } = academy
   return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
-/** Input of an operation, as text like that of an HTTP request. */
+/** As text, like that of an HTTP request. */
 interface Question {
   readonly params?: Readonly<Record<string, string>>
   /** Undefined values are left out. */
@@ -41,7 +38,6 @@ interface Question {
   readonly body?: unknown
 }
 
-/** Adds the signed-in user and their rights to a request. */
 export function signedInRequestOf(visit: Visit, visitor: Visitor, user: SignedIn): SignedInRequest {
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
@@ -62,7 +58,7 @@ export function writeFor<Result>(
   })
 }
 
-/** Calls an operation of the API with the user's rights, by its own handler. Throws ProblemError, such as 403. */
+/** By the operation's own handler, with the user's rights. Throws ProblemError, such as 403. */
 export async function ask<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
@@ -73,7 +69,7 @@ export async function ask<const O extends Operation>(
   return askOwn(signedIn, routes, operation, question)
 }
 
-/** Like `ask`, without checking rights: for users' own records that the API leaves to admins or writers. */
+/** Without checking rights: for users' own records that the API leaves to admins or writers. */
 export async function askOwn<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
@@ -90,7 +86,7 @@ export async function askOwn<const O extends Operation>(
   return answer as Answer<O>
 }
 
-/** Returns the call of a question, for operations with slow work to prepare. */
+/** For operations with slow work to prepare. */
 export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question): Call {
   const { academy, limits, request, principal } = signedIn
   return {
@@ -117,7 +113,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
   }
 }
 
-/** Parses a query by its schema; throws 400 if it is invalid. */
+/** Throws 400 if it is invalid. */
 export function queryOf<Schema extends z.ZodObject>(
   schema: Schema | undefined,
   asked: Question['query'] = {},
@@ -126,7 +122,6 @@ export function queryOf<Schema extends z.ZodObject>(
   return parseQuery(schema, `${new URLSearchParams(given)}`)
 }
 
-/** Finds the route of an operation. */
 export function routeOf(routes: readonly Route[], operation: Operation): Route {
   const route = routes.find((one) => one.operation === operation)
   if (!route) throw new TypeError(`${operation.id} has no route here`)

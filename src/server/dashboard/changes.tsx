@@ -18,7 +18,7 @@ export const changesFile: TableFile = {
   read: (signedIn, query) => ask(signedIn, changeRoutes, changes.list, { query }),
 }
 
-/** Imports, rosters, applies and other changes of many records: admins see all, others their own. */
+/** Imports, rosters, applies and the like: admins see all, others their own. */
 export const changesPage = listPage<Change>({
   path: section,
   section,
@@ -51,7 +51,6 @@ export const changesPage = listPage<Change>({
   none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No changes of many records yet.')}</p>,
 })
 
-/** A change: what it did, each record with its fields before and after, and how to undo it. */
 export const changePage: DashboardPage = {
   path: `${section}/:changeId`,
   async show(signedIn) {
@@ -121,7 +120,7 @@ const records: List<ChangedRecord> = {
   ],
 }
 
-/** Links to the entry of the audit log, for those who may read it. */
+/** For those who may read the audit log. */
 function ActionLink({
   signedIn,
   record: { id, action },

@@ -3,12 +3,11 @@ import { Table } from '../../report/table.tsx'
 import type { Standing } from '../analytics/standing.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
 
-/** Enrolments by status. */
 export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
 
 const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
 
-/** Enrolments by percentage completed: a bar by status, columns by tenths for those in progress, and the same as a table. */
+/** A bar by status, columns by tenths for those in progress, and the same as a table. */
 export function CompletionChart({ standing }: { standing: Standing }) {
   const { enrollments, inProgress, tenths } = standing
   return (
@@ -63,7 +62,7 @@ function share(count: number, all: number): string {
   return count > 0 && percentage < 0.05 ? '< 0.1%' : formatPercent(percentage)
 }
 
-/** The legend of a bar: solid, hatched, empty; with counts if given. */
+/** Solid, hatched, empty; with counts if given. */
 export function Legend({ standing }: { standing?: EnrollmentCounts }) {
   const word = (name: string, count: number | undefined) =>
     standing && count !== undefined ? (
@@ -84,7 +83,6 @@ export function Legend({ standing }: { standing?: EnrollmentCounts }) {
   )
 }
 
-/** A bar of enrolments by status. */
 export function StandingBar({
   enrollments,
   notStarted,
@@ -104,7 +102,6 @@ export function StandingBar({
   )
 }
 
-/** A learner's completion: a bar, and the number beside it. */
 export function Completion({ percentage, status }: { percentage: number; status: string }) {
   return (
     <span class="completion">

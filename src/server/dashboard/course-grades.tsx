@@ -34,7 +34,7 @@ import { Figures, formatCount, formatPercent } from './values.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
 
-/** The learners of a course with their grades, for staff. */
+/** For staff. */
 export const courseGradesPage: DashboardPage = {
   path: '/dashboard/courses/:courseId/grades',
   isLong: () => true,
@@ -52,7 +52,6 @@ export const courseGradesPage: DashboardPage = {
   },
 }
 
-/** All grades of a course as a workbook. */
 export const gradesWorkbook: TableFile = {
   path: '/dashboard/courses/:courseId/grades',
   formats: ['xlsx'],
@@ -121,7 +120,6 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   )
 }
 
-/** Links that list all learners, or those who have not passed, each with its count. */
 function VerdictFilter({
   here,
   standing,
@@ -164,7 +162,7 @@ function FirstGrade({ course }: { course: Course }) {
   )
 }
 
-/** Learners and their grades, one column per item; links to the other items if there are too many. */
+/** One column per item; links to the other items if there are too many. */
 function GradeMatrix({
   base,
   here,
@@ -176,7 +174,7 @@ function GradeMatrix({
   base: string
   here: string
   query: LearnerQuery
-  /** Page of items, from 1. */
+  /** From 1. */
   at: number
   rows: readonly LearnerRow[]
   grades: readonly Grade[]
@@ -218,7 +216,6 @@ function GradeMatrix({
   )
 }
 
-/** Returns the query string for these learners and page of items. */
 function itemSearch(query: Partial<LearnerQuery>, at: number): string {
   const search = searchOf(query)
   if (at === 1) return search
@@ -227,7 +224,6 @@ function itemSearch(query: Partial<LearnerQuery>, at: number): string {
 
 const maxItemColumns = 8
 
-/** A graded item and the name of its column. */
 interface GradedItem {
   readonly key: string
   readonly name: string
@@ -235,7 +231,7 @@ interface GradedItem {
 
 const names = new Intl.Collator('en', { numeric: true })
 
-/** Returns the items of grades by name, the whole course last; duplicate names get source and id. */
+/** By name, the whole course last; duplicate names get source and id. */
 function itemsOf(grades: readonly Grade[]): GradedItem[] {
   const latest = new Map<string, Grade>()
   for (const grade of grades) {
@@ -253,7 +249,6 @@ function itemsOf(grades: readonly Grade[]): GradedItem[] {
     .sort((one, other) => one.place - other.place || names.compare(one.name, other.name))
 }
 
-/** Key of a grade's item within its course. */
 function keyOf({ source, itemId }: Grade): string {
   return JSON.stringify([source, itemId])
 }

@@ -15,7 +15,6 @@ import { nextPage } from './paging.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
 import { countOf, Day, Facts, formatPercent, Minute } from './values.tsx'
 
-/** A course: its modules, its lessons with their due dates, and its settings. */
 export const courseLessonsPage: DashboardPage = {
   path: '/dashboard/courses/:courseId/lessons',
   isLong: () => true,
@@ -37,7 +36,7 @@ export const courseLessonsPage: DashboardPage = {
   },
 }
 
-/** The lessons of a course as files, without their content. */
+/** Without the content of the lessons. */
 export const lessonsFile: TableFile = {
   path: '/dashboard/courses/:courseId/lessons',
   operation: lessons.list,
@@ -48,10 +47,10 @@ export const lessonsFile: TableFile = {
   },
 }
 
-/** Lessons per page: the content of each is read with it. */
+/** The content of each is read with it. */
 const maxLessons = 50
 
-/** A module with its lessons on this page; no module for lessons outside of all. */
+/** Lessons are those on this page; without a module, those outside of all. */
 interface Part {
   readonly module: Course['modules'][number] | undefined
   readonly lessons: readonly Lesson[]
@@ -87,7 +86,7 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course) {
   )
 }
 
-/** Returns the modules of a course in their order, then the lessons outside of all. */
+/** In the order of the modules, then the lessons outside of all. */
 function partsOf({ modules }: Course, found: readonly Lesson[]): Part[] {
   const ofModule = Map.groupBy(found, ({ moduleId }) => moduleId)
   const isKnown = new Set(modules.map(({ id }) => id))
@@ -158,7 +157,7 @@ function LessonNote({ words }: { words: readonly (string | null)[] }) {
   return given.length === 0 ? null : <small>{given.map((word) => lineOf(word, 64)).join(' · ')}</small>
 }
 
-/** When a lesson is due, and its assessments that are due at another time. */
+/** Of a lesson, and of its assessments that are due at another time. */
 function DueDates({ dueAt, assessments }: Pick<Lesson, 'dueAt' | 'assessments'>) {
   const others = assessments.filter((one) => one.dueAt !== null && one.dueAt !== dueAt)
   if (dueAt === null && others.length === 0) return none
@@ -182,7 +181,7 @@ function contentOf(blocks: number, assessments: Lesson['assessments']): Child {
   return [...(blocks === 0 ? [] : [countOf(blocks, 'block')]), ...words].join(', ') || none
 }
 
-/** Returns a duration in words: `45 min`, `2 h 30 min`. */
+/** `45 min`, `2 h 30 min`. */
 function durationText(minutes: number): string {
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
   if (hours === 0) return `${rest} min`

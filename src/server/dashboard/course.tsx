@@ -34,7 +34,7 @@ import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
 import { Figures, formatCount, formatPercent, statusWords } from './values.tsx'
 
-/** A course: its learners for staff, their own progress for learners. */
+/** Learners for staff, their own progress for learners. */
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
@@ -85,7 +85,6 @@ async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; co
   )
 }
 
-/** The heading of all pages about a course: its name and tabs. */
 export async function courseHeading({
   signedIn,
   course,
@@ -134,7 +133,7 @@ export async function courseHeading({
   )
 }
 
-/** The learners of a course, for staff: those who need attention, figures, and the table. */
+/** For staff. */
 async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database } = signedIn
   const { now } = signedIn.request
@@ -200,7 +199,6 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   )
 }
 
-/** Links that filter the learners by status or attention, each with its count. */
 function Filters({
   here,
   standing,
@@ -254,7 +252,7 @@ function Filters({
   )
 }
 
-/** The next steps for a course without learners, each with its command. */
+/** For a course without learners, each with its command. */
 async function nextSteps(signedIn: SignedInRequest, course: Course) {
   const { id, status } = course
   const { data } = await ask(signedIn, lessonRoutes, lessons.list, {
@@ -276,7 +274,6 @@ async function nextSteps(signedIn: SignedInRequest, course: Course) {
   )
 }
 
-/** Steps, each with a command to copy. */
 export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
   return (
     <ol class="steps">
@@ -290,10 +287,7 @@ export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
   )
 }
 
-/**
- * The learners of a course as a CSV file, with the filter and order of its page. For a course that is too large to sort,
- * all learners that match, unsorted.
- */
+/** With the filter and order of the page. For a course that is too large to sort, all learners that match, unsorted. */
 export const courseFile = fileAt('learners', async (signedIn, course) =>
   learnerRows(await learnersStatement(signedIn, course)),
 )
@@ -313,7 +307,6 @@ async function* learnersOf({ academy }: SignedInRequest, statement: Sql) {
   for await (const rows of academy.database.stream(statement)) yield rows.map(toRow)
 }
 
-/** Returns the statement of the learners that the query of a page is about, in its order. */
 async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Promise<Sql> {
   const { database, request } = signedIn
   const query = learnerQueryOf(signedIn)
@@ -322,10 +315,8 @@ async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Pro
   return everyLearner(database.dialect, filterOf(id, query), request.now, { learners })
 }
 
-/** All grades of a course as a CSV file. */
 export const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))
 
-/** Returns the page of a CSV file about a course, named after its content and the course. */
 function fileAt(
   what: string,
   rowsOf: (signedIn: SignedInRequest, course: Course) => Promise<FileRows>,

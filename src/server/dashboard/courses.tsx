@@ -25,12 +25,11 @@ import { Day, formatCount, formatPercent } from './values.tsx'
 
 const path = '/dashboard/courses'
 
-/** A course with its enrolments by status. */
 interface CourseRow {
   readonly course: Course
   /** Undefined for users who do not see other learners. */
   readonly standing: (EnrollmentCounts & { readonly averageCompletionPercentage: number | null }) | undefined
-  /** False if another course on this page has the same title. */
+  /** Among the courses on this page. */
   readonly hasUniqueTitle: boolean
 }
 
@@ -39,7 +38,7 @@ const nameColumn: ListColumn<CourseRow> = {
   cell: (row, signedIn) => <CourseName signedIn={signedIn} row={row} />,
 }
 
-/** Courses with the progress of their learners, for staff. */
+/** For staff. */
 export const courseList: List<CourseRow> = {
   id: 'courses',
   title: 'Courses',
@@ -91,10 +90,9 @@ const catalogue: List<CourseRow> = {
   sort: 'title',
 }
 
-/** Courses as files, with the filter of their page. */
 export const coursesFile: TableFile = { path, operation: courses.list, read: readCourses }
 
-/** Courses, searched and filtered; learners see those that are published. */
+/** Learners see those that are published. */
 export const coursesPage = listPage<CourseRow>({
   path,
   section: path,
@@ -135,7 +133,6 @@ function seesLearners(signedIn: SignedInRequest): boolean {
 
 const filterNames = ['q', 'status', 'difficulty', 'term'] as const
 
-/** Reads a page of the courses that the filter of a URL leaves. */
 function readCourses(signedIn: SignedInRequest, page: PageQuery) {
   const { query } = signedIn
   const [q, status, difficulty, term] = filterNames.map((name) => query.get(name)?.trim() || undefined)
@@ -158,10 +155,10 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   ]
 }
 
-/** Maximum terms to choose from: the latest. */
+/** The latest are offered. */
 const maxTerms = 100
 
-/** Returns the filter by term; undefined in an academy without terms. */
+/** Undefined in an academy without terms. */
 export async function termFilter(signedIn: SignedInRequest): Promise<FilterField | undefined> {
   const { data } = await ask(signedIn, termRoutes, terms.list, {
     query: { sort: '-startDate', limit: String(maxTerms) },
@@ -170,7 +167,6 @@ export async function termFilter(signedIn: SignedInRequest): Promise<FilterField
   return { name: 'term', label: 'Term', choices: data.map(({ id, name }) => [id, name]), all: 'All terms' }
 }
 
-/** Adds the progress of their learners to courses, for users who see it. */
 export async function courseRowsOf(
   signedIn: SignedInRequest,
   listed: readonly Course[],
@@ -185,10 +181,9 @@ export async function courseRowsOf(
   }))
 }
 
-/** Maximum courses to choose from. */
 const maxChoices = 100
 
-/** Returns the filter by course: the first ones by title and in any case the chosen one; its label says if there are more. */
+/** The first courses by title and in any case the chosen one; its label says if there are more. */
 export async function courseFilter(signedIn: SignedInRequest): Promise<FilterField> {
   const { data, nextCursor } = await ask(signedIn, courseReadRoutes, courses.list, {
     query: { sort: 'title', limit: String(maxChoices) },
@@ -215,13 +210,12 @@ export async function courseFilter(signedIn: SignedInRequest): Promise<FilterFie
   }
 }
 
-/** Returns nothing for a refusal: the page names the course that is not found. */
+/** The page names the course that is not found. */
 function noneOfError(error: unknown): undefined {
   if (error instanceof ProblemError) return undefined
   throw error
 }
 
-/** Returns the URL of a course's page. */
 export function courseUrlOf({ base }: SignedInRequest, courseId: string): string {
   return `${base}${path}/${encodeURIComponent(courseId)}`
 }

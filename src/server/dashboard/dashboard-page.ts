@@ -7,16 +7,15 @@ import { ProblemError } from '../problem-error.ts'
 import { type SignedInRequest, signedInRequestOf } from './call-api.ts'
 import { noteOf, showRefusal } from './frame.tsx'
 
-/** A page of the dashboard and the handlers of its forms. */
 export interface DashboardPage {
   readonly path: `/dashboard${string}`
   /** Reads from one snapshot. */
   readonly show: (signedIn: SignedInRequest) => Reply | Promise<Reply>
   /** True if `show` may read the whole academy; default: false. */
   readonly isLong?: (signedIn: SignedInRequest) => boolean
-  /** Handles a form of the page, after its CSRF token was checked. */
+  /** After the CSRF token was checked. */
   readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
-  /** Shows the page again with the submitted form and its fault (409, 422, 429, or 404 of a record that it names). */
+  /** With the submitted form and its fault: 409, 422, 429, or 404 of a record that it names. */
   readonly again?: (
     signedIn: SignedInRequest,
     fault: ProblemError,
@@ -27,7 +26,7 @@ export interface DashboardPage {
 const why = 'Sign in with your academy account to open the dashboard.'
 const signedOut = 'You are signed out. Sign in to continue; your change was not saved.'
 
-/** Returns GET and POST of a page. A visitor who is not signed in signs in on it first. */
+/** GET and POST. A visitor who is not signed in signs in on the page first. */
 export function pageRoutesOf(page: DashboardPage): WebRoute[] {
   const { path, show, isLong } = page
   return [
@@ -64,7 +63,6 @@ export function pageRoutesOf(page: DashboardPage): WebRoute[] {
   ]
 }
 
-/** Ends the session of a browser. */
 export const signOut = pageRoute({
   method: 'POST',
   path: '/dashboard/sign-out',
@@ -77,7 +75,7 @@ export const signOut = pageRoute({
   },
 })
 
-/** Answers paths without a page: 404, or a redirect if only a trailing slash is too many. */
+/** 404, or a redirect if only a trailing slash is too many. */
 export const noPage = pageRoute({
   method: 'GET',
   path: '/dashboard/*',
@@ -112,7 +110,7 @@ async function submitForm(
   }
 }
 
-/** True if the problem is with the submitted values. */
+/** The submitted values are at fault. */
 function isOfForm({ status, errors }: ProblemError): boolean {
   return [409, 422, 429].includes(status) || (status === 404 && errors !== undefined)
 }

@@ -15,10 +15,9 @@ import { Minute } from './values.tsx'
 
 const path = '/dashboard/deliveries'
 
-/** Deliveries as files, with the filter of their page. */
 export const deliveriesFile: TableFile = { path, operation: deliveries.list, read: readDeliveries }
 
-/** Deliveries of other systems, for admins: the state of each, and a form that replays the unmatched ones. */
+/** For admins. */
 export const deliveriesPage = listPage<Delivery>({
   path,
   section: '/dashboard/integrations',
@@ -176,12 +175,12 @@ function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {
   )
 }
 
-/** Returns the name of a system; the kind itself if it is no longer known. */
+/** The kind itself if it is no longer known. */
 export function kindName(kind: string): string {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].title : kind
 }
 
-/** Words for reasons whose code does not say enough. */
+/** For reasons whose code does not say enough. */
 const reasonWords: Readonly<Record<IgnoredReason, string>> & Readonly<Record<string, string>> = {
   event_type: 'Not a grade or progress event',
   context: 'Not about a course',
@@ -197,7 +196,6 @@ const reasonWords: Readonly<Record<IgnoredReason, string>> & Readonly<Record<str
   not_configured: 'System not connected',
 }
 
-/** The status of a delivery and its reason. */
 export function DeliveryState({ delivery }: { delivery: Delivery }) {
   const why = reasonOf(delivery)
   return (
@@ -217,17 +215,17 @@ function reasonOf({ reason, missing }: Delivery): string | null {
     : `${reason[0]?.toUpperCase()}${reason.slice(1).replaceAll('_', ' ')}`
 }
 
-/** Returns the event name of a delivery; a malformed delivery may have none. */
+/** A malformed delivery may have none. */
 export function eventName({ event }: Delivery, maxLength: number): string {
   return event === '' ? 'Unknown event' : lineOf(event, maxLength)
 }
 
-/** The learner of a delivery, linked; `otherwise` or a dash if there is no match. */
+/** Linked; `otherwise` or a dash if there is no match. */
 export function Learner({ base, delivery: { learnerId, userEmail }, otherwise }: Named) {
   return <Linked {...{ base, otherwise }} place="learners" id={learnerId} name={userEmail} />
 }
 
-/** The course of a delivery, linked; `otherwise` or a dash if there is no match. */
+/** Linked; `otherwise` or a dash if there is no match. */
 export function Course({ base, delivery: { courseId, courseTitle }, otherwise }: Named) {
   return <Linked {...{ base, otherwise }} place="courses" id={courseId} name={courseTitle} />
 }
@@ -256,7 +254,7 @@ function Linked({
   return otherwise === undefined ? <span class="none">–</span> : <code>{lineOf(otherwise, 120)}</code>
 }
 
-/** Returns the last delivery of a system; undefined before the first one. */
+/** Undefined before the first one. */
 export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Promise<Delivery | undefined> {
   const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, {
     query: { lms_kind: kind, limit: '1' },
@@ -264,7 +262,6 @@ export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Pr
   return data[0]
 }
 
-/** The time of a delivery, linked to it, and its state. */
 export function LastDelivery({ base, delivery }: { base: string; delivery: Delivery | undefined }) {
   if (!delivery) return <span class="none">–</span>
   return (

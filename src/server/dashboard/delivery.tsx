@@ -20,7 +20,6 @@ type Keys = ReturnType<typeof mappingKeys>
 
 const labels = { course: 'Course here', user: 'Learner here' }
 
-/** A delivery: its state, its payload, and the form that maps its course and learner and replays it. */
 export const deliveryPage: DashboardPage = {
   path: '/dashboard/deliveries/:deliveryId',
   show: (signedIn) => showDelivery(signedIn),
@@ -44,7 +43,7 @@ export const deliveryPage: DashboardPage = {
   },
 }
 
-/** Saves a mapping; faults point to the form's field. */
+/** Faults point to the form's field. */
 async function saveMapping(
   signedIn: SignedInRequest,
   { lmsKind }: DeliveryDetails,

@@ -20,7 +20,7 @@ export const kindWords: Readonly<Record<Endpoint['kind'], string>> = {
   xapi: 'Learning record store (xAPI)',
 }
 
-/** The form that creates or edits an endpoint; a new one can be of any kind. */
+/** Creates or edits an endpoint; a new one can be of any kind. */
 export function EndpointForm({
   signedIn,
   form,
@@ -133,7 +133,6 @@ function Part({
   )
 }
 
-/** A field of the settings of each kind that has some. */
 const partOf: Readonly<Record<string, string>> = { slack: 'schedule', teams: 'schedule', xapi: 'actor' }
 
 /** Patterns for whole nouns (`course.*`), each with its events. */
@@ -183,7 +182,7 @@ function Events({ form, fault }: FieldProps) {
   )
 }
 
-/** Returns a fault that points to the fields of the form: `/chat/digestHour` is the field `digestHour`. */
+/** `/chat/digestHour` is the field `digestHour`. */
 function withFields(fault: ProblemError): ProblemError {
   const errors = fault.errors?.map((error) => ({
     ...error,
@@ -192,7 +191,6 @@ function withFields(fault: ProblemError): ProblemError {
   return errors ? new ProblemError(fault.code, fault.message, { errors }) : fault
 }
 
-/** Returns the API's input of a form for an endpoint of this kind. */
 export function endpointInputOf(form: URLSearchParams, kind: string) {
   const given = (name: string) => (form.get(name) ?? '').trim()
   const password = form.get('password') ?? ''
@@ -230,7 +228,7 @@ function chatOf(form: URLSearchParams, given: (name: string) => string) {
   }
 }
 
-/** Fills the form with an endpoint, without its secrets. */
+/** Without the secrets. */
 export function filledInWith({ url, events, description, chat, xapi }: Endpoint): URLSearchParams {
   const settings = {
     ...chat,

@@ -2,7 +2,6 @@ import { xapiVersions } from '../../contract/constants.ts'
 import { type Actor, actors } from '../../contract/statements.ts'
 import { Choice, Field, type FilledIn, isFaulty } from './form.tsx'
 
-/** Labels of the fields of an endpoint, by field. */
 export const endpointLabels = {
   kind: 'Kind',
   url: 'URL',
@@ -23,10 +22,8 @@ export const endpointLabels = {
   scope: 'Scope of the access token',
 }
 
-/** The filled-in form that a field belongs to. */
 export type FieldProps = Pick<FilledIn, 'form' | 'fault'>
 
-/** A line of text of an endpoint. */
 export function TextField({
   name,
   hint,

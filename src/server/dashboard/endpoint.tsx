@@ -20,7 +20,6 @@ import { Day, Facts, Minute } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** An endpoint: its settings, its messages, and its actions. */
 export const endpointPage: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId',
   show: (signedIn) => showEndpoint(signedIn),
@@ -50,7 +49,7 @@ export const endpointPage: DashboardPage = {
   },
 }
 
-/** Confirms and rotates the secret of an endpoint, and shows the new one. */
+/** Shows the new secret. */
 export const endpointRotation: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId/rotate',
 
@@ -87,7 +86,6 @@ export const endpointRotation: DashboardPage = {
     ),
 }
 
-/** Confirms and deletes an endpoint. */
 export const endpointDeletion: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId/delete',
 
@@ -179,7 +177,6 @@ async function showEndpoint(
   )
 }
 
-/** The courses that messages are about, by id. */
 function CourseLinks({ base, ids }: { base: string; ids: readonly string[] }) {
   return (
     <ul class="plain">

@@ -15,10 +15,10 @@ import { Day } from './values.tsx'
 
 const path = '/dashboard/endpoints'
 
-/** Webhook endpoints as files, without their secrets. */
+/** Without the secrets. */
 export const endpointsFile: TableFile = { path: path, operation: endpoints.list, read: readEndpoints }
 
-/** Webhook endpoints and the form that creates one, for admins. */
+/** For admins. */
 export const endpointsPage = listPage<Endpoint>({
   path,
   section: '/dashboard/integrations',
@@ -106,7 +106,7 @@ export function xapiText({ xapiVersion, actor, homePage, username, tokenUrl }: X
   return `xAPI ${xapiVersion}; learners by ${names[actor]}; ${lineOf(homePage, 200)}; ${signIn}`
 }
 
-/** The one page that shows the signing secret of an endpoint. */
+/** The only page that shows the signing secret. */
 export function secretPage(
   signedIn: SignedInRequest,
   { id, kind, url, events, secret, previousSecretUntil }: NewEndpoint,
@@ -153,12 +153,10 @@ export function secretPage(
   )
 }
 
-/** The events that an endpoint subscribes to. */
 export function EventNames({ events }: { events: readonly string[] }) {
   return events.includes('*') ? <>All events</> : <code>{events.join(' ')}</code>
 }
 
-/** Active, paused or disabled, and why. */
 export function EndpointState({ endpoint: { status, disabledReason, pausedUntil } }: { endpoint: Endpoint }) {
   const state = status === 'active' && pausedUntil !== null ? 'paused' : status
   return (

@@ -1,7 +1,7 @@
 import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 
-/** A field of a filter: a parameter of the URL. */
+/** A parameter of the URL. */
 export interface FilterField {
   readonly name: string
   readonly label: string
@@ -9,7 +9,6 @@ export interface FilterField {
   readonly type?: 'search' | 'date'
   /** Values to choose from, each with its words. Without a choice the parameter is empty. */
   readonly choices?: readonly (readonly [value: string, words: string])[]
-  /** Words of the empty choice. */
   readonly all?: string
   /** Choice without the parameter, in place of an empty one. */
   readonly standard?: string

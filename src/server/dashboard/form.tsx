@@ -6,14 +6,14 @@ import { ProblemError } from '../problem-error.ts'
 import { type SignedInRequest, writeFor } from './call-api.ts'
 import { addressOf, framePage, type Section } from './frame.tsx'
 
-/** A form with its values, and the fault of its last submission. */
+/** `fault` is that of its last submission. */
 export interface FilledIn {
   readonly signedIn: SignedInRequest
   readonly form: URLSearchParams
   readonly fault: ProblemError | undefined
 }
 
-/** A form that is posted to the page it is on. */
+/** Posted to the page it is on. */
 export function Form({
   signedIn,
   label,
@@ -31,12 +31,12 @@ export function Form({
   )
 }
 
-/** The idempotency key of a form, for `submitOnce`. */
+/** For `submitOnce`. */
 export function OnceField({ signedIn }: { signedIn: SignedInRequest }) {
   return <input type="hidden" name="once" value={signedIn.academy.newId('req')} />
 }
 
-/** Handles a form in one transaction. A repeated form, such as by a reload of its response, redirects to `again`. */
+/** In one transaction. A repeated form, such as by a reload of its response, redirects to `again`. */
 export function submitOnce(
   signedIn: SignedInRequest,
   form: URLSearchParams,
@@ -60,13 +60,12 @@ export function submitOnce(
   )
 }
 
-/** The faults of a form, each with the label of its field and a link to it. */
 export function Faults({
   fault,
   labels,
 }: {
   fault: ProblemError | undefined
-  /** Labels by field name, which is also the field's id. */
+  /** By name of the field, which is also its id. */
   labels: Readonly<Record<string, string>>
 }) {
   if (!fault) return null
@@ -91,7 +90,6 @@ export function Faults({
   )
 }
 
-/** Properties of a field; others are passed to the input. */
 type FieldProps = JSX.IntrinsicElements['input'] & {
   readonly name: string
   readonly label: string
@@ -120,7 +118,7 @@ export function Field({ name, label, hint, fault, ...others }: FieldProps) {
   )
 }
 
-/** A checkbox or radio button with its words, and what they mean below. */
+/** `meaning` stands below the words. */
 export function Choice({
   words,
   meaning,
@@ -143,12 +141,12 @@ export function Choice({
   )
 }
 
-/** True if a fault is about this field; for `aria-invalid`. */
+/** For `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
   return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined
 }
 
-/** A page that asks for confirmation before something is deleted or revoked; works without scripts. */
+/** Before something is deleted or revoked; works without scripts. */
 export function askToConfirm(
   signedIn: SignedInRequest,
   {
@@ -163,7 +161,7 @@ export function askToConfirm(
     button: string
     /** Page to return to; default: the section's. */
     cancel?: `/dashboard${string}`
-    /** True if the action is not idempotent. */
+    /** The action is not idempotent. */
     once?: boolean
   },
   question: Child,

@@ -13,7 +13,7 @@ import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 
-/** Sections of the dashboard with their names in the navigation. */
+/** By path, with their names in the navigation. */
 const sections = {
   '/dashboard': 'Overview',
   '/dashboard/report': 'Report',
@@ -28,10 +28,10 @@ const sections = {
   '/dashboard/account': 'Account',
 } as const
 
-/** A section, by the path of its first page. */
+/** The path of its first page. */
 export type Section = keyof typeof sections
 
-/** Roles that see a section in the navigation; all if absent. */
+/** Those that see a section in the navigation; all if absent. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/report': analytics.report.roles,
   '/dashboard/people': analytics.learners.roles,
@@ -47,7 +47,6 @@ interface FrameOptions extends Pick<PageOptions, 'title' | 'fault' | 'style'> {
   readonly section?: Section
 }
 
-/** Returns a page with its content below the navigation. */
 export function framePage(
   signedIn: SignedInRequest,
   { title, fault, section, style }: FrameOptions,
@@ -74,7 +73,6 @@ export function framePage(
   )
 }
 
-/** Returns a page with a refusal below the navigation. */
 export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Reply {
   const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
   return framePage(
@@ -93,7 +91,6 @@ export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Rep
   )
 }
 
-/** Returns the URL of a page, with a note for it to show. */
 export function addressOf({ base }: SignedInRequest, path: `/dashboard${string}`, note?: NoteName): string {
   return `${base}${path}${note ? `?done=${note}` : ''}`
 }
@@ -141,7 +138,7 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
   )
 }
 
-/** Links between the pages about one record; the current one is marked. */
+/** Between the pages about one record; the current one is marked. */
 export function PageTabs({
   label,
   shown,
@@ -166,7 +163,7 @@ export function PageTabs({
   )
 }
 
-/** Notes on the form that redirected to a page, by the value of `?done=`. */
+/** On the form that redirected to a page, by the value of `?done=`. */
 const notes = {
   key_made_before:
     'This form was already submitted; no second key was created. The key is in the list; its value is shown only once.',
@@ -202,7 +199,6 @@ const notes = {
 
 type NoteName = keyof typeof notes
 
-/** Returns the note that a URL names. */
 export function noteOf(query: URLSearchParams): string | undefined {
   const name = query.get('done') ?? ''
   return Object.hasOwn(notes, name) ? notes[name as NoteName] : undefined

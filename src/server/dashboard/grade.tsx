@@ -13,7 +13,7 @@ import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
 import { nextPage, pageQueryOf } from './paging.tsx'
 import { Day, Facts, formatPercent, Minute } from './values.tsx'
 
-/** A grade: its learner, item and source, and its earlier scores. Learners see their own. */
+/** Learners see their own. */
 export const gradePage: DashboardPage = {
   path: '/dashboard/grades/:gradeId',
   async show(signedIn) {
@@ -92,7 +92,7 @@ function StepScore({ step: { scoreGiven, scoreMaximum, published } }: { step: Gr
   )
 }
 
-/** The source of a score, with a link to its delivery for roles that can read deliveries. */
+/** Linked to its delivery for roles that can read deliveries. */
 function Source({
   signedIn,
   from: { deliveryId },
@@ -115,7 +115,7 @@ function Source({
   )
 }
 
-/** The grades of one learner, latest first, in one course or in all. */
+/** Latest first, in one course or in all. */
 export async function gradeList({
   signedIn,
   learnerId,
@@ -161,7 +161,7 @@ function Item({ base, grade }: { base: string; grade: Grade }) {
   )
 }
 
-/** A grade in per cent, and the given score if it has another maximum. */
+/** In per cent, and the given score if it has another maximum. */
 export function Score({
   grade,
   base,
@@ -193,12 +193,12 @@ export function Score({
 
 const decimal = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 4 })
 
-/** Formats a given score to four decimals. */
+/** To four decimals. */
 function scoreText(value: number): string {
   return decimal.format(value)
 }
 
-/** Returns the label of an item, else its id. */
+/** Its id if it has no label. */
 export function itemName({ label, itemId }: Pick<Grade, 'label' | 'itemId'>): string {
   return lineOf(label || (itemId === wholeCourse ? 'Whole course' : itemId), 48)
 }

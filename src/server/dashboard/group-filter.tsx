@@ -4,20 +4,16 @@ import { groupRoutes } from '../groups/groups.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { LearnerQuery } from './learner-query.ts'
 
-/** Throws 404 if the query is about a group that the user may not see. */
+/** Throws 404 for a group that the user may not see. */
 export async function requireGroup(signedIn: SignedInRequest, { group }: LearnerQuery): Promise<void> {
   if (group !== undefined) await groupOf(signedIn, group)
 }
 
-/** Maximum groups of the course, and of no course, to choose from. */
 const maxGroups = 100
 /** Maximum pages of groups to look for those of no course. */
 const maxPages = 10
 
-/**
- * Returns the groups to filter the learners of a course by: the course's own, then those of no course, and in any case the
- * chosen one.
- */
+/** The course's own, then those of no course, and in any case the chosen one. */
 export async function groupsFor(
   signedIn: SignedInRequest,
   { id }: Course,
@@ -42,7 +38,7 @@ function groupOf(signedIn: SignedInRequest, groupId: string): Promise<Group> {
   return ask(signedIn, groupRoutes, groups.get, { params: { groupId } })
 }
 
-/** A choice of groups in the form that searches learners; nothing without groups. */
+/** Nothing without groups. */
 export function GroupChoice({ groups, chosen }: { groups: readonly Group[]; chosen: string | undefined }) {
   if (groups.length === 0) return null
   return (

@@ -32,7 +32,7 @@ const overlaps = [
   ['0', 'Reject it at once'],
 ] as const
 
-/** The form of an integration. Its secrets are write-only. */
+/** Its secrets are write-only. */
 export function IntegrationForm({
   signedIn,
   form,
@@ -137,7 +137,6 @@ function FormChoice({
   name: string
   value?: string
   words: string
-  /** The value that is chosen at first. */
   initial?: string
 }) {
   const chosen = form.get(name) ?? initial
@@ -174,7 +173,7 @@ function WebhookSecretChoices({ form, hasPrevious }: { form: URLSearchParams; ha
   )
 }
 
-/** The OAuth client by which a OneRoster provider is read. */
+/** A OneRoster provider is read with this client. */
 function ClientFields({ set, form, fault }: FieldProps & { set: StoredSecret | null }) {
   return (
     <>
@@ -195,7 +194,6 @@ function ClientFields({ set, form, fault }: FieldProps & { set: StoredSecret | n
   )
 }
 
-/** The keys by which Canvas signs events. */
 function CanvasFields({ form, fault }: FieldProps) {
   return (
     <>
@@ -229,7 +227,7 @@ function CanvasFields({ form, fault }: FieldProps) {
   )
 }
 
-/** Returns the merge patch of a form. An empty secret field leaves the secret as it is. */
+/** A merge patch. An empty secret field leaves the secret as it is. */
 export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Date): Record<string, unknown> {
   const given = (name: string) => (form.get(name) ?? '').trim() || null
   const [token, secret] = [form.get('accessToken') ?? '', form.get('webhookSecrets') ?? '']
@@ -260,13 +258,13 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
   }
 }
 
-/** Returns when a replaced secret ends; an empty object if at once. */
+/** When a replaced secret ends; an empty object if at once. */
 export function overlapOf(hours: number, now: Date): { readonly oldSecretEndsAt?: string } {
   if (!(hours > 0 && hours <= 168)) return {}
   return { oldSecretEndsAt: new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString() }
 }
 
-/** Fills the form with an integration, without its secrets. */
+/** Without the secrets. */
 export function filledInWith(integration: Integration | undefined): URLSearchParams {
   if (!integration) return new URLSearchParams({ defaultGradeMaximum: '100' })
   const { baseUrl, clientId, tokenUrl, rootAccountUuid, jwksUrl, jwks } = integration

@@ -5,7 +5,7 @@ import { invalid, ProblemError } from '../problem-error.ts'
 import { Faults, type FilledIn, Form, isFaulty } from './form.tsx'
 import { formatCount } from './values.tsx'
 
-/** Placeholders; narrow screens do not show the heading of the first column. */
+/** Narrow screens do not show the heading of the first column. */
 const placeholders: Partial<Record<Column, string>> = { id: 'Item ID', maximum: '100' }
 const words: Readonly<Record<Column, string>> = {
   id: 'Item ID',
@@ -14,7 +14,7 @@ const words: Readonly<Record<Column, string>> = {
   weight: 'Weight',
 }
 
-/** A page of the items of the other system's gradebook, with empty rows for new ones. */
+/** Items of the other system's gradebook, a page with empty rows for new ones. */
 export function ItemsForm({
   signedIn,
   form,
@@ -99,12 +99,12 @@ function labelsOf(rows: readonly ItemRow[]): Readonly<Record<string, string>> {
 const maxItemRows = 25
 const newRows = 3
 
-/** Maximum characters by column. */
+/** With the maximum characters of each. */
 export const columns = { id: 255, name: 255, maximum: 20, weight: 20 } as const
 export type Column = keyof typeof columns
 const names = new Intl.Collator('en', { numeric: true })
 
-/** Returns the name of a field: `item-0-name`. */
+/** `item-0-name`. */
 function fieldOf(row: number, column: Column | 'was'): string {
   return `item-${row}-${column}`
 }
@@ -131,7 +131,7 @@ export function rowsIn(form: URLSearchParams): ItemRow[] {
     }))
 }
 
-/** Fills the form with a page of items, and empty rows after them. */
+/** Fills in a page of items, and empty rows after them. */
 export function filledInWithItems(
   gradeItems: Integration['gradeItems'],
   page: string | null,
@@ -149,14 +149,14 @@ export function filledInWithItems(
   return form
 }
 
-/** Returns the requested page of items, at most the last one. */
+/** At most the last page. */
 function pageOf(total: number, page: string | null) {
   const last = Math.max(1, Math.ceil(total / maxItemRows))
   const wanted = Number(page ?? 1)
   return { at: Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, last) : 1, last }
 }
 
-/** Returns the merge patch of the items in a form. Throws 422 that points to its fields. */
+/** A merge patch. Throws 422 that points to the fields of the form. */
 export function itemsInputOf(
   form: URLSearchParams,
   /** The saved items. */
@@ -188,12 +188,12 @@ export function itemsInputOf(
   return { gradeItems: Object.fromEntries([...removed, ...kept]) }
 }
 
-/** Parses a number with a decimal point or comma; NaN for other text, which the API refuses. */
+/** With a decimal point or comma; NaN for other text, which the API refuses. */
 function numberIn(text: string): number | null {
   return text === '' ? null : Number(text.replace(',', '.'))
 }
 
-/** Points the API's faults (`#/gradeItems/12/maximum`) to the fields of the form. */
+/** The API's faults (`#/gradeItems/12/maximum`) point to the fields of the form. */
 export function faultOfItems(fault: ProblemError, form: URLSearchParams): ProblemError {
   if (!fault.errors) return fault
   const rows = rowsIn(form)

@@ -33,7 +33,6 @@ interface Shown {
   readonly checked?: IntegrationCheck
 }
 
-/** An integration: its webhook address, configuration, graded items and mappings. */
 export const integrationPage: DashboardPage = {
   path: '/dashboard/integrations/:lmsKind',
   show: (signedIn) => showIntegration(signedIn),
@@ -76,7 +75,6 @@ export const integrationPage: DashboardPage = {
   },
 }
 
-/** Confirms and removes an integration. */
 export const integrationRemoval: DashboardPage = {
   path: '/dashboard/integrations/:lmsKind/remove',
 
@@ -107,7 +105,7 @@ function kindOf({ params, principal }: SignedInRequest): LmsKind {
   return requireKind(params['lmsKind'] ?? '')
 }
 
-/** Checks the connection. It may take seconds, so it runs outside a transaction. */
+/** It may take seconds, so it runs outside a transaction. */
 async function testConnection(signedIn: SignedInRequest): Promise<IntegrationCheck> {
   requireRight(signedIn.principal, integrations.test)
   const call = callOf(signedIn, integrations.test, { params: signedIn.params })
@@ -115,7 +113,7 @@ async function testConnection(signedIn: SignedInRequest): Promise<IntegrationChe
   return (await handle({ ...call, prepared: await prepare?.(call) })) as IntegrationCheck
 }
 
-/** Saves the graded items of a form; faults point to its fields. */
+/** Faults point to the fields of the form. */
 async function saveItems(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
   const { params } = signedIn
   try {
@@ -238,12 +236,12 @@ function Connection({
   )
 }
 
-/** True if the secret can be chosen; Thinkific signs with the key of its account. */
+/** Thinkific signs with the key of its account. */
 function takesAnySecret(kind: LmsKind): boolean {
   return kind !== 'thinkific'
 }
 
-/** Generates a webhook secret, once for each form, and shows it; no other page does. */
+/** Once for each form, and shows the secret; no other page does. */
 function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: LmsKind): Promise<Reply> {
   const here = `/dashboard/integrations/${kind}` as const
   return submitOnce(signedIn, form, addressOf(signedIn, here, 'secret_made_before'), async (inside) => {

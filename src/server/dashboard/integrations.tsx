@@ -12,21 +12,20 @@ import { Day } from './values.tsx'
 
 const section = '/dashboard/integrations'
 
-/** A system that can be connected, with its integration and last delivery. */
 interface System {
   readonly kind: LmsKind
   readonly integration: Integration | undefined
   readonly last: Delivery | undefined
 }
 
-/** Integrations as files, without their secrets. */
+/** Without the secrets. */
 export const integrationsFile: TableFile = {
   path: section,
   operation: integrations.list,
   read: (signedIn, page) => ask(signedIn, integrationRoutes, integrations.list, { query: page }),
 }
 
-/** Systems that can send grades, for admins, each with the state of its connection. */
+/** For admins: systems that can send grades. */
 export const integrationsPage = listPage<System>({
   path: section,
   section,
@@ -73,7 +72,7 @@ export const integrationsPage = listPage<System>({
   file: integrationsFile,
 })
 
-/** Whether deliveries of a system are accepted. */
+/** Whether deliveries are accepted. */
 export function ConnectionState({ integration }: { integration: Integration | undefined }) {
   if (!integration) return <span class="state">not connected</span>
   if (integration.lmsKind === 'classroom' && integration.secrets.refreshToken !== null) {

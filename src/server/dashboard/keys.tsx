@@ -16,10 +16,10 @@ import { Day } from './values.tsx'
 
 const section = '/dashboard/keys'
 
-/** The user's own API keys as files. */
+/** The user's own. */
 export const keysFile: TableFile = { path: section, operation: keys.list, read: readKeys }
 
-/** The user's own API keys, for every role; the API itself manages keys for admins only. */
+/** The user's own, for every role; the API itself manages keys for admins only. */
 export const keysPage = listPage<Key>({
   path: section,
   section,
@@ -88,7 +88,6 @@ function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): s
   return expiresAt && expiresAt <= request.now.toISOString() ? 'expired' : 'active'
 }
 
-/** Confirms and revokes a key. */
 export const keyRevocation: DashboardPage = {
   path: '/dashboard/keys/:keyId/revoke',
 
@@ -138,7 +137,7 @@ function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }:
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
 
-/** The form for a new key, with the scopes that the user's role allows. */
+/** With the scopes that the user's role allows. */
 function KeyForm({ signedIn, form, fault }: FilledIn) {
   const chosen = form.getAll('scopes')
   return (
@@ -191,7 +190,7 @@ function KeyForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** Returns the API's input of a form; throws 422 if the expiry date is not a day. */
+/** Throws 422 if the expiry date is not a day. */
 function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
   const name = form.get('name') ?? ''
   const scopes = form.getAll('scopes')
@@ -210,7 +209,7 @@ function usualDay(now: Date): string {
   return addYear(now.toISOString()).slice(0, 10)
 }
 
-/** Returns the expiry date of a form; undefined before it is submitted. */
+/** Undefined before the form is submitted. */
 function dayIn(form: URLSearchParams): string | undefined {
   return form.get('expiresAt')?.trim()
 }

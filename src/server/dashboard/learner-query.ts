@@ -20,16 +20,14 @@ const LearnerQuery = z.strictObject({
   cursor: z.string().optional(),
 })
 
-/** The query of a course's page about its table of learners. */
 export type LearnerQuery = z.output<typeof LearnerQuery>
 
-/** Parses the query of a URL; throws 400 for an unknown filter or order. */
+/** Throws 400 for an unknown filter or order. */
 export function learnerQueryOf({ query }: SignedInRequest): LearnerQuery {
   const known = [...query].filter(([name]) => Object.hasOwn(LearnerQuery.shape, name))
   return parseQuery(LearnerQuery, `${new URLSearchParams(known)}`)
 }
 
-/** Returns the filter of a query for the statements behind it. */
 export function filterOf(
   courseId: string,
   { status, attention, q, group, sort }: LearnerQuery,
@@ -37,7 +35,7 @@ export function filterOf(
   return { courseId, status, attention, search: q || undefined, groupId: group, sort }
 }
 
-/** Returns the query string for these learners, with `?`; defaults are left out. */
+/** With `?`; defaults are left out. */
 export function searchOf({ status, attention, q, group, sort, cursor }: Partial<LearnerQuery>): string {
   const given = {
     status,
@@ -53,7 +51,6 @@ export function searchOf({ status, attention, q, group, sort, cursor }: Partial<
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
 }
 
-/** Returns the query of the first page of these learners. */
 export function withoutPage(query: LearnerQuery): LearnerQuery {
   return { ...query, cursor: undefined }
 }

@@ -16,7 +16,6 @@ const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Grade', look: 'figures', sort: 'grade' },
 ]
 
-/** Learners of one course with their progress; the headings sort the table. */
 export function LearnerTable({
   base,
   here,
@@ -43,7 +42,6 @@ export function LearnerTable({
   )
 }
 
-/** The courses of one learner with their progress. */
 export function CourseTable({
   caption,
   rows,
@@ -69,7 +67,7 @@ export function CourseTable({
   return <StandingTable {...{ caption, columns, rows, isGraded }} name={nameOfCourse} />
 }
 
-/** A learner's name and e-mail address, linked to the learner's page, or the one below it at `page`. */
+/** With the e-mail address, linked to the learner's page, or the one below it at `page`. */
 export function LearnerName({ base, row, page = '' }: { base: string; row: LearnerRow; page?: string }) {
   return (
     <>
@@ -111,7 +109,7 @@ function StandingTable({
   )
 }
 
-/** Returns the sorting of a column: ascending, or descending if it is sorted by it already. */
+/** Descending if the table is sorted by the column already. */
 export function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
   const now = query.sort === sort ? 'ascending' : query.sort === `-${sort}` ? 'descending' : undefined
   const next = (now === 'ascending' ? `-${sort}` : sort) as LearnerQuery['sort']
@@ -130,7 +128,6 @@ function statusOf({ progressStatus, enrollmentStatus, gradePercent }: LearnerRow
   )
 }
 
-/** A learner's course grade, and whether it is passed. */
 export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
   return (
     <>
@@ -140,7 +137,7 @@ export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
   )
 }
 
-/** The form that searches the learners of a course, keeping filter and order. */
+/** Keeps filter and order. */
 export function LearnerSearch({
   here,
   query,
@@ -168,7 +165,7 @@ export function LearnerSearch({
   )
 }
 
-/** Says that only part of the learners of a very large course are listed. */
+/** For a very large course. */
 export function PartNote() {
   return (
     <p class="note">

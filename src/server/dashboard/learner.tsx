@@ -29,7 +29,7 @@ import { personName } from './people.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
 import { countOf, Day, Figures, formatCount, formatPercent, Minute, statusWords } from './values.tsx'
 
-/** A learner and their courses, for staff. */
+/** For staff. */
 export const learnerPage: DashboardPage = {
   path: '/dashboard/learners/:userId',
   async show(signedIn) {
@@ -58,7 +58,7 @@ export const learnerPage: DashboardPage = {
   },
 }
 
-/** All grades of one learner, for staff. */
+/** For staff. */
 export const learnerGradesPage: DashboardPage = {
   path: '/dashboard/learners/:userId/grades',
   async show(signedIn) {
@@ -85,7 +85,7 @@ export const learnerGradesPage: DashboardPage = {
   },
 }
 
-/** How the progress of one learner changed, for staff: in all courses, or the newest first in one. */
+/** For staff: in all courses, or the newest first in one. */
 export const learnerHistoryPage: DashboardPage = {
   path: '/dashboard/learners/:userId/history',
   async show(signedIn) {
@@ -130,10 +130,8 @@ export const learnerHistoryPage: DashboardPage = {
   },
 }
 
-/** Maximum courses of a learner to choose from. */
 const maxCourseChoices = 100
 
-/** The history of a learner's progress as files, with the filter of its page. */
 export const learnerHistoryFile: TableFile = {
   path: '/dashboard/learners/:userId/history',
   operation: progress.steps,
@@ -162,7 +160,6 @@ export const learnerGradesFile: TableFile = {
   },
 }
 
-/** Links to a file about a learner. */
 function LearnerFiles({ signedIn, user, of }: { signedIn: SignedInRequest; user: User; of: string }) {
   return <FileLinks signedIn={signedIn} path={`/dashboard/learners/${encodeURIComponent(user.id)}/${of}`} />
 }
@@ -203,19 +200,18 @@ const historyList: Omit<List<ProgressStep>, 'caption'> = {
   ],
 }
 
-/** Returns the title of a course with its external id, which tells courses of one title apart. */
+/** With its external id, which tells courses of one title apart. */
 function courseNameOf({ courseTitle, courseExternalId }: LearnerRow): string {
   return courseExternalId === null ? courseTitle : `${courseTitle} (${lineOf(courseExternalId, 64)})`
 }
 
-/** Returns the learner of a page; throws 403 unless the user's role can see other learners. */
+/** Throws 403 unless the user's role can see other learners. */
 async function learnerOf(signedIn: SignedInRequest): Promise<{ user: User; name: string }> {
   requireRight(signedIn.principal, analytics.learners)
   const user = await ask(signedIn, userRoutes, users.get, { params: signedIn.params })
   return { user, name: personName(user) }
 }
 
-/** The heading of all pages about a learner: their name and tabs. */
 async function learnerHeading({
   signedIn,
   user: { id, email, externalId, role, status },
@@ -255,7 +251,6 @@ async function learnerHeading({
   )
 }
 
-/** The courses of one learner: figures over all, and one page of them. */
 async function learnerCourses({
   signedIn,
   conditions,

@@ -10,7 +10,6 @@ import { framePage, PageTabs, type Section } from './frame.tsx'
 import { nextPage, pathWith, withoutPageOf } from './paging.tsx'
 import { FileLinks, type TableFile } from './table-file.tsx'
 
-/** A page with a list of records, and perhaps a form that creates one. */
 interface ListPage<Item> {
   readonly path: DashboardPage['path']
   readonly section: Section
@@ -20,7 +19,7 @@ interface ListPage<Item> {
   readonly tab?: IntegrationTab
   readonly intro?: Child
   readonly list: List<Item> | ((signedIn: SignedInRequest) => List<Item>)
-  /** Reads the requested page of records; `fault` tells what is wrong with its filter. */
+  /** `fault` tells what is wrong with the filter. */
   readonly read: (signedIn: SignedInRequest) => Promise<Listed<Item>>
   readonly filters?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child | Promise<Child>
   /** Content in place of a table without rows. */
@@ -39,25 +38,21 @@ interface ListPage<Item> {
   readonly isLong?: DashboardPage['isLong']
 }
 
-/** A list of records: its heading and its columns. */
 export interface List<Item> {
-  /** The id of the heading. */
   readonly id: string
   readonly title: string
   readonly caption: string
   readonly columns: readonly ListColumn<Item>[]
-  /** Order without `sort` in the URL; absent if the list has one order. */
+  /** Without `sort` in the URL; absent if the list has one order. */
   readonly sort?: string
 }
 
-/** A column of a list, and what it shows of each record. */
 export interface ListColumn<Item> extends Column {
-  /** Field to sort by, which makes the heading a link. */
+  /** Makes the heading a link. */
   readonly sort?: string
   readonly cell: (item: Item, signedIn: SignedInRequest) => Child
 }
 
-/** A page of records. */
 export interface Listed<Item> {
   readonly data: readonly Item[]
   /** Absent if the list has a single page. */
@@ -65,7 +60,7 @@ export interface Listed<Item> {
   readonly fault?: ProblemError
 }
 
-/** Reads a page of records; none, with the fault, if the filter of the URL is wrong. */
+/** No records, and the fault, if the filter of the URL is wrong. */
 export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Promise<Listed<Item>> {
   try {
     return await read()
@@ -75,7 +70,6 @@ export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Pr
   }
 }
 
-/** Returns the page that shows a list and handles its form. */
 export function listPage<Item>(page: ListPage<Item>): DashboardPage {
   const { path, act, form, isLong } = page
   const show = (signedIn: SignedInRequest) => showList(page, signedIn)
@@ -124,7 +118,6 @@ function withinSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
 }
 
-/** A card with a list, and content above and below its table. */
 export function ListCard<Item>({
   signedIn,
   list,
@@ -156,7 +149,6 @@ export function ListCard<Item>({
   )
 }
 
-/** The table of a list, and the links to its other pages. */
 export function ListTable<Item>({
   signedIn,
   list,
@@ -185,7 +177,7 @@ export function ListTable<Item>({
   )
 }
 
-/** Returns the sorting of a column: ascending, or descending if it is sorted by it already. */
+/** Descending if the table is sorted by the column already. */
 function sortingOf<Item>(
   { base, request, query }: SignedInRequest,
   { id, sort: standard }: Pick<List<Item>, 'sort'> & { readonly id?: string },
@@ -209,7 +201,6 @@ const tabs = [
 
 type IntegrationTab = (typeof tabs)[number][1]
 
-/** Tabs of the integration pages: incoming and outgoing. */
 function IntegrationTabs({
   signedIn: { base },
   shown,
@@ -226,7 +217,6 @@ function IntegrationTabs({
   )
 }
 
-/** Links that filter a list by one value of a parameter, such as its status. */
 export function StatusFilter({
   label,
   here,
@@ -264,18 +254,16 @@ export function StatusFilter({
   )
 }
 
-/** Upper-cases the first letter. */
 export function capitalized(word: string): string {
   return `${word[0]?.toUpperCase()}${word.slice(1)}`
 }
 
-/** Returns the start of a day in UTC, moved by `later` milliseconds. Other text is returned as it is, for the API to refuse. */
+/** In UTC, moved by `later` milliseconds. Other text is returned as it is, for the API to refuse. */
 export function startOfDay(day: string | undefined, later = 0): string | undefined {
   if (day === undefined || !isDay(day)) return day
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }
 
-/** The query of a list that can be searched. */
 type SearchQuery = Readonly<Record<string, string | undefined>> & {
   readonly q?: string | undefined
   readonly cursor?: string | undefined

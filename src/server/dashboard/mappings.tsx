@@ -29,7 +29,6 @@ const mappingList: List<Mapping> = {
   ],
 }
 
-/** Mappings of another system's courses and users, and the form that adds one. */
 export function Mappings({ signedIn, form, fault, page }: FilledIn & { page: Listed<Mapping> }) {
   const key = signedIn.query.get('key') ?? ''
   return (
@@ -149,7 +148,6 @@ function MappingForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** Returns the API's input of a form. */
 export function mappingOf(form: URLSearchParams) {
   const noun = form.get('noun') ?? ''
   return {
@@ -159,7 +157,7 @@ export function mappingOf(form: URLSearchParams) {
   }
 }
 
-/** Returns the API's form of a reference; an e-mail address needs no prefix. */
+/** In the API's form; an e-mail address needs no prefix. */
 export function referenceOf(noun: string, text: string): string {
   const reference = text.trim()
   return noun === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference) ? `email:${reference}` : reference

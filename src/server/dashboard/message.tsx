@@ -15,7 +15,6 @@ import { Document, Facts, formatCount, Minute } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** A message to an endpoint: its body, its attempts, and the form that replays it. */
 export const messagePage: DashboardPage = {
   path: '/dashboard/messages/:messageId',
   show: (signedIn) => showMessage(signedIn),
@@ -90,14 +89,13 @@ async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Pro
   )
 }
 
-/** The subject of a message, linked if it is a learner or a course. */
 function Subject({ base, id }: { base: string; id: string }) {
   const name = <code>{lineOf(id, 64)}</code>
   const place = id.startsWith('usr_') ? 'learners' : id.startsWith('crs_') ? 'courses' : undefined
   return place ? <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{name}</a> : name
 }
 
-/** Returns the endpoint of a message; undefined if it was deleted. */
+/** Undefined if it was deleted. */
 async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
   try {
     return await ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } })

@@ -12,10 +12,9 @@ import { formatCount, Minute } from './values.tsx'
 
 const path = '/dashboard/messages'
 
-/** Statuses of a message, in the order of its life. */
+/** In the order of a message's life. */
 export const messageStatuses = ['pending', 'delivered', 'failed'] as const
 
-/** Columns of a list of messages to one endpoint. */
 export const messageColumns: readonly ListColumn<Message>[] = [
   {
     name: 'Event',
@@ -30,7 +29,7 @@ export const messageColumns: readonly ListColumn<Message>[] = [
   },
 ]
 
-/** A message with the URL of its endpoint; undefined if the endpoint was deleted. */
+/** The URL is undefined if the endpoint was deleted. */
 type Sent = Message & { readonly endpointUrl: string | undefined }
 
 const endpointColumn: ListColumn<Sent> = {
@@ -47,10 +46,9 @@ function readMessages(signedIn: SignedInRequest, page: PageQuery) {
   return ask(signedIn, messageRoutes, messages.list, { query: { ...page, ...filterOf(signedIn) } })
 }
 
-/** Messages as files, with the filter of their page. */
 export const messagesFile: TableFile = { path, operation: messages.list, read: readMessages }
 
-/** Messages to all endpoints, for admins. */
+/** To all endpoints, for admins. */
 export const messagesPage = listPage<Sent>({
   path,
   section: '/dashboard/integrations',

@@ -17,7 +17,7 @@ import { ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { Figures, formatCount, formatPercent } from './values.tsx'
 
-/** The first page: the academy for staff, their own courses for learners. */
+/** The academy for staff, their own courses for learners. */
 export const overview: DashboardPage = {
   path: '/dashboard',
   isLong: seesAllLearners,

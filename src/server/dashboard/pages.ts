@@ -95,10 +95,9 @@ const pages = [
   otherSessionsEnd,
 ]
 
-/** All routes below /dashboard. `noPage` matches every path, so it comes last. */
+/** `noPage` matches every path, so it comes last. */
 export const dashboardRoutes: readonly WebRoute[] = [...pages.flatMap(pageRoutesOf), signOut, noPage]
 
-/** Redirects the root of a server to its dashboard. */
 export const rootRedirect: WebRoute = {
   method: 'GET',
   path: '/',

@@ -1,25 +1,21 @@
 import type { SignedInRequest } from './call-api.ts'
 
-/** Rows per page of a list. */
 export const pageSize = 25
 
-/** The API query of one page of a list. */
 export type PageQuery = {
   readonly limit: string
   readonly cursor: string | undefined
 }
 
-/** Returns the API query of the page that a URL asks for. */
 export function pageQueryOf({ query }: SignedInRequest): PageQuery {
   return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
 }
 
-/** Maximum earlier pages that a URL remembers, to lead back to them. */
+/** Earlier pages that a URL remembers, to lead back to them. */
 const maxTrail = 8
-/** Parameters of a URL that belong to one page of a list, or to the form that led there. */
+/** Parameters of one page, or of the form that led there. */
 const ofOnePage = ['cursor', 'trail', 'done'] as const
 
-/** Returns the parameters of a URL for the first page of its list. */
 export function withoutPageOf(query: URLSearchParams): URLSearchParams {
   const others = new URLSearchParams(query)
   for (const name of ofOnePage) others.delete(name)
@@ -81,7 +77,7 @@ function shortened(trail: readonly string[]): readonly string[] {
   return trail.length > maxTrail ? ['', ...trail.slice(1 - maxTrail)] : trail
 }
 
-/** Text for a page without rows. With a filter that few rows match, a page may be empty although others follow. */
+/** With a filter that few rows match, a page may be empty although others follow. */
 export function noneText(nextCursor: string | null, atTheEnd: string): string {
   return nextCursor === null ? atTheEnd : 'None found yet. The next page continues the search.'
 }

@@ -44,10 +44,9 @@ const peopleList: List<User> = {
   ],
 }
 
-/** Users as files, with the filter of their page. */
 export const peopleFile: TableFile = { path, operation: users.list, read: readPeople }
 
-/** Users, searched and filtered, for staff; instructors see those of their courses. */
+/** For staff; instructors see those of their courses. */
 export const peoplePage = listPage<User>({
   path,
   section: path,
@@ -80,7 +79,6 @@ export const peoplePage = listPage<User>({
 
 const filterNames = ['q', 'role', 'status', 'group'] as const
 
-/** Reads a page of the users that the filter of a URL leaves. */
 async function readPeople(signedIn: SignedInRequest, page: PageQuery) {
   requireRight(signedIn.principal, analytics.learners)
   const { query } = signedIn
@@ -91,7 +89,6 @@ async function readPeople(signedIn: SignedInRequest, page: PageQuery) {
   )
 }
 
-/** Maximum groups to choose from. */
 const maxGroups = 100
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
@@ -116,7 +113,7 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   ]
 }
 
-/** Returns the first and last name of a user, else the e-mail address. */
+/** The e-mail address of a user without a name. */
 export function personName({ profile: { firstName, lastName }, email }: User): string {
   return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }

@@ -14,7 +14,7 @@ const path = '/dashboard/report'
 
 const languageNames: Readonly<Record<ReportLanguage, string>> = { en: 'English', de: 'Deutsch' }
 
-/** The report that `learnctl report` writes to a file, with its filters in the URL. */
+/** As `learnctl report` writes it to a file, with its filters in the URL. */
 export const reportPage: DashboardPage = {
   path,
   isLong: () => true,
@@ -52,7 +52,7 @@ export const reportPage: DashboardPage = {
   },
 }
 
-/** The report as the file that `learnctl report` writes. */
+/** As `learnctl report` writes it. */
 export const reportFile: DashboardPage = {
   path: `${path}.html`,
   isLong: () => true,
@@ -71,7 +71,6 @@ export const reportFile: DashboardPage = {
   },
 }
 
-/** Reads the figures that the URL asks for, and how they are shown. */
 async function readReport(signedIn: SignedInRequest) {
   const given = (name: string) => signedIn.query.get(name)?.trim() || undefined
   const figures = await ask(signedIn, analyticsRoutes, analytics.report, {

@@ -17,19 +17,18 @@ interface FilePage {
   readonly nextCursor: string | null
 }
 
-/** A table of a page as a file, with the filter and the order of the page. */
 export interface TableFile {
   readonly path: `/dashboard/${string}`
-  /** Name of the file without the extension; default: the last part of the path. */
+  /** Without the extension; default: the last part of the path. */
   readonly name?: string
   readonly formats?: readonly Format[]
   /** List of the API whose columns the rows have. */
   readonly operation: Operation
-  /** Columns, if the operation is no list. */
+  /** If the operation is no list. */
   readonly columns?: readonly TableColumn[]
   /** Paths of columns that are left out. */
   readonly omit?: readonly string[]
-  /** Reads a page of rows; throws ProblemError, such as 403. */
+  /** Throws ProblemError, such as 403. */
   readonly read: (signedIn: SignedInRequest, page: PageQuery) => Promise<FilePage>
 }
 
@@ -37,10 +36,9 @@ type Format = 'csv' | 'xlsx'
 
 const formats: readonly Format[] = ['csv', 'xlsx']
 const rowsPerPage = '100'
-/** Maximum rows of a workbook, which is complete in memory before it is sent. */
+/** A workbook is complete in memory before it is sent. */
 const maxXlsxRows = 20_000
 
-/** Returns the pages that answer with the files of a table. */
 export function tableFilePages(file: TableFile): DashboardPage[] {
   return (file.formats ?? formats).map((format) => ({
     path: `${file.path}.${format}`,
@@ -49,7 +47,7 @@ export function tableFilePages(file: TableFile): DashboardPage[] {
   }))
 }
 
-/** Streams the rows page by page; the first page is read before the reply, so that its faults are a page. */
+/** Page by page; the first one is read before the reply, so that its faults are a page. */
 async function sendCsv(file: TableFile, signedIn: SignedInRequest): Promise<Reply> {
   const columns = await columnsOf(file)
   const first = await file.read(signedIn, { limit: rowsPerPage, cursor: undefined })
@@ -97,7 +95,7 @@ async function sendXlsx(file: TableFile, signedIn: SignedInRequest): Promise<Rep
   return sendWorkbook(signedIn, await columnsOf(file), nameOf(file), pages)
 }
 
-/** Sends rows as a workbook; the name of the file says so if it has not all of them. */
+/** The name of the file says so if it has not all rows. */
 async function sendWorkbook(
   signedIn: SignedInRequest,
   columns: readonly TableColumn[],
@@ -129,13 +127,12 @@ async function sendWorkbook(
   return { status: 200, headers: fileHeaders(signedIn, type, given), body: each(chunks) }
 }
 
-/** Returns the page that answers with rows of a statement as a workbook. */
 export function workbookPage({
   path,
   operation,
   rows,
 }: Pick<TableFile, 'path' | 'operation'> & {
-  /** Reads the rows and names the file; throws ProblemError, such as 403. */
+  /** Throws ProblemError, such as 403. */
   readonly rows: (
     signedIn: SignedInRequest,
   ) => Promise<{ readonly name: string; readonly batches: AsyncIterable<readonly unknown[]> }>
@@ -150,7 +147,7 @@ export function workbookPage({
   }
 }
 
-/** Returns the rows of a page and of all that follow, each read when it is wanted. */
+/** Each of the later ones is read when it is wanted. */
 async function* pagesOf(first: FilePage, readNext: (cursor: string) => Promise<FilePage>) {
   yield first.data
   for (let cursor = first.nextCursor; cursor !== null; ) {
@@ -176,7 +173,7 @@ function nameOf({ path, name }: TableFile): string {
   return name ?? path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Returns the columns of the data dictionary that the file has. */
+/** Columns of the data dictionary. */
 async function columnsOf({
   operation,
   columns,
@@ -189,7 +186,6 @@ async function columnsOf({
   return table.columns.filter(({ path }) => !omit.includes(path))
 }
 
-/** Links to the files of a table, with the filter and order of its page. */
 export function FileLinks({
   signedIn: { base, query },
   path,

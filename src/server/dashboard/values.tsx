@@ -13,7 +13,7 @@ export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
   completed: 'Completed',
 }
 
-/** The day of a time, with the minute in its tooltip; a dash for null. */
+/** With the minute in its tooltip; a dash for null. */
 export function Day({ time }: { time: string | null }) {
   if (time === null) return <span class="none">–</span>
   const date = new Date(time)
@@ -24,12 +24,12 @@ export function Day({ time }: { time: string | null }) {
   )
 }
 
-/** A time to the minute, in UTC. */
+/** In UTC. */
 export function Minute({ time }: { time: string }) {
   return <time datetime={time}>{minute.format(new Date(time))} UTC</time>
 }
 
-/** A period to the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the end has its own day if that differs. */
+/** To the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the end has its own day if that differs. */
 export function Period({ start, end }: { start: string; end: string }) {
   const [first, last] = [second.format(new Date(start)), second.format(new Date(end))]
   if (first === last) return <time datetime={start}>{first} UTC</time>
@@ -42,7 +42,7 @@ export function Period({ start, end }: { start: string; end: string }) {
   )
 }
 
-/** A name without spaces, such as an e-mail address or an action: a narrow column breaks it after its signs, not within a word. */
+/** Without spaces, such as an e-mail address or an action: a narrow column breaks it after its signs, not within a word. */
 export function Name({ text, maxLength = 254 }: { text: string; maxLength?: number }) {
   const parts = lineOf(text, maxLength).split(/(?<=[@._])/)
   return (
@@ -57,7 +57,7 @@ export function Name({ text, maxLength = 254 }: { text: string; maxLength?: numb
   )
 }
 
-/** Formats a number with thousands separators. */
+/** With thousands separators. */
 export function formatCount(count: number): string {
   return whole.format(count)
 }
@@ -67,7 +67,7 @@ export function countOf(count: number, one: string, several = `${one}s`): string
   return `${formatCount(count)} ${count === 1 ? one : several}`
 }
 
-/** Formats a percentage to one decimal; 99.97 is 99.9%, as in the terminal, because it is not complete. A dash for null. */
+/** To one decimal; 99.97 is 99.9%, as in the terminal, because it is not complete. A dash for null. */
 export function formatPercent(value: number | null): string {
   if (value === null) return '–'
   return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}%`
@@ -90,7 +90,6 @@ function indented(text: string): string {
   }
 }
 
-/** Named values of one record. */
 export function Facts({ facts }: { facts: readonly (readonly [word: string, value: Child])[] }) {
   return (
     <dl class="facts">
@@ -104,7 +103,6 @@ export function Facts({ facts }: { facts: readonly (readonly [word: string, valu
   )
 }
 
-/** Large figures with their names. */
 export function Figures({ figures }: { figures: readonly (readonly [name: string, figure: string])[] }) {
   return (
     <dl class="tiles">

@@ -15,7 +15,6 @@ import { notFound, ProblemError } from '../problem-error.ts'
 
 const sessionMs = 12 * 60 * 60 * 1000
 
-/** A user who is signed in with a browser. */
 export interface SignedIn extends Row {
   readonly id: string
   readonly email: string
@@ -23,13 +22,12 @@ export interface SignedIn extends Row {
   readonly instructorAccess: string
 }
 
-/** The visitor of a request: the cookie's value (new without a cookie), and the signed-in user. */
+/** `token` is the cookie's value, new without a cookie. */
 export interface Visitor {
   readonly token: string
-  /** CSRF token: proves that a form came from one of our pages in this browser. */
+  /** Proves that a form came from one of our pages in this browser. */
   readonly csrf: string
   readonly user: SignedIn | null
-  /** Headers of every response to this visitor. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -38,16 +36,13 @@ export interface SignedInVisit extends Visit {
   readonly user: SignedIn
 }
 
-/** A request, inside the transaction that writes its changes. */
 export type WritingVisit = Visit & { readonly database: Transaction }
 
-/** Returns the context for recording a visitor's changes. */
 export function writingOf({ database, academy, request }: WritingVisit, principal: Actor): Writing {
   const { newId } = academy
   return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
-/** Identifies the visitor by the session cookie. */
 export async function visitorOf(visit: Visit): Promise<Visitor> {
   const { database, request } = visit
   const name = cookieName(visit)
@@ -72,7 +67,7 @@ export async function stillSignedIn({ database, request }: Visit, { token }: Vis
   throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
 }
 
-/** Returns the principal of a browser session, with every scope that the user's role can have. */
+/** Has every scope that the user's role can have. */
 export function principalOf({
   id: userId,
   role,
@@ -126,7 +121,7 @@ export async function beginSession(
   return { 'set-cookie': cookieOf(visit, token) }
 }
 
-/** Signs the visitor out; returns the header that deletes the cookie. */
+/** Returns the header that deletes the cookie. */
 export async function endSession(
   visit: WritingVisit,
   { token }: Visitor,
@@ -164,7 +159,7 @@ function cookieOf(visit: Visit, token: string, maxAge = sessionMs / 1000): strin
   return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
 }
 
-/** A browser session of a user; times are ISO 8601 in UTC. */
+/** Times are ISO 8601 in UTC. */
 export interface BrowserSession extends Row {
   readonly id: string
   /** `Firefox on Linux` */
@@ -177,7 +172,7 @@ export interface BrowserSession extends Row {
   readonly isThis: 0 | 1
 }
 
-/** The user, and the session cookie of the request. */
+/** `token` is the session cookie. */
 interface Asking {
   readonly database: Database
   readonly userId: string
@@ -186,7 +181,7 @@ interface Asking {
 
 const maxSessionsPerUser = 50
 
-/** Lists the active sessions of a user, newest first. */
+/** Active ones, newest first. */
 export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
     select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
@@ -194,13 +189,12 @@ export async function sessionsOf({ database, userId, token }: Asking, now: Date)
     order by created_at desc limit ${maxSessionsPerUser}`)
 }
 
-/** Ends one session of a user. Throws 404. */
+/** Throws 404. */
 export async function endOneSession(call: Writing, userId: string, id: string): Promise<void> {
   const ended = await endSessions(call, sql`user_id = ${userId} and id = ${id}`)
   if (ended === 0) throw notFound('session', id)
 }
 
-/** Ends all sessions of a user except that of the request. */
 export async function endOtherSessions(
   call: Writing,
   { userId, token }: Omit<Asking, 'database'>,
@@ -234,7 +228,7 @@ async function endOldest(call: Writing, userId: string): Promise<void> {
   )
 }
 
-/** Patterns of User-Agent by browser. The first match counts, because each browser also names its ancestors. */
+/** The first match counts, because each browser also names its ancestors. */
 const browsers = [
   ['Edg', 'Edge'],
   ['OPR', 'Opera'],
@@ -258,7 +252,7 @@ const systems = [
 /** Maximum length of a User-Agent to parse; browsers send less. */
 const maxUserAgentLength = 512
 
-/** Returns the browser and system, `Firefox on Linux`; nothing finer, which could identify a person. */
+/** `Firefox on Linux`; nothing finer, which could identify a person. */
 function browserIn(userAgent: string | undefined): string {
   const text = (userAgent ?? '').slice(0, maxUserAgentLength)
   const named = (names: readonly (readonly [string, string])[]) =>

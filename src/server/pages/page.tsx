@@ -11,21 +11,21 @@ import { sourceOf, style, styleSource } from './style.ts'
 
 export interface PageOptions {
   readonly title: string
-  /** The error that the page shows; it sets the status, headers and code. */
+  /** It sets the status, headers and code. */
   readonly fault?: ProblemError | undefined
   /** Header names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** CSP source that its forms may redirect to besides this site: browsers apply form-action to redirects, too. */
   readonly formTarget?: string | undefined
-  /** Content above the main part, such as the navigation of the dashboard. */
+  /** Above the main part, such as the navigation of the dashboard. */
   readonly banner?: Child
-  /** Style of this page alone, after that of all pages. */
+  /** Of this page alone, after that of all pages. */
   readonly style?: string | undefined
-  /** True for a single narrow column, as for a sign-in form. */
+  /** A single narrow column, as for a sign-in form. */
   readonly narrow?: boolean
 }
 
-/** Renders a self-contained HTML page: no scripts, no other files, no framing. */
+/** Self-contained: no scripts, no other files, no framing. */
 export function page(options: PageOptions, content: Child): Reply {
   const { title, fault, headers, formTarget, banner, narrow, style: ownStyle } = options
   const html = (
@@ -78,23 +78,22 @@ function Mark() {
   )
 }
 
-/** Redirects to another page with 303, so that going back does not resend a form. */
+/** 303, so that going back does not resend a form. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 303, headers: { location, 'referrer-policy': 'same-origin', ...headers }, body: null }
 }
 
-/** Returns the address of a request as a relative link. */
+/** A relative link. */
 export function hereOf({ base, request }: Visit): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 
-/** Titles that replace the reason phrases of HTTP. */
+/** They replace the reason phrases of HTTP. */
 const titles: Partial<Record<ErrorStatus, string>> = {
   400: 'This link does not work',
   403: 'Not allowed',
 }
 
-/** Renders an error as a page. */
 export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestContext, 'requestId'>): Reply {
   const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(
@@ -109,12 +108,11 @@ export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestCont
   )
 }
 
-/** A page: its handler receives the visitor, and errors are shown as a page. */
+/** Errors are shown as a page. */
 interface PageRoute extends Pick<WebRoute, 'method' | 'path'> {
   readonly handle: (visit: Visit, visitor: Visitor) => Reply | Promise<Reply>
 }
 
-/** Creates a web route for browsers. */
 export function pageRoute({ method, path, handle }: PageRoute): WebRoute {
   return {
     method,

@@ -13,7 +13,7 @@ import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 
-/** Renders the sign-in page; its form posts to the same address. */
+/** Its form posts to the same address. */
 export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   const { why, formTarget, fault, account = '' } = options
   return page(
@@ -52,17 +52,14 @@ export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   )
 }
 
-/** The purpose of a sign-in. */
 export interface SignInReason {
-  /** Explanation for the user. */
   readonly why?: string
   /** CSP source that later redirects may lead to besides this site. */
   readonly formTarget?: string
-  /** Link to follow after signing in (default: the address of the form). */
+  /** After signing in; default: the address of the form. */
   readonly next?: string
 }
 
-/** Content of a sign-in page besides its two fields. */
 interface SignInOptions extends SignInReason {
   readonly fault?: ProblemError
   readonly account?: string

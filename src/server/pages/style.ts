@@ -8,7 +8,7 @@ import {
   tableStyle,
 } from '../../report/style.ts'
 
-/** Style for narrow screens: each row of a table becomes a block. */
+/** Each row of a table becomes a block. */
 const narrowStyle = `@media screen and (max-width: 52rem) {
   main { padding: 1.25rem .75rem 3rem; }
   .card { padding: 1.125rem 1rem; }
@@ -31,7 +31,7 @@ ${narrowTableStyle}  .periods tbody tr:has(.figures ~ .figures ~ .figures) { gri
 }
 `
 
-/** The style sheet of all pages, inlined to save a request. */
+/** Of all pages, inlined to save a request. */
 export const style = `
 :root { color-scheme: light dark; ${light} }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
@@ -215,10 +215,9 @@ ${forcedChartStyle}  .filter a[aria-current] { forced-color-adjust: none; backgr
 }
 `
 
-/** Returns the hash of a style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
+/** The hash, as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
 export function sourceOf(sheet: string): string {
   return `'sha256-${hash('sha256', sheet, 'base64')}'`
 }
 
-/** The source of the style sheet of all pages. */
 export const styleSource = sourceOf(style)
