@@ -1,6 +1,5 @@
 import type { Sql } from 'sql-template-tag'
 
-/** A value as a column holds it. */
 export type Cell = string | number | null
 
 /** A row by column name. */
@@ -9,9 +8,8 @@ export type Row = Readonly<Record<string, Cell>>
 /** Type of a column: 64-bit integers, doubles, text, and `json`, which is text that SQL functions read. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'json'
 
-/** The differences between the SQL of SQLite and of PostgreSQL. */
+/** The differences between SQLite and PostgreSQL. */
 export interface Dialect {
-  /** The types of columns, as `create table` calls them. */
   readonly columnTypes: Readonly<Record<ColumnType, string>>
   /**
    * Returns the options that follow the columns in `create table`; `inKeyOrder` stores rows in the order of the
@@ -20,7 +18,7 @@ export interface Dialect {
   tableOptions(inKeyOrder: boolean): string
   /** Lower-cases text in every script, not only ASCII. */
   folded(text: Sql): Sql
-  /** Casts a number to text that parses to the same number. */
+  /** The text parses to the same number. */
   exactText(number: Sql): Sql
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
@@ -31,7 +29,7 @@ export interface Dialect {
   readonly clock: Sql | undefined
   /** Counts the connected servers as `servers`; undefined if only programs on this machine can be connected. */
   readonly servers: Sql | undefined
-  /** Settings of a connection that copies a whole academy into the database. */
+  /** For a connection that copies a whole academy into the database. */
   readonly copySettings: readonly Sql[]
   /** Matches a text with the character U+0000; undefined if the database refuses such text. */
   readonly hasNul: ((text: Sql) => Sql) | undefined
@@ -51,9 +49,7 @@ interface CommitOrder {
 /** Searchable tables: each has a column `search_key`. */
 export type Searched = 'courses' | 'users' | 'groups'
 
-/** A trigram index of the search keys of a table. */
 export interface SearchIndex {
-  /** Returns the statements that create the index. */
   create(table: Searched): Sql[]
   /** Finds a text of at least three characters, given in lower case. */
   find(database: Database, table: Searched, text: string): Promise<SearchHits>
@@ -78,12 +74,12 @@ export interface SearchHits {
  */
 export interface Database {
   readonly dialect: Dialect
-  /** Returns the first row, or undefined. */
+  /** Undefined without rows. */
   one<Shape extends Row = Row>(query: Sql): Promise<Shape | undefined>
   all<Shape extends Row = Row>(query: Sql): Promise<Shape[]>
-  /** Returns rows as arrays in column order. */
+  /** In column order. */
   cells(query: Sql): Promise<Cell[][]>
-  /** Runs a statement that writes; returns the number of affected rows. */
+  /** Returns the number of affected rows. */
   run(query: Sql): Promise<number>
   /**
    * Streams rows as arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection
@@ -125,7 +121,7 @@ export interface Store extends Database {
    * another program prevents it.
    */
   emptyLog(): Promise<boolean>
-  /** Runs an integrity check; returns the problems found. */
+  /** Returns the problems found. */
   check(): Promise<string[]>
   /** Throws DatabaseError if the files of an open database have been replaced or removed. */
   requireFiles?(): void
@@ -143,7 +139,6 @@ export class NotMet extends Error {
  */
 type DatabaseTrouble = 'unusable' | 'missing' | 'invalid' | 'unreachable' | 'refused'
 
-/** A database that cannot be used as an academy: the reason, the location and a hint. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   /** A path, or a URL without user and password. */
@@ -163,7 +158,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Returns a store that opens at its first use; after a failure the next use tries again. */
+/** Opens at its first use; after a failure the next use tries again. */
 export function createDeferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
   let opened: Promise<Store> | undefined
 

@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Prefixes of ids, by kind of record. */
 export type IdPrefix =
   | 'crs'
   | 'les'
@@ -30,12 +29,11 @@ export type IdPrefix =
 const randomBytes = 10
 /** Ids per draw of random bytes: a call to the generator for each id would cost more than the bytes. */
 const idsPerDraw = 400
-/** Random bytes that are incremented for further ids of the same millisecond. */
+/** Incremented for further ids of the same millisecond. */
 const counterBytes = 6
-/** Upper bound of the first count: the other half of the range is left for increments. */
+/** The other half of the range is left for increments. */
 const maxFirstCount = 2 ** (8 * counterBytes - 1)
 
-/** Creates an id for this kind of record. */
 export type IdMaker = (prefix: IdPrefix) => string
 
 /**
@@ -120,14 +118,14 @@ export function firstIdAt(prefix: IdPrefix, timeMs: number): string {
   return `${prefix}_${Math.max(0, timeMs).toString(36).padStart(9, '0')}`
 }
 
-/** Returns the creation time of an id of `idMaker`, ISO 8601 in UTC. */
+/** Of an id of `idMaker`; ISO 8601 in UTC. */
 export function timeOfId(id: string): string {
   return new Date(Number.parseInt(id.slice(4, 13), 36)).toISOString()
 }
 
 const idForm = /^[a-z]{3}_[0-9a-z]{9}[0-9a-f]{20}$/
 
-/** True for text in the format of `idMaker`, of any kind. */
+/** Of any kind. */
 export function isIdForm(text: string): boolean {
   return idForm.test(text)
 }

@@ -13,7 +13,7 @@ export interface Order {
   readonly id: Sql
 }
 
-/** A page of a list; `nextCursor` is null on the last page. */
+/** `nextCursor` is null on the last page. */
 export interface Page<Item> {
   data: Item[]
   nextCursor: string | null
@@ -22,10 +22,10 @@ export interface Page<Item> {
   totalIsExact?: boolean
 }
 
-/** An optional condition; falsy if its filter is absent. */
+/** Falsy if its filter is absent. */
 export type Condition = Sql | undefined | false | ''
 
-/** Joins the present conditions to `where a and b`; empty without any. */
+/** `where a and b`; empty without conditions. */
 export function where(conditions: readonly Condition[]): Sql {
   const present = conditions.filter((condition): condition is Sql => Boolean(condition))
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
@@ -62,12 +62,12 @@ export function fenced(conditions: readonly Condition[]): Sql | undefined {
   return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`
 }
 
-/** Encodes an opaque cursor that is valid only for this order. */
+/** Opaque, and valid only for this order. */
 export function writeCursor(sort: string, ...values: readonly Cell[]): string {
   return Buffer.from(JSON.stringify([sort, ...values])).toString('base64url')
 }
 
-/** Decodes the `count` values in a cursor of this order. Throws 400 `invalid_cursor`. */
+/** The `count` values in a cursor of this order. Throws 400 `invalid_cursor`. */
 export function readCursor(cursor: string, sort: string, count: number): Cell[] {
   let parts: unknown
   try {
@@ -82,7 +82,7 @@ export function readCursor(cursor: string, sort: string, count: number): Cell[] 
   return values as Cell[]
 }
 
-/** True for a value that a row can be sorted by. */
+/** A row can be sorted by it. */
 function isKey(value: unknown): boolean {
   return typeof value === 'string' ? isStorableText(value) : typeof value === 'number'
 }
@@ -95,22 +95,19 @@ export function invalidCursor(): ProblemError {
   })
 }
 
-/** Position of a row in an order; further values of an order by several expressions are `cursor_value_2` and so on. */
+/** Further values of an order by several expressions are `cursor_value_2` and so on. */
 export interface Place extends Row {
   readonly cursor_value: Cell
   readonly cursor_id: string
 }
 
-/** A condition on columns of the index of a sort. */
 export interface Within {
   /** The sort field. */
   readonly field: string
   readonly condition: Condition
 }
 
-/** A scan along the index of a sort. */
 export interface Walk {
-  /** The sort field. */
   readonly field: string
   readonly id: Sql
   /** Selects the columns of a Place. */
@@ -127,11 +124,10 @@ export interface Walk {
   /** Returns the conditions on rows up to a place, and on the rows after it. */
   readonly upTo: (place: Place) => Sql
   readonly beyond: (place: Place) => Sql
-  /** Returns the cursor of the rows after a place. */
   readonly cursorAfter: (place: Place) => string
 }
 
-/** Returns the scan of an order from a cursor on. Throws 400 `invalid_cursor`. */
+/** Begins after the cursor. Throws 400 `invalid_cursor`. */
 export function walkOf(order: Order, cursor: string | undefined, within: readonly Within[]): Walk {
   const { sort, id } = order
   const { field, names, place, ordered, orderBy, compare } = layoutOf(order)
@@ -156,7 +152,6 @@ export function walkOf(order: Order, cursor: string | undefined, within: readonl
 interface Layout extends Pick<Walk, 'field' | 'place' | 'ordered'> {
   readonly id: string
   readonly ties: Order['ties']
-  /** The columns of a Place. */
   readonly names: readonly Sql[]
   readonly orderBy: (terms: readonly Sql[]) => Sql
   readonly compare: Compare
@@ -199,7 +194,6 @@ function newLayout({ sort, expressions, ties, id }: Order): Layout {
   return { field, id: id.sql, ties, names, place, ordered, orderBy, compare }
 }
 
-/** Returns the columns of a Place with this number of values. */
 function placeNames(count: number): readonly Sql[] {
   const further = Array.from({ length: count - 2 }, (_, index) => raw(`cursor_value_${index + 2}`))
   return [raw('cursor_value'), ...further, raw('cursor_id')]
@@ -211,7 +205,6 @@ function valuesIn(cursor: string, sort: string, count: number): Cell[] {
   return values
 }
 
-/** Returns the condition on rows after a place, or up to it. */
 type Compare = (side: 'after' | 'upTo', values: readonly Cell[]) => Sql
 
 /** Compares with all terms in one direction: one comparison, by which an index is searched. */
@@ -239,7 +232,7 @@ function byKeysAndTies(keys: readonly Sql[], ties: readonly Sql[], isDescending:
   }
 }
 
-/** Returns the place of the n-th row of a scan; undefined if there are fewer rows. */
+/** Undefined if there are fewer rows. */
 export async function placeAfter(
   database: Database,
   base: Sql,

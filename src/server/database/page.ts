@@ -86,7 +86,6 @@ export const usualBounds: Bounds = {
  */
 const maxAtOnce = 20_000
 
-/** A list in one order, from one cursor on. */
 interface List {
   readonly database: Database
   readonly columns: Sql
@@ -104,11 +103,10 @@ interface List {
   readonly countByFilter: Map<Sql | Found, number>
 }
 
-/** Sorted rows, and the place where the next page begins; undefined at the end. */
+/** `last` is where the next page begins; undefined at the end. */
 interface Rows<Shape> {
   readonly rows: readonly (Shape & Place)[]
   readonly last: Place | undefined
-  /** The filter that selected them. */
   readonly by?: Sql | Found
 }
 
@@ -239,13 +237,12 @@ function cut<Shape>(rows: readonly (Shape & Place)[], limit: number): Rows<Shape
   return { rows: rows.slice(0, limit), last: rows.length > limit ? rows[limit - 1] : undefined }
 }
 
-/** Returns all conditions on a row except those of the scan, and except a filter that its index decides exactly. */
+/** Except those of the scan, and except a filter that its index decides exactly. */
 function testsOf({ others, mostly, narrow }: List, by?: Sql | Found): Condition[] {
   const left = narrow.filter((one) => one !== by || 'ids' in one)
   return [...others, ...mostly, ...left.map((one) => ('ids' in one ? one.test : one))]
 }
 
-/** Returns the condition that selects the rows of a filter through its index. */
 function onlyBy({ walk, bounds }: List, by: Sql | Found): Sql {
   return 'ids' in by ? sql`${walk.id} in (${by.ids} limit ${bounds.maxFetchedLast})` : by
 }
@@ -272,7 +269,7 @@ async function totalOf(
   }
 }
 
-/** Returns the filter that leaves the fewest rows; undefined if each leaves too many to sort. */
+/** The filter that leaves the fewest rows; undefined if each leaves too many to sort. */
 async function narrowestOf(
   { database, base, narrow, countByFilter }: List,
   { maxSorted, maxFetched }: Pick<Round, 'maxSorted' | 'maxFetched'>,
@@ -291,7 +288,7 @@ async function narrowestOf(
   return narrowest?.by
 }
 
-/** Counts the rows of a filter, up to `maxRows` + 1. */
+/** Up to `maxRows` + 1. */
 async function countOf(database: Database, base: Sql, by: Sql | Found, maxRows: number): Promise<number> {
   if ('ids' in by && (await isTooManyAtOnce(by))) return Number.POSITIVE_INFINITY
   const ids = 'ids' in by ? (by.each ?? by.ids) : sql`select 1 from ${base} where ${by}`
@@ -301,7 +298,7 @@ async function countOf(database: Database, base: Sql, by: Sql | Found, maxRows: 
   return counted?.count ?? 0
 }
 
-/** True if an index would have to find more ids at once than the limit of a list. */
+/** An index would have to find more ids at once than the limit of a list. */
 export async function isTooManyAtOnce({ atOnce }: SearchHits): Promise<boolean> {
   return atOnce !== undefined && (await atOnce.isMoreThan(maxAtOnce))
 }

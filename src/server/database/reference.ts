@@ -28,7 +28,6 @@ export async function resolve(
   )?.id
 }
 
-/** Options of matching a reference. */
 interface ReferenceOptions {
   /** Table with the rows, if another: the trash. */
   readonly rows?: string
@@ -68,7 +67,6 @@ function byAddress(address: string): Sql {
   return sql`email_key = ${address.toLowerCase()} and status <> 'deleted'`
 }
 
-/** Matches the term or group with a name that no other has. */
 function byUniqueName(table: 'terms' | 'groups', name: string, visible: Sql): Sql {
   return sql`id = (
     select case when count(*) = 1 then min(id) end from ${raw(table)}
@@ -104,7 +102,6 @@ export function isOf(column: Sql, table: Table, reference: string): Sql {
     : sql`${column} = (select id from ${raw(table)} where ${matchesReference(table, reference)})`
 }
 
-/** The word for a row of each table. */
 export const kindOf: Readonly<Record<Table, string>> = {
   courses: 'course',
   lessons: 'lesson',
@@ -189,7 +186,7 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
-/** Conditions on the rows of a table, and on those in the trash, that a caller may see. */
+/** On the rows of a table, and on those in the trash. */
 export interface VisibleRows {
   readonly stored: Sql
   readonly deleted: Sql
@@ -230,12 +227,12 @@ export async function requireUnique(
   }
 }
 
-/** Returns the column with the status of a record; null for records that have none. */
+/** Null for records without a status. */
 function statusIn(table: Table): Sql {
   return table === 'terms' || table === 'groups' ? sql`null` : sql`status`
 }
 
-/** Returns the deleted record with an external id, which stays taken while the record can be restored. */
+/** The id stays taken while the record can be restored. */
 async function findDeleted(
   database: Database,
   table: Table,

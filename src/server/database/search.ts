@@ -17,18 +17,17 @@ export async function findMatches(
   return { ...(await database.dialect.search.find(database, table, needle)), test }
 }
 
-/** Returns the condition that a search key contains a text; undefined for white space alone. */
+/** Undefined for white space alone. */
 export function matchesText(key: Sql, text: string): Sql | undefined {
   const needle = searchNeedle(text)
   return needle === undefined ? undefined : contains(key, needle)
 }
 
-/** Returns the condition that a text contains another, given in lower case. */
+/** `part` is in lower case. */
 export function contains(text: Sql, part: string): Sql {
   return sql`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
-/** The searched attributes of a user. */
 interface SearchedUser {
   readonly email: string
   readonly username: string | null
@@ -39,28 +38,26 @@ interface SearchedUser {
   }
 }
 
-/** Returns the column `search_key` of a user: email address, username and names. */
+/** Email address, username and names. */
 export function userSearchKey({ email, username, profile }: SearchedUser): string {
   const names = [profile.firstName, profile.lastName, profile.displayName].filter(Boolean)
   return searchKey([email, username, names.join(' ')])
 }
 
-/** Returns the column `search_key` of a course: title and description. */
+/** Title and description. */
 export function courseSearchKey({ title, description }: { title: string; description: string }): string {
   return searchKey([title, description])
 }
 
-/** Returns the column `search_key` of a group: its name. */
 export function groupSearchKey({ name }: { name: string }): string {
   return searchKey([name])
 }
 
-/** Returns the column `title_key` of a course or a lesson. */
 export function titleKey({ title }: { title: string }): string {
   return sortKey(title)
 }
 
-/** Letters that do not decompose into a base letter and a mark, with the text they sort as. */
+/** These do not decompose into a base letter and a mark. */
 const baseLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   đ: 'd',
@@ -73,7 +70,7 @@ const baseLetters: Readonly<Record<string, string>> = {
   þ: 'th',
 }
 
-/** Returns the sort key of a text, without case and accents. Identical bytes for every engine. */
+/** Without case and accents. Identical bytes for every engine. */
 export function sortKey(text: string): string {
   const bare = text
     .normalize('NFKD')
@@ -87,7 +84,7 @@ const mark = '\u0002'
 const betweenTexts = '\u0001'
 const marks = /[\u0001\u0002]/g
 
-/** Scripts without spaces: each character may begin a word. */
+/** Without spaces: each character may begin a word. */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const wordStarts = new RegExp(
@@ -101,7 +98,7 @@ const wordStarts = new RegExp(
   'gu',
 )
 
-/** Returns the search key of a row: its texts without case, with marks at the start of words. */
+/** Texts without case, with marks at the start of words. */
 function searchKey(texts: readonly (string | null | undefined)[]): string {
   return texts.flatMap((text) => (text ? [markWordStarts(text)] : [])).join(betweenTexts)
 }

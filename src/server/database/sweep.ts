@@ -3,12 +3,11 @@ import type { Store } from './database.ts'
 import { firstIdAt, type IdPrefix } from './id.ts'
 import { sweepTrash } from './trash.ts'
 
-/** Rows per transaction: a few milliseconds of work. */
+/** Per transaction: a few milliseconds of work. */
 const batchRows = 500
 const dayMs = 24 * 60 * 60 * 1000
 const hourMs = 60 * 60 * 1000
 
-/** Expired rows of a table. */
 interface ExpiringRows {
   readonly table: string
   readonly key: readonly string[]
@@ -50,7 +49,7 @@ const expiring: readonly ExpiringRows[] = [
   { table: 'webhook_deliveries', key: ['id'], since: 'received_at', retentionMs: 30 * dayMs },
 ]
 
-/** Deletes expired rows in small transactions that let other writes through; at most `maxBatches` per table. */
+/** In small transactions that let other writes through; at most `maxBatches` per table. */
 export async function sweep(database: Pick<Store, 'write'>, now: Date, maxBatches = 100): Promise<void> {
   for (const { table, key, since, prefix, retentionMs, only } of expiring) {
     const columns = raw(key.join(', '))
@@ -70,14 +69,13 @@ export async function sweep(database: Pick<Store, 'write'>, now: Date, maxBatche
 const secondMs = 1000
 const maxChecks = 3600
 
-/** Schedules a callback. */
 type Later = (work: () => Promise<void>, ms: number) => void
 
 const whileRunning: Later = (work, ms) => {
   setTimeout(() => void work(), ms).unref()
 }
 
-/** Databases that wait for readers of an earlier state, with the number of remaining checks. */
+/** Remaining checks, by database that waits for readers of an earlier state. */
 const checksLeft = new WeakMap<Store, number>()
 
 /**

@@ -2,13 +2,12 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Database, Row, Store } from './database.ts'
 import { tables } from './schema/schema.ts'
 
-/** Days for which deleted records can be restored. */
+/** Deleted records can be restored for so long. */
 const trashDays = 30
 const retentionMs = trashDays * 24 * 60 * 60 * 1000
-/** Rows per transaction of a sweep: a few milliseconds of work. */
+/** Per transaction of a sweep: a few milliseconds of work. */
 const batchRows = 500
 
-/** Kinds of records that can be restored. */
 export type Trashed = 'course' | 'lesson' | 'group'
 
 /**
@@ -40,32 +39,30 @@ const parts: readonly Part[] = [
   { table: 'group_members', key: 'group_id, id', by: 'group' },
 ]
 
-/** The tables with rows of a single lesson. */
 const lessonParts: readonly Part[] = [
   { table: 'lessons', key: 'id', by: 'id' },
   { table: 'lesson_versions', key: 'lesson_id, version', by: 'lesson' },
 ]
 
-/** The tables with rows of a single group. */
 const groupParts: readonly Part[] = [
   { table: 'groups', key: 'id', by: 'id' },
   { table: 'group_members', key: 'group_id, id', by: 'group' },
 ]
 
-/** The tables with a counterpart `deleted_…` in the trash. */
+/** They have a counterpart `deleted_…`. */
 export const trashedTables: readonly string[] = parts.map(({ table }) => table)
 
-/** Returns the time before which deletions are final, ISO 8601 in UTC. */
+/** Deletions before this time are final; ISO 8601 in UTC. */
 export function trashEnd(now: string): string {
   return new Date(Date.parse(now) - retentionMs).toISOString()
 }
 
-/** Returns the time until which a deletion can be undone; both ISO 8601 in UTC. */
+/** Both are ISO 8601 in UTC. */
 export function restorableUntil(deletedAt: string): string {
   return new Date(Date.parse(deletedAt) + retentionMs).toISOString()
 }
 
-/** Copies a course, a lesson or a group with its dependent rows to the trash, before it is deleted. */
+/** With dependent rows, before the record is deleted. */
 export async function copyToTrash(
   database: Database,
   kind: Trashed,
@@ -86,7 +83,7 @@ export async function copyToTrash(
             ${counted('course_grades')}, ${counted('groups')}, ${members}, ${userId}, ${now})`)
 }
 
-/** Restores rows that `copyToTrash` copied; what was deleted before its course stays deleted. */
+/** What was deleted before its course stays deleted. */
 export async function takeFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   await database.run(sql`delete from deletions where id = ${id}`)
   const own = partsOf(kind)
@@ -121,7 +118,7 @@ export async function eraseFromTrash(database: Database, kind: Trashed, id: stri
   )
 }
 
-/** Removes expired records from the trash in small transactions that let other writes through, up to a maximum number. */
+/** In small transactions that let other writes through, up to a maximum number. */
 export async function sweepTrash(
   database: Pick<Store, 'write'>,
   now: Date,
@@ -150,7 +147,6 @@ async function sweepBatch(database: Database, end: string): Promise<boolean> {
   return true
 }
 
-/** Lists the stored columns of a deleted row. */
 function columnsOf(table: string): Sql {
   const { columns = {} } = tables.find(({ name }) => name === `deleted_${table}`) ?? {}
   return raw(Object.keys(columns).join(', '))
@@ -160,7 +156,7 @@ function partsOf(kind: Trashed): readonly Part[] {
   return { course: parts, lesson: lessonParts, group: groupParts }[kind]
 }
 
-/** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a deleted record. */
+/** `where` is the prefix of a trash table. */
 function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
   if (by === 'id') return sql`id = ${id}`
   if (by === 'lesson' || by === 'group' || by === 'grade') {

@@ -3,7 +3,6 @@ import type { Database, Dialect, Row, Searched, SearchHits } from '../database.t
 import { contains } from '../search.ts'
 import { sqlStateOf } from './faults.ts'
 
-/** PostgreSQL's dialect. */
 export const dialect: Dialect = {
   // Text sorts by bytes, as in SQLite, whatever the locale of the database, so cursors stay valid.
   columnTypes: { text: 'text collate "C"', integer: 'bigint', real: 'double precision', json: 'json' },

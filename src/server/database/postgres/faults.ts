@@ -44,7 +44,7 @@ export function servingFaultOf(error: unknown): unknown {
   return unavailable('The connection to the database was lost.', 1, error)
 }
 
-/** A known error: the end of a sentence about the database, and a hint. */
+/** `message` ends a sentence about the database. */
 interface Known {
   readonly message: string
   readonly kind?: DatabaseError['kind']
@@ -189,7 +189,6 @@ export function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === aborted
 }
 
-/** True for a division by zero. */
 export function isDivision(error: unknown): boolean {
   return sqlStateOf(error) === division
 }

@@ -16,17 +16,15 @@ import { postgresStore } from './postgres-store.ts'
 import { type PostgresOptions, type ReachedPostgres, reachPostgres } from './reach-postgres.ts'
 import { OpenTransaction, statementsBy } from './transaction.ts'
 
-/** An opened academy on PostgreSQL. */
 interface OpenPostgres {
   readonly store: Store
-  /** True if this call created the academy. */
   readonly created: boolean
-  /** The URL without user and password, for messages. */
+  /** The URL without user and password. */
   readonly shown: string
 }
 
 const usual = { poolSize: 10, statementMs: 30_000, lockMs: 10_000, graceMs: 5000 }
-/** Factor on the statement timeout of exports: they may have to sort all rows before the first one. */
+/** Exports may have to sort all rows before the first one. */
 const exportFactor = 10
 const oldestVersion = 14
 
@@ -124,7 +122,7 @@ async function requireServer(
 }
 
 const program = 'learnctl'
-/** Advisory lock that a migrating server holds. */
+/** A migrating server holds it. */
 const lock = 0x6c726e63
 /**
  * A server that waited for the lock must see the other's migration; a stricter isolation would show the state before
@@ -162,7 +160,7 @@ export async function migrate(
   }
 }
 
-/** Runs one step and returns the version it started from; undefined if another server was first. */
+/** Returns the version it started from; undefined if another server was first. */
 async function takeStep(
   database: Transaction,
   shown: string,

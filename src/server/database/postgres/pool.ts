@@ -2,7 +2,7 @@ import pg, { type PoolClient } from 'pg'
 import type { Cell } from '../database.ts'
 import { ConnectionLost, PoolExhausted, sqlStateOf } from './faults.ts'
 
-/** Result of a statement: column names, rows in order, and the number of rows returned or changed. */
+/** `touched` is the number of rows returned or changed. */
 export interface Answer {
   readonly fields: readonly { readonly name: string }[]
   readonly rows: Cell[][]
@@ -26,27 +26,25 @@ export interface Lease extends Connection {
   release(isBroken?: boolean): void
 }
 
-/** A source of connections. */
 export interface Connections {
   /** Throws if no connection is free in time or PostgreSQL accepts no more. */
   lease(): Promise<Lease>
   close(): Promise<void>
 }
 
-/** Options of a connection pool. */
 interface PoolOptions {
-  /** Options of `pg` for a connection; the password is a function, called for each one. */
+  /** The password is a function, called for each connection. */
   readonly client: pg.ClientConfig
   readonly size: number
   readonly waitMs: number
-  /** Statement and lock timeouts; 0 for none. */
+  /** 0 for none. */
   readonly statementMs: number
   readonly lockMs: number
-  /** Time to wait for a response beyond the statement timeout: only a dead connection takes that long. */
+  /** Beyond the statement timeout: only a dead connection takes that long. */
   readonly graceMs?: number
 }
 
-/** Maximum callers that wait for a connection, since they are held in memory; as many as a server has connections. */
+/** Waiting callers are held in memory; as many as a server has connections. */
 const maxWaiting = 500
 const idleMs = 60_000
 /** Timeout after which PostgreSQL ends an idle transaction, so that a hanging process does not hold locks for ever. */
@@ -54,7 +52,7 @@ const idleInTransactionMs = 180_000
 const keepAliveMs = 30_000
 const closeMs = 1000
 
-/** Opens a pool of connections to PostgreSQL, created on demand. */
+/** Connections are created on demand. */
 export function openPool({
   client,
   size,

@@ -6,9 +6,9 @@ import type { Answer, Connections, Lease } from './pool.ts'
 import { OpenTransaction, statementsBy, valuesOf } from './transaction.ts'
 
 interface StoreParts {
-  /** Connections for short transactions. */
+  /** For short transactions. */
   readonly requests: Connections
-  /** Connections for streams, kept apart so that long reads do not use up those of requests. */
+  /** Kept apart so that long reads do not use up the connections of requests. */
   readonly streams: Connections
   readonly dialect: Dialect
   /** Delay before a write is retried (default random). */
@@ -23,7 +23,7 @@ const beginRead = 'begin isolation level repeatable read read only'
 
 const isTransient = (error: unknown) => isConflict(error) || isStalePlan(error)
 
-/** Creates the store on PostgreSQL. Errors of the server or the network become 503 with a Retry-After. */
+/** Errors of the server or the network become 503 with a Retry-After. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
   const nameOf = createStatementNames()
   const attempts = attemptsWith(pause)
@@ -174,7 +174,7 @@ const maxAttempts = 10
 const maxConcurrentAttempts = 3
 const maxPauseMs = 100
 
-/** Waits before the next attempt; `attempt` counts the failed ones from 1. */
+/** Before the next attempt; `attempt` counts the failed ones from 1. */
 type Pause = (attempt: number) => Promise<unknown>
 
 /** Retries up to ten times on transient errors, then throws the last one. */

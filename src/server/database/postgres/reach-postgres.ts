@@ -8,40 +8,38 @@ import { DatabaseError } from '../database.ts'
 import { openingFaultOf, sqlStateOf } from './faults.ts'
 import { type Connections, openPool } from './pool.ts'
 
-/** Options for connecting to an academy on PostgreSQL. */
 export interface PostgresOptions {
   /** `postgres://…`, as libpq reads it. */
   readonly url: string
-  /** Environment with `PGPASSWORD` and the like. */
+  /** With `PGPASSWORD` and the like. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Directory of `.pgpass` and `.postgresql`. */
   readonly home?: string
-  /** Maximum connections for requests; exports have up to five more. */
+  /** For requests; exports have up to five more. */
   readonly poolSize?: number
-  /** Statement timeout; 0 for none. */
+  /** 0 for no timeout. */
   readonly statementMs?: number
-  /** Lock timeout; 0 for none. */
+  /** 0 for no timeout. */
   readonly lockMs?: number
-  /** Time to wait for a connection, unless the URL has a connect_timeout. */
+  /** For a connection, unless the URL has a connect_timeout. */
   readonly waitMs?: number
-  /** Time to wait for a response beyond `statementMs` before the connection is closed. */
+  /** For a response beyond `statementMs`, before the connection is closed. */
   readonly graceMs?: number
 }
 
-/** A PostgreSQL server that accepted a connection. */
 export interface ReachedPostgres {
-  /** The URL without user and password, for messages. */
+  /** The URL without user and password. */
   readonly shown: string
-  /** Configuration for further connections. */
+  /** For further connections. */
   readonly client: pg.ClientConfig
   readonly waitMs: number
-  /** One connection without a statement timeout. Close it. */
+  /** One, without a statement timeout. Close it. */
   readonly connections: Connections
 }
 
 const usualWaitMs = 10_000
 
-/** Opens the first connection. Throws DatabaseError. */
+/** Throws DatabaseError. */
 export async function reachPostgres(options: PostgresOptions): Promise<ReachedPostgres> {
   const url = readUrl(options)
   const { shown } = url
@@ -98,7 +96,7 @@ function mayBeEncryption(error: unknown): boolean {
   return !/^(E[A-Z_]+)$/.test(code) || code.startsWith('ERR_') || code === 'EPROTO'
 }
 
-/** Returns a function that reads the password for each connection, so that a changed file takes effect. */
+/** For each connection, so that a changed file takes effect. */
 function passwordOf(url: PostgresUrl, home: string): () => string {
   return () => {
     if (url.password !== undefined) return url.password
@@ -122,7 +120,7 @@ function waitMsOf({ shown, parameter }: PostgresUrl): number | undefined {
   })
 }
 
-/** TLS options of a connection; false for none. */
+/** False for none. */
 type Encryption = ConnectionOptions | false
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
@@ -158,7 +156,6 @@ function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): r
   if (mode === 'allow') return [false, encrypted]
   return mode === 'prefer' ? [encrypted, false] : [encrypted]
 
-  /** Returns the options that verify the server's certificate in this mode. */
   function trust(mode: Mode): ConnectionOptions {
     if (isSystem) return {}
     const path = rootName ?? join(folder, 'root.crt')
@@ -197,14 +194,12 @@ function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): r
   }
 }
 
-/** Result of a look-up in a password file. */
 interface FoundPassword {
   readonly password: string | undefined
   /** Why the file was ignored, as the end of a sentence about it; undefined if it was read or does not exist. */
   readonly ignored: string | undefined
 }
 
-/** The connection to find a line for. */
 interface Wanted {
   readonly host: string
   readonly port: number

@@ -4,9 +4,8 @@ import { type Cell, type Database, NotMet, type Row, type Transaction } from '..
 import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './faults.ts'
 import type { Answer, Connection } from './pool.ts'
 
-/** Shared by all transactions of a database. */
 interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
-  /** Returns the name to prepare a text under. */
+  /** Undefined for a text that is parsed each time. */
   readonly nameOf: (text: string) => string | undefined
 }
 
@@ -15,14 +14,13 @@ interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
  * not awaited but sent with the next statement.
  */
 export class OpenTransaction {
-  /** Its statements. They throw once the transaction has ended. */
+  /** They throw once the transaction has ended. */
   readonly statements: Transaction
   readonly #connection: Connection
   readonly #begin: string
   readonly #nameOf: Surroundings['nameOf']
   #hasBegun = false
   #hasEnded = false
-  /** Number of open savepoints. */
   #depth = 0
   /** The first error: after it PostgreSQL refuses all further statements up to the savepoint before it. */
   #failure: unknown
@@ -100,7 +98,7 @@ export class OpenTransaction {
       .catch(ignoreRecorded)
   }
 
-  /** Records an error and throws it, or the first one if this is only its consequence. */
+  /** Throws the first error if this one is only its consequence. */
   #fail(error: unknown): never {
     this.#failure ??= error
     if (isConflict(error) || isStalePlan(error) || error instanceof NotMet) this.#obstacle ??= error
@@ -171,7 +169,6 @@ function unknownOutcome(cause: unknown): Error {
 
 type Send = (query: Sql) => Promise<Answer>
 
-/** Returns the methods that read the rows of a statement. */
 export function statementsBy(send: Send): Pick<Database, 'one' | 'all' | 'cells' | 'run'> {
   return {
     // The caller names the shape; the type system cannot check it against the SQL.
@@ -194,7 +191,7 @@ function rowOf(fields: Answer['fields'], cells: readonly Cell[]): Row {
   return row
 }
 
-/** Converts parameters to cells: a boolean is 1 or 0, as in SQLite. */
+/** A boolean is 1 or 0, as in SQLite. */
 export function valuesOf({ values }: Sql): Cell[] {
   return values.map((value) => {
     if (typeof value === 'boolean') return Number(value)

@@ -147,7 +147,6 @@ const lessonVersions: Table = {
   references: [{ from: 'lesson_id', to: 'lessons (id)', cascade: true }],
 }
 
-/** Deleted courses and lessons, with the time of the deletion. */
 const deletions: Table = {
   name: 'deletions',
   columns: {
@@ -193,7 +192,6 @@ const deletedLessons = deleted(lessons, {
 
 const deletedLessonVersions = deleted(lessonVersions, { key: 'lesson_id, version' })
 
-/** Terms, courses, lessons, and the trash. */
 export const courseTables: readonly Table[] = [
   terms,
   courses,

@@ -133,7 +133,7 @@ const auditEntries: Table = {
   ],
 }
 
-/** Changes of many records. `source` becomes null where it names an erased user. */
+/** `source` becomes null where it names an erased user. */
 export const changes: Table = {
   name: 'changes',
   columns: {
@@ -190,7 +190,6 @@ export const rowChanges: Table = {
   inKeyOrder: true,
 }
 
-/** Outgoing events, the audit log, and changes of many records. */
 export const eventTables: readonly Table[] = [
   webhookEndpoints,
   webhookSubscriptions,

@@ -62,5 +62,4 @@ const deletedGroupMembers = deleted(groupMembers, {
   indexes: ['create index deleted_group_members_by_user on deleted_group_members (user_id, group_id, id)'],
 })
 
-/** Groups of users, and those in the trash. */
 export const groupTables: readonly Table[] = [groups, groupMembers, deletedGroups, deletedGroupMembers]

@@ -1,6 +1,6 @@
 import { integer, orNull, real, type Table, text } from './table.ts'
 
-/** Connections to other learning management systems: one row per kind, with encrypted secrets. */
+/** One row per kind, with encrypted secrets. */
 const integrations: Table = {
   name: 'integrations',
   columns: {
@@ -87,5 +87,4 @@ const webhookDeliveries: Table = {
   ],
 }
 
-/** Other learning management systems. */
 export const integrationTables: readonly Table[] = [integrations, integrationMappings, webhookDeliveries]

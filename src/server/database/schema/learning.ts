@@ -262,7 +262,6 @@ const deletedCourseGrades = deleted(courseGrades, {
   indexes: ['create index deleted_course_grades_by_user on deleted_course_grades (user_id, course_id)'],
 })
 
-/** Enrolments, progress and grades; counters of them; and those in the trash. */
 export const learningTables: readonly Table[] = [
   enrollments,
   progress,
@@ -284,5 +283,4 @@ export const learningTables: readonly Table[] = [
   deletedCourseGrades,
 ]
 
-/** Tables of line items and results, and their trash. */
 export const lineItemTables: readonly Table[] = [lineItems, results, deletedLineItems, deletedResults]

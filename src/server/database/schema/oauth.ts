@@ -147,7 +147,7 @@ const deviceCodes: Table = {
   ],
 }
 
-/** Tables of OAuth 2.0. Codes and tokens are stored as SHA-256 only. */
+/** Codes and tokens are stored as SHA-256 only. */
 export const oauthTables: readonly Table[] = [
   oauthClients,
   grants,

@@ -32,7 +32,6 @@ export interface SchemaContext {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
-  /** Recomputes the counters. */
   readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
 }
 
@@ -69,7 +68,7 @@ export async function createAcademy(
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
 }
 
-/** Adds the row that the changes of rows begin with. Its random number tells academies apart. */
+/** The changes of rows begin with it. Its random number tells academies apart. */
 export async function beginRowChanges(database: Database, now: string): Promise<void> {
   const item = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
   await database.run(sql`

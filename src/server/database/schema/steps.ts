@@ -19,17 +19,16 @@ import { beginRowChanges, createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
 import { calendars } from './users.ts'
 
-/** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
+/** In one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
   readonly from: number
   readonly to: number
   readonly run: (database: Database) => Promise<void>
 }
 
-/** The schema version that this program works with. */
 export const schemaVersion = 27
 
-/** Returns the step that creates an academy and the steps that upgrade earlier versions. */
+/** The first creates an academy, the others upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   return [
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
@@ -117,7 +116,7 @@ async function upgradeFrom26(database: Database, context: SchemaContext): Promis
   await context.rebuildCounters({ database, now: context.now })
 }
 
-/** Adds the indexes by which all data about a person is found, a page at a time. */
+/** All data about a person is found by them, a page at a time. */
 async function addPersonIndexes(database: Database): Promise<void> {
   const statements = [
     'drop index audit_entries_by_about',
@@ -227,7 +226,6 @@ interface LinkedRow extends Row {
   readonly hash: string
 }
 
-/** Maximum rows in memory. */
 const atOnce = 500
 const saltBytes = 12
 

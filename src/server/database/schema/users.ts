@@ -1,6 +1,5 @@
 import { integer, json, orNull, type Table, text, withDefault } from './table.ts'
 
-/** Settings of the program, by name. */
 const settings: Table = {
   name: 'settings',
   columns: {
@@ -124,7 +123,6 @@ const attempts: Table = {
   indexes: ['create index attempts_by_next_at on attempts (next_at)'],
 }
 
-/** Responses to requests with an Idempotency-Key. */
 const idempotency: Table = {
   name: 'idempotency',
   columns: {
@@ -143,7 +141,6 @@ const idempotency: Table = {
   indexes: ['create index idempotency_by_created_at on idempotency (created_at)'],
 }
 
-/** Users, their keys and sessions, and records of requests. */
 export const userTables: readonly Table[] = [
   settings,
   users,

@@ -16,10 +16,9 @@ import { type Database, DatabaseError, type Store } from '../database.ts'
 import { databaseErrorOf } from './connection.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** Error codes of file systems without hard links. */
+/** Of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** Fills an empty database. */
 type Fill = (database: Store, draft: string) => Promise<void>
 
 /**
@@ -56,7 +55,7 @@ async function fillDraft(draft: string, path: string, fill: Fill, temporary: boo
   }
 }
 
-/** Syncs the file before it gets its final name. */
+/** Before the file gets its final name. */
 function sync(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
@@ -108,7 +107,7 @@ export function requireContent(path: string): void {
   }
 }
 
-/** Throws DatabaseError for an open database without tables: even a new academy has some. */
+/** Even a new academy has some. */
 export async function requireTables(database: Database, path: string): Promise<void> {
   if (Number((await database.one(sql`select count(*) as tables from sqlite_schema`))?.['tables']) > 0) return
   if ((await database.one(sql`pragma journal_mode`))?.['journal_mode'] === 'wal') {

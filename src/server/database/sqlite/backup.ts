@@ -50,7 +50,7 @@ export async function backUp(
   }
 }
 
-/** Time between attempts to lock a database that is being written to. */
+/** Between attempts to lock a database that is being written to. */
 const lockPollMs = 5
 
 /**
@@ -156,7 +156,7 @@ const companions = ['-wal', '-shm'] as const
 /** SQLITE_CORRUPT, SQLITE_NOTADB: no process can use the file. */
 const unreadable = [11, 26]
 
-/** Another process has the database open; lists the processes if the system tells. */
+/** `pids` are known if the system tells. */
 class DatabaseInUse extends Error {
   override readonly name = 'DatabaseInUse'
   readonly pids: readonly number[]
@@ -197,7 +197,7 @@ function take(path: string): DatabaseSync | null {
   }
 }
 
-/** Returns the ids of processes that hold a lock on a file, on systems with proc_locks(5). */
+/** On systems with proc_locks(5). */
 function lockHoldersOf(path: string): number[] {
   try {
     const { ino } = statSync(path)
@@ -208,7 +208,7 @@ function lockHoldersOf(path: string): number[] {
   }
 }
 
-/** Copies an unused database to a new file; a copy-on-write file system shares the blocks. */
+/** The database is unused; a copy-on-write file system shares the blocks. */
 export function cloneFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 }

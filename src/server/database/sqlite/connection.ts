@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { DatabaseError } from '../database.ts'
 
-/** Default time that a write waits for another program's lock. */
+/** For another program's lock; the default. */
 export const lockWaitMs = 10_000
 
 /** Size to which SQLite may truncate the write-ahead log. */
@@ -19,7 +19,7 @@ const checkpointPages = 3000
 const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
   pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
 
-/** Opens a configured connection to a file. Throws errors of SQLite. */
+/** Throws errors of SQLite. */
 export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
   const connection = new DatabaseSync(path, {
     readOnly,
@@ -34,14 +34,13 @@ export function connectionTo(path: string, readOnly: boolean, waitMs: number): D
   return connection
 }
 
-/** Wraps any error of a database file as a DatabaseError. */
 export function databaseErrorOf(path: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   const hint = isDamage(error) ? { hint: 'Restore a backup: learnctl server restore <file>' } : {}
   return new DatabaseError(path, reasonOf(error), { cause: error, ...hint })
 }
 
-/** Messages by primary result code (SQLite, Result and Error Codes). */
+/** By primary result code (SQLite, Result and Error Codes). */
 const reasonByResultCode: Readonly<Record<number, string>> = {
   5: 'is locked by another process',
   6: 'is locked by another process',
@@ -52,7 +51,7 @@ const reasonByResultCode: Readonly<Record<number, string>> = {
   26: 'is not a SQLite database',
 }
 
-/** Messages by code of the file system. */
+/** By code of the file system. */
 const reasonByCode: Readonly<Record<string, string>> = {
   EROFS: 'is read-only',
   ENOSPC: 'cannot be written: the disk is full',
@@ -63,7 +62,7 @@ const reasonByCode: Readonly<Record<string, string>> = {
   EEXIST: 'cannot be created: part of its path is a file',
 }
 
-/** Returns the message of SQLite or the file system, without stack and code. */
+/** Of SQLite or the file system, without stack and code. */
 export function reasonOf(error: unknown): string {
   const { code = '', message } = error as { code?: string; message?: string }
   return (
@@ -73,13 +72,13 @@ export function reasonOf(error: unknown): string {
   )
 }
 
-/** Returns the primary result code of an error of SQLite, the lowest byte of the extended one; 0 for other errors. */
+/** The primary code, the lowest byte of the extended one; 0 for other errors. */
 export function resultCodeOf(error: unknown): number {
   const { errcode = 0 } = Object(error) as { errcode?: number }
   return errcode & 0xff
 }
 
-/** True for an error that shows damaged pages of a file: SQLITE_CORRUPT. */
+/** SQLITE_CORRUPT. */
 export function isDamage(error: unknown): boolean {
   return resultCodeOf(error) === 11
 }
@@ -99,7 +98,6 @@ export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   }
 }
 
-/** Returns the size of the write-ahead log of a database file. */
 export function logBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }

@@ -32,20 +32,20 @@ export const sqliteDialect: Dialect = {
   search: sqliteSearch,
 }
 
-/** The tables that the triggers of the index fill. */
+/** The triggers of the index fill them. */
 export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers', 'groups_numbers']
 
-/** Maximum trigrams of a text to search for; more would not narrow the result. */
+/** More would not narrow the result. */
 const maxGrams = 50
 
-/** Number of trigrams to query (the rarest), maximum trigrams to probe, and rows to probe for each. */
+/** The rarest are queried; rows to probe are for each trigram. */
 const maxQueriedGrams = 3
 const maxProbedGrams = 16
 const maxProbedRows = 32
 /** Below this number of rows, finding the rare trigrams costs more than it saves. */
 const minRowsToProbe = 20_000
 
-/** Rows added to the index at a time: one by one each would cost several times as much. */
+/** One by one each row would cost several times as much. */
 const indexedAtOnce = 64
 
 /** @param small up to this number of rows all trigrams of the text are queried */
@@ -97,19 +97,18 @@ async function rarestOf(
   return spacings.slice(0, maxQueriedGrams).map(({ gram }) => gram)
 }
 
-/** Selects the number of the last indexed row; the few rows after it are scanned. */
+/** The few rows after the last indexed one are scanned. */
 function indexedUpTo(table: Searched): string {
   return `(select seq - seq % ${indexedAtOnce} from sqlite_sequence where name = '${table}_numbers')`
 }
 
-/** Returns the trigrams of a text. */
 function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
   return [...grams].slice(0, maxGrams)
 }
 
-/** Quotes a string for an FTS5 query (SQLite, FTS5 §3.1). */
+/** SQLite, FTS5 §3.1. */
 function quoteGram(gram: string): string {
   return `"${gram.replaceAll('"', '""')}"`
 }

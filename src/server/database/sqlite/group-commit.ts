@@ -10,7 +10,6 @@ interface Job {
   readonly untilMs: number
 }
 
-/** The database as group commit uses it. */
 interface Transactions {
   /** Throws SQLITE_BUSY before any work if another program holds the write lock. */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
@@ -20,9 +19,9 @@ interface Transactions {
 
 const busy = 5
 const maxDelayMs = 50
-/** Maximum duration of a group: enough for dozens of writes, too short to be noticed. */
+/** Enough for dozens of writes, too short to be noticed. */
 const maxTurnMs = 20
-/** Maximum waiting writes, since they are held in memory; as many as a server has connections. */
+/** Waiting writes are held in memory; as many as a server has connections. */
 const maxWaiting = 500
 
 /**
@@ -84,7 +83,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     }
   }
 
-  /** Runs the jobs that begin within this time, at least one. */
+  /** At least one. */
   async function runFor(
     limitMs: number,
     transaction: Transaction,
@@ -113,7 +112,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     })
 }
 
-/** True for SQLITE_BUSY and its extended codes (SQLite, Result and Error Codes). */
+/** SQLITE_BUSY and its extended codes (SQLite, Result and Error Codes). */
 function isBusy(error: unknown): boolean {
   return resultCodeOf(error) === busy
 }

@@ -4,7 +4,7 @@ import { type Database, DatabaseError, type Store } from '../database.ts'
 import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
 import { takeIntoUse } from './sqlite.ts'
 
-/** Called before each step of an upgrade (counted from 1), which may take minutes. */
+/** Before each step (counted from 1), which may take minutes. */
 export type OnUpgrade = (step: number, steps: number) => Promise<void>
 
 const upgradeCacheKiB = 64 * 1024

@@ -8,7 +8,7 @@ import { sqliteDialect } from './dialect.ts'
 import { groupCommit } from './group-commit.ts'
 
 const maxCachedStatements = 500
-/** Rows of a stream between yields to the event loop: a few milliseconds of work. */
+/** Between yields to the event loop: a few milliseconds of work. */
 const rowsAtOnce = 64
 
 const begin = sql`begin immediate`
@@ -16,7 +16,6 @@ const commit = sql`commit`
 const savepoint = sql`savepoint item`
 const release = sql`release item`
 
-/** A store in a SQLite file. */
 export interface SqliteStore extends Store {
   /** Makes all statements but `write` fail at once with SQLITE_BUSY instead of waiting for another program's lock. */
   waitNoMore(): void
@@ -34,12 +33,11 @@ export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
   }
 }
 
-/** Opens the file of an academy read-only. */
 export function openReader(path: string): SqliteStore {
   return connect(path, true, lockWaitMs)
 }
 
-/** Sets mode 0600 on a file of ours and its companions, and its journal to WAL. */
+/** Mode 0600 for a file of ours and its companions, and the journal in WAL mode. */
 export async function takeIntoUse(database: Store, path: string): Promise<void> {
   // In WAL mode readers never wait for writers.
   await database.run(sql`pragma journal_mode = wal`)
@@ -112,7 +110,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   }
 }
 
-/** Returns the functions that run statements on a connection, synchronously. */
+/** They run statements synchronously. */
 function statementsOn(connection: DatabaseSync) {
   const prepare = createStatementCache((text): Prepared => {
     // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
@@ -142,7 +140,7 @@ function statementsOn(connection: DatabaseSync) {
     return Number(prepare(query).statement.run(...values(query)).changes)
   }
 
-  /** Runs `work` between two statements; runs `rollback` instead of the second if it throws. */
+  /** Runs `rollback` instead of `commit` if `work` throws. */
   async function within<Result>(
     begin: Sql,
     commit: Sql,
@@ -164,7 +162,7 @@ function statementsOn(connection: DatabaseSync) {
   return { one, all, cells, run, within }
 }
 
-/** Returns a function that throws DatabaseError once the write-ahead log was removed or replaced. */
+/** The check throws DatabaseError once the write-ahead log was removed or replaced. */
 function watchLog(path: string): () => void {
   let logId: bigint | undefined
   return () => {
@@ -176,7 +174,6 @@ function watchLog(path: string): () => void {
   }
 }
 
-/** Returns the results of an integrity check. */
 function problemsIn(all: (query: Sql) => Row[]): string[] {
   return [
     ...all(sql`pragma quick_check`)
@@ -186,7 +183,7 @@ function problemsIn(all: (query: Sql) => Row[]): string[] {
   ]
 }
 
-/** Streams rows on a separate connection, opened at the first read. */
+/** On a separate connection, opened at the first read. */
 async function* streamBatches(path: string, query: Sql): AsyncGenerator<Cell[][], undefined> {
   const connection = connectionTo(path, true, lockWaitMs)
   try {
@@ -210,7 +207,7 @@ async function* streamBatches(path: string, query: Sql): AsyncGenerator<Cell[][]
 
 type OnError = (error: unknown) => void
 
-/** Wraps the result or error in a promise; three times as fast as an async function. */
+/** Three times as fast as an async function. */
 function toPromise<Result>(work: (query: Sql) => Result, query: Sql, onError: OnError): Promise<Result> {
   try {
     return Promise.resolve(work(query))
@@ -237,11 +234,8 @@ function values(query: Sql): SQLInputValue[] {
   return query.values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)))
 }
 
-/** A FIFO mutex: transactions take turns on one connection. */
 interface Turns {
-  /** True while no transaction holds it. */
   readonly areFree: () => boolean
-  /** Runs the work once earlier ones have ended. */
   take<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
