@@ -7,31 +7,29 @@ import { withoutSecret } from './hidden-url.ts'
 import { failureOf, type Outcome } from './outcome.ts'
 import type { Send } from './sender.ts'
 
-/** Calls a function later, unless the returned timer is cleared. */
+/** Unless the returned timer is cleared. */
 export type Later = (work: () => void, ms: number) => { clear(): void }
 
-/** Dependencies of attempts. */
 export interface AttemptParts {
   readonly send: Send
   readonly sealing: Sealing
   readonly database: Delivery['database']
   readonly publicUrl?: string | undefined
   readonly now: () => Date
-  /** Clock of the signatures, which receivers compare with their own. */
+  /** For signatures: receivers compare them with their own clock. */
   readonly signedAt: () => Date
   readonly later: Later
-  /** Aborts all attempts, which then do not count. */
+  /** Aborted attempts do not count. */
   readonly stopping: AbortSignal
 }
 
-/** Timeout of a complete attempt, from the DNS lookup to the end of the response. */
+/** From the DNS lookup to the end of the response. */
 const attemptMs = 15_000
 /** Delay of messages if the secret of their endpoint cannot be decrypted. */
 const unreadableMs = 60_000
 
 const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
 
-/** The secret of an endpoint cannot be decrypted. */
 class UnreadableSecret extends Error {}
 
 /**
@@ -103,7 +101,7 @@ export function attemptsWith({
   }
 }
 
-/** Removes the secrets of an endpoint from the outcome, which is stored and shown: a receiver may return them. */
+/** The outcome is stored and shown, and a receiver may return the secrets. */
 function redacted(outcome: Outcome, secrets: ReadonlySet<string>): Outcome {
   const clean = (text: string) => [...secrets].reduce(withoutSecret, text)
   return { ...outcome, result: clean(outcome.result), response: clean(outcome.response) }

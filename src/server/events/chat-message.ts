@@ -7,20 +7,18 @@ import { composeDigest } from './digest.ts'
 import type { Delivery } from './endpoint-kind.ts'
 import { toChatSettings } from './endpoint-row.ts'
 
-/** Names of the records that messages are about. */
 interface Names {
   readonly courses: ReadonlyMap<string, string>
   /** Empty unless the endpoint may have names of learners. */
   readonly users: ReadonlyMap<string, string>
 }
 
-/** An event as it is queued. */
 interface Event {
   readonly type: string
   readonly data: JsonObject
 }
 
-/** Composes one message about events, in the order in which they happened, or a digest. */
+/** One for all messages, in the order in which they happened, or a digest. */
 export async function composeMessage(
   messages: readonly Claimed[],
   { endpoint, database, dashboardUrl: link }: Delivery,

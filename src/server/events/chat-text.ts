@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 
-/** A message for people, as plain text; each kind of chat formats and escapes it. */
+/** Plain text; each kind of chat formats and escapes it. */
 export interface ChatMessage {
   readonly title: string
   readonly lines: readonly string[]
@@ -9,7 +9,7 @@ export interface ChatMessage {
   readonly link: string | null
 }
 
-/** Returns a value in one line, without characters that control the display. */
+/** In one line, without characters that control the display. */
 export function plainText(value: unknown): string {
   const line = String(value ?? '')
     .replace(/[\p{Cc}\s\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu, ' ')
@@ -17,10 +17,8 @@ export function plainText(value: unknown): string {
   return line.length > maxTextLength ? `${line.slice(0, maxTextLength - 1).toWellFormed()}…` : line
 }
 
-/** Longest text of a field in a sentence. */
 const maxTextLength = 200
 
-/** Returns the titles of courses, by id. */
 export function titlesOf(
   database: Pick<Database, 'all'>,
   ids: readonly string[],
@@ -28,7 +26,7 @@ export function titlesOf(
   return mapOf(database, ids, sql`select id, title as name from courses`)
 }
 
-/** Returns the names of users, by id; users without one have their external id. */
+/** By id; users without a name have their external id. */
 export function namesOf(
   database: Pick<Database, 'all'>,
   ids: readonly string[],

@@ -3,7 +3,6 @@ import type { Row, Transaction } from '../database/database.ts'
 import { heldAttempts } from './retry-schedule.ts'
 import { isInSubjectIndex, parkedLease } from './subject-index.ts'
 
-/** A message that its claimer sends now. */
 export interface Claimed extends Row {
   readonly id: string
   readonly type: string
@@ -17,14 +16,13 @@ export interface Claimed extends Row {
 interface Claiming {
   readonly endpointId: string
   readonly now: Date
-  /** End of the lease; ISO 8601 in UTC. */
+  /** Of the lease; ISO 8601 in UTC. */
   readonly until: string
-  /** Identifies this claim. */
   readonly lease: string
   readonly maxMessages: number
-  /** Whether a message waits for the previous one about the same subject. */
+  /** A message waits for the previous one about the same subject. */
   readonly isOrdered: boolean
-  /** Whether all claimed messages are one delivery, so that messages about the same subject can go together. */
+  /** All claimed messages are one delivery, so that messages about the same subject can go together. */
   readonly isBatch: boolean
 }
 

@@ -30,13 +30,13 @@ export interface CourseDigest {
   readonly learnerIds: readonly string[]
 }
 
-/** Data of a digest, as it is queued: without names. */
+/** As it is queued: without names. */
 export interface Digest {
-  /** Period, ISO 8601 in UTC. */
+  /** ISO 8601 in UTC. */
   readonly since: string
   readonly until: string
   readonly courses: readonly CourseDigest[]
-  /** Number of courses besides `courses`. */
+  /** Courses besides `courses`. */
   readonly moreCourses: number
 }
 
@@ -46,7 +46,7 @@ interface DigestContext {
   readonly link: string | null
 }
 
-/** Composes a digest: a line for each course, with names only if the endpoint may have them. */
+/** A line for each course, with names only if the endpoint may have them. */
 export async function composeDigest(message: Claimed, context: DigestContext): Promise<ChatMessage> {
   const { endpoint, database, link } = context
   // `queueDigests` wrote the body.
@@ -85,7 +85,7 @@ function lineOf(
   return `${plainText(title)}: ${parts.filter((part) => part !== '').join('; ')}`
 }
 
-/** Returns a day in a time zone, `23 November 2026`. */
+/** `23 November 2026`. */
 function dayOf(time: string, timezone: string): string {
   const zone = findTimeZone(timezone) ?? utc
   const day = new Date(zone.clockAt(Date.parse(time)))

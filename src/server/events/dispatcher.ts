@@ -14,13 +14,12 @@ import { type Ended, recordAttempt } from './record-attempt.ts'
 import { createRequestLoad, type RequestLoad, Rounds } from './rounds.ts'
 import { openSender, type Sender } from './sender.ts'
 
-/** The outbox of a served academy, which looks for messages after each commit. */
+/** Looks for messages after each commit. */
 interface ServedOutbox {
   readonly database: Store
   stop(): Promise<void>
 }
 
-/** Sends queued messages while an academy is served, within its reach. */
 export function serveOutbox({
   reach,
   ...parts
@@ -46,34 +45,32 @@ export function serveOutbox({
   }
 }
 
-/** Dependencies of a dispatcher. */
 export interface DispatcherParts
   extends Pick<AttemptParts, 'sealing' | 'now'>,
     Partial<Pick<AttemptParts, 'signedAt' | 'later' | 'publicUrl'>> {
   readonly database: Store
   readonly sender: Sender
   readonly newId: IdMaker
-  /** Monotonic milliseconds. */
+  /** Monotonic. */
   readonly elapsedMs?: () => number
   readonly random?: () => number
 }
 
-/** An active endpoint with the time of its next message; null without any. */
+/** `first_due` is null without a message. */
 type Waiting = EndpointRow & { readonly first_due: string | null }
 
-/** An endpoint that may get messages now, and how many. */
 interface Free {
   readonly endpoint: Waiting
   readonly maxMessages: number
 }
 
-/** The lease of a claim and its end; ISO 8601 in UTC. */
+/** `until` is ISO 8601 in UTC. */
 interface Claim {
   readonly lease: string
   readonly until: string
 }
 
-/** Running deliveries to one endpoint, and their maximum. */
+/** `active` are the running deliveries. */
 interface Lane {
   active: number
   width: number
@@ -83,10 +80,10 @@ interface Lane {
 const maxLanes = 100
 /** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
 const leaseMs = 60_000
-/** Interval of rounds, which find messages of other programs on the same database. */
+/** Rounds find messages of other programs on the same database. */
 const roundMs = 1000
 const idleRoundMs = 5000
-/** Minimum interval of rounds while the academy gets many requests. */
+/** While the academy gets many requests. */
 const busyRoundMs = 50
 const graceMs = 5000
 
@@ -105,9 +102,8 @@ export class Dispatcher {
   readonly #rounds: Rounds
   readonly #load: RequestLoad
   readonly #lanes = new Map<string, Lane>()
-  /** Finished attempts that are not recorded yet. */
+  /** Not recorded yet. */
   #ended: Ended[] = []
-  /** True while there is no active endpoint. */
   #isIdle = false
   readonly #aborting = new AbortController()
   /** Resolved when all work has ended; defined after `stop`. */
@@ -134,7 +130,7 @@ export class Dispatcher {
     else this.#soon()
   }
 
-  /** Counts a request to the academy; many requests take precedence over messages. */
+  /** Many requests take precedence over messages. */
   asked(): void {
     this.#load.asked()
   }
@@ -155,7 +151,6 @@ export class Dispatcher {
     else this.#rounds.ask()
   }
 
-  /** Returns milliseconds until the next round. */
   async #round(): Promise<number> {
     const date = this.#parts.now()
     const waiting = this.#stopping ? [] : await this.#waitingEndpoints(date)
@@ -208,7 +203,7 @@ export class Dispatcher {
     })
   }
 
-  /** Records finished attempts, and claims and starts messages in the same transaction. */
+  /** Claims and starts messages in the same transaction. */
   async #commit(ended: readonly Ended[], free: readonly Free[], now: Date): Promise<void> {
     const { database, newId } = this.#parts
     const lease = randomBytes(12).toString('base64url')
@@ -284,12 +279,11 @@ export class Dispatcher {
   }
 }
 
-/** Returns when the next message of an endpoint may be sent. */
 function opensAt(endpoint: Waiting): string {
   return [endpoint.first_due ?? '', pauseEnd(endpoint)].toSorted().at(-1) ?? ''
 }
 
-/** Returns until when nothing is sent to an endpoint; '' if it is not paused. */
+/** '' if the endpoint is not paused. */
 function pauseEnd({ paused_until: paused, next_delivery_at: next }: EndpointRow): string {
   return [paused ?? '', next ?? ''].toSorted().at(-1) ?? ''
 }

@@ -4,14 +4,13 @@ import type { EndpointRow } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
 import type { OutgoingRequest, Received } from './sender.ts'
 
-/** How the messages of one kind of endpoint are delivered. */
 export interface EndpointDelivery {
   readonly maxMessages: number
   /** Maximum concurrent deliveries to one endpoint by a server: a receiver that hangs blocks no other one. */
   readonly maxConcurrent: number
   /** Minimum time from one delivery to the next, of all servers together; 0 for none. */
   readonly intervalMs: number
-  /** Whether a message waits for the previous one about the same subject. */
+  /** A message waits for the previous one about the same subject. */
   readonly isOrdered: boolean
   /**
    * Sends messages, in the order of their creation. Returns the outcome of each, or one for all. If it throws, all
@@ -23,7 +22,6 @@ export interface EndpointDelivery {
   ) => Promise<Outcome | readonly Outcome[]>
 }
 
-/** One delivery to an endpoint. */
 export interface Delivery {
   readonly endpoint: EndpointRow
   /** To read names of courses and people. */
@@ -33,8 +31,8 @@ export interface Delivery {
   readonly now: Date
   /** Time of signatures, which receivers compare with their own. */
   readonly signedAt: Date
-  /** Decrypts a secret of the endpoint that is sealed for `secretPlace`. */
+  /** Sealed for `secretPlace`. */
   readonly open: (sealed: string) => string
-  /** Sends a request within the timeout of the delivery; throws network errors and RefusedTarget. */
+  /** Within the timeout of the delivery; throws network errors and RefusedTarget. */
   readonly post: (request: OutgoingRequest) => Promise<Received>
 }

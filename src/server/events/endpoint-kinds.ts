@@ -12,7 +12,6 @@ const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
   xapi: xapiDelivery,
 }
 
-/** Returns how messages are delivered to an endpoint. */
 export function deliveryOf({ kind }: { readonly kind: string }): EndpointDelivery {
   // The contract validated the kind before it was stored.
   return deliveries[kind as EndpointKind]

@@ -32,22 +32,21 @@ export interface EndpointRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of an endpoint, from `webhook_endpoints e`. */
+/** From `webhook_endpoints e`. */
 export const endpointColumns = sql`e.id, e.kind, e.url, e.events, e.settings, e.description, e.status, e.disabled_reason, e.expires_at,
   e.paused_until, e.secret, e.previous_secret, e.previous_secret_until, e.mark, e.next_delivery_at, e.version, e.created_at, e.updated_at`
 
-/** Returns the place that a secret of an endpoint is sealed for. */
 export function secretPlace(id: string): string {
   return `endpoint:${id}:secret`
 }
 
-/** Divides the stored secret of a standard endpoint into its signing secret and the query of its URL. */
+/** Of a standard endpoint: the signing secret and the query of the URL. */
 export function partsOfSecret(secret: string): { readonly signing: string; readonly query: string } {
   const at = secret.indexOf('?')
   return at < 0 ? { signing: secret, query: '' } : { signing: secret.slice(0, at), query: secret.slice(at) }
 }
 
-/** Returns an endpoint; throws 404, also for a deleted or expired one. */
+/** Throws 404, also for a deleted or expired one. */
 export async function findEndpoint(database: Database, id: string, now: string): Promise<EndpointRow> {
   const row = await database.one<EndpointRow>(sql`
     select ${endpointColumns} from webhook_endpoints e where e.id = ${id} and ${isKept(now)}`)
@@ -55,19 +54,19 @@ export async function findEndpoint(database: Database, id: string, now: string):
   return row
 }
 
-/** Returns the condition for endpoints that are neither deleted nor expired. */
+/** Neither deleted nor expired. */
 export function isKept(now: string) {
   return sql`e.deleted_at is null and (e.expires_at is null or e.expires_at > ${now})`
 }
 
-/** Ends an endpoint at once; its messages are deleted later. */
+/** At once; its messages are deleted later. */
 export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
   await database.run(sql`
     update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
 }
 
-/** Returns the settings of an endpoint that writes into a channel; null for other kinds. */
+/** Null unless the endpoint writes into a channel. */
 export function toChatSettings({
   kind,
   settings,
@@ -76,7 +75,7 @@ export function toChatSettings({
   return isChat(kind) && settings !== null ? (JSON.parse(settings) as ChatSettings) : null
 }
 
-/** Returns the settings of an endpoint that is a learning record store; null for other kinds. */
+/** Null unless the endpoint is a learning record store. */
 export function toXapiSettings({
   kind,
   settings,
@@ -84,12 +83,12 @@ export function toXapiSettings({
   return kind === 'xapi' && settings !== null ? (JSON.parse(settings) as XapiSettings) : null
 }
 
-/** True for a kind whose endpoints write into a channel, and whose URL is a secret. */
+/** Writes into a channel, and its URL is a secret. */
 export function isChat(kind: string): boolean {
   return kind === 'slack' || kind === 'teams'
 }
 
-/** Converts a row to an endpoint, without its secrets. */
+/** Without the secrets. */
 export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   const ahead = (time: string | null) => (time !== null && time > now ? time : null)
   return {

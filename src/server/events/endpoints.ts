@@ -29,9 +29,9 @@ import {
 import { isShownUrl, shownUrl, withoutQuery } from './hidden-url.ts'
 import { findMessage } from './messages.ts'
 
-/** Maximum endpoints: each event is written once for each, and each has its own connections. */
+/** Each event is written once for each, and each has its own connections. */
 export const maxEndpoints = 50
-/** Maximum with deleted endpoints whose messages are not deleted yet. */
+/** Including deleted endpoints whose messages are not deleted yet. */
 const maxStored = 1000
 /** A longer key than 24 to 64 bytes has no advantage (Standard Webhooks 1.0.0, Signature scheme). */
 const secretBytes = 32
@@ -176,7 +176,7 @@ export const endpointRoutes = routesOf(endpoints, {
   },
 })
 
-/** Returns the URL as it is stored: only its visible part where the rest may be a secret. Throws 422 for such a part. */
+/** Only the visible part where the rest may be a secret. Throws 422 for such a part. */
 function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
   if (kind === 'xapi') return url
   if (!isShownUrl(url)) return isChat(kind) ? shownUrl(url) : withoutQuery(url)
@@ -184,12 +184,12 @@ function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
   throw invalid([{ pointer: '#/url', code: 'invalid_url', detail }])
 }
 
-/** Returns the secret of an endpoint without a signing secret: the URL of a chat, or the password of a record store. */
+/** Of an endpoint without a signing secret: the URL of a chat, or the password of a record store. */
 function credentialOf({ kind, url, password = '' }: EndpointInput): string {
   return isChat(kind) ? url : password
 }
 
-/** Seals the secret of an endpoint after an update; the signing secret of a standard one stays. */
+/** Seals it; the signing secret of a standard endpoint stays. */
 function newCredential({ database, sealing }: Call, row: EndpointRow, input: EndpointInput): Promise<string> {
   const place = secretPlace(row.id)
   if (row.kind !== 'standard') return sealing.seal(database, place, credentialOf(input))
@@ -198,7 +198,7 @@ function newCredential({ database, sealing }: Call, row: EndpointRow, input: End
   return sealing.seal(database, place, partsOfSecret(sealing.open(place, row.secret)).signing + search)
 }
 
-/** True if a stored password would go to another host. */
+/** A stored password would go to another host. */
 function isOtherTarget({ url, xapi }: EndpointInput, before: Endpoint): boolean {
   const targetOf = (address: string | null | undefined) => (address ? new URL(address).origin : null)
   return (
@@ -213,7 +213,7 @@ function requireNoCredential({ xapi }: Endpoint): void {
   throw invalid([{ pointer: '#/password', code: 'required', detail }])
 }
 
-/** Returns the settings of an endpoint as they are stored, with ids of courses; null for none. Throws 422. */
+/** With ids of courses; null for none. Throws 422. */
 async function settingsOf(
   { database }: Pick<Call, 'database'>,
   { kind, chat, xapi, password }: EndpointInput,
@@ -267,7 +267,7 @@ function requirePassword({ xapi, kind, password = '' }: EndpointInput, stored: s
   ])
 }
 
-/** Returns the path of the first setting that differs from the defaults; that of all settings if none does. */
+/** The path of the first setting that differs from the defaults; that of all settings if none does. */
 function chosenIn(name: string, settings: object, defaults: object): string {
   const values: Readonly<Record<string, unknown>> = { ...defaults }
   const chosen = Object.entries(settings).find(
@@ -276,7 +276,7 @@ function chosenIn(name: string, settings: object, defaults: object): string {
   return chosen ? `${name}/${chosen[0]}` : name
 }
 
-/** Returns when the next digest is due by stored settings; null without digests. */
+/** By stored settings; null without digests. */
 function nextDigest(settings: string | null, now: string): string | null {
   const chat = settings === null ? null : (JSON.parse(settings) as ChatSettings)
   return chat?.schedule === 'daily' ? nextDigestAt(chat, new Date(now)) : null
@@ -292,7 +292,7 @@ function requireSigned({ kind, url }: EndpointRow): void {
   )
 }
 
-/** Stores the subscriptions that each event is checked against; none for an inactive endpoint. */
+/** Each event is checked against subscriptions; an inactive endpoint has none. */
 export async function subscribe(
   database: Database,
   endpoint: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status' | 'kind' | 'settings'>,
@@ -316,7 +316,7 @@ function statementPatterns(wanted: readonly string[]): readonly string[] {
   return statementEvents.filter((type) => patternsOf(type).some((pattern) => wanted.includes(pattern)))
 }
 
-/** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */
+/** Throws 409 if there is the maximum number of endpoints. */
 async function findFreeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
     sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
@@ -339,7 +339,7 @@ function requireAhead(expiresAt: string | null, now: string): void {
   }
 }
 
-/** Generates a signing secret (Standard Webhooks 1.0.0, Signature scheme). */
+/** Standard Webhooks 1.0.0, Signature scheme. */
 function newSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`
 }

@@ -13,18 +13,18 @@ export function shownUrl(url: string): string {
 
 const hiddenQuery = '?...'
 
-/** Returns a URL without its query, which may hold a token: `https://example.org/hook?...`. */
+/** The query may hold a token: `https://example.org/hook?...`. */
 export function withoutQuery(url: string): string {
   const { search } = new URL(url)
   return search === '' ? url : `${url.slice(0, -search.length)}${hiddenQuery}`
 }
 
-/** Returns a URL with the query that `withoutQuery` removed; unchanged if it removed none. */
+/** The query that `withoutQuery` removed; the URL is unchanged if it removed none. */
 export function withQuery(url: string, query: string): string {
   return url.endsWith(hiddenQuery) ? url.slice(0, -hiddenQuery.length) + query : url
 }
 
-/** True for the shown part of a URL, which cannot be used. */
+/** It cannot be used. */
 export function isShownUrl(url: string): boolean {
   const { pathname, search } = new URL(url)
   return pathname.startsWith('/...') || search === hiddenQuery

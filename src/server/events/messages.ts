@@ -11,7 +11,7 @@ import { notFound, ProblemError } from '../problem-error.ts'
 import { findEndpoint } from './endpoint-row.ts'
 import { parkedLease } from './subject-index.ts'
 
-/** Maximum attempts to show, the last ones; each resend adds some. */
+/** The last ones; each resend adds some. */
 const shownAttempts = 50
 
 export const messageRoutes = routesOf(messages, {
@@ -100,11 +100,11 @@ export interface AttemptRow extends Row {
   readonly response: string
 }
 
-/** Columns of a message, from `webhook_messages m`. */
+/** From `webhook_messages m`. */
 export const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
   m.due_at, m.lease, m.created_at, m.finished_at`
 
-/** Returns the row of a message; throws 404. */
+/** Throws 404. */
 async function findMessageRow(
   database: Database,
   id: string,
@@ -116,12 +116,11 @@ async function findMessageRow(
   return row
 }
 
-/** Returns a message; throws 404. */
+/** Throws 404. */
 export async function findMessage(database: Database, id: string): Promise<Message> {
   return toMessage(await findMessageRow(database, id))
 }
 
-/** Converts a row to a message. */
 function toMessage(row: MessageRow): Message {
   return {
     id: row.id,
@@ -137,7 +136,6 @@ function toMessage(row: MessageRow): Message {
   }
 }
 
-/** Converts a row to an attempt. */
 function toAttempt(row: AttemptRow): Attempt {
   return {
     number: row.number,

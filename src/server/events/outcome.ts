@@ -1,30 +1,28 @@
 import { pauseMs } from './retry-schedule.ts'
 import type { Received } from './sender.ts'
 
-/** Result of an attempt. */
 export interface Outcome {
   /**
    * `refused` is a message that the receiver will never accept; `released` is an attempt that was aborted because the server
    * stops: it does not count.
    */
   readonly kind: 'delivered' | 'failed' | 'refused' | 'gone' | 'released'
-  /** HTTP status; null without a response. */
+  /** Null without a response. */
   readonly status: number | null
-  /** Description of the result. */
   readonly result: string
-  /** Beginning of the response body. */
+  /** Beginning of the body. */
   readonly response: string
   /** Pause that the receiver asks for; 0 for none. */
   readonly pauseMs: number
 }
 
-/** Statuses of a receiver that is overloaded, or whose upstream is unavailable. */
+/** The receiver is overloaded, or its upstream is unavailable. */
 const busyStatuses: readonly number[] = [429, 502, 503, 504]
 const goneStatus = 410
 
 const shownCharacters = 1000
 
-/** Interprets a response (Standard Webhooks 1.0.0, Operational considerations). */
+/** Standard Webhooks 1.0.0, Operational considerations. */
 export function outcomeOf({ status, retryAfter, response: text }: Received, now: Date): Outcome {
   const response = text.slice(0, shownCharacters).toWellFormed()
   const outcome = { status, response, pauseMs: 0, result: `HTTP ${status}` }
@@ -41,7 +39,6 @@ export function failureOf(error: unknown): Outcome {
   return { kind: 'failed', status: null, result: wordsOf(error), response: '', pauseMs: 0 }
 }
 
-/** Descriptions of network errors. */
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Connection refused',
   ECONNRESET: 'Connection closed before the response',

@@ -10,7 +10,6 @@ import type { Outcome } from './outcome.ts'
 import { heldAttempts, retryDelayMs } from './retry-schedule.ts'
 import { isInSubjectIndex, parkedLease } from './subject-index.ts'
 
-/** A finished attempt. */
 export interface Ended {
   readonly message: Claimed
   readonly endpointId: string
@@ -23,7 +22,6 @@ export interface Ended {
   readonly chance: number
 }
 
-/** The transaction that records attempts. */
 interface Recording {
   readonly database: Transaction
   readonly now: Date
@@ -81,7 +79,7 @@ async function release(database: Database, subject: string, endpointId: string):
       order by m.id limit 1)`)
 }
 
-/** Disables an endpoint that its receiver has given up, if it is still active. */
+/** Does nothing if it is no longer active. */
 async function disable({ database, now: date, newId }: Recording, endpointId: string): Promise<void> {
   const now = date.toISOString()
   const disabled = await database.run(sql`
@@ -104,7 +102,7 @@ function timeAfter(now: Date, ms: number): string {
 /** Rows per transaction: some milliseconds. */
 const batchRows = 500
 const maxBatches = 100
-/** Maximum messages that wait for an endpoint; the oldest are given up. */
+/** More wait for an endpoint: the oldest are given up. */
 const maxWaiting = 100_000
 const maxEndpoints = 1000
 

@@ -32,13 +32,12 @@ export async function storeStatements(
   return store.outcomes
 }
 
-/** One delivery to a record store. */
 class RecordStore {
   readonly outcomes = new Map<string, Outcome>()
   readonly #settings: XapiSettings
   readonly #delivery: Delivery
   #requests = 0
-  /** Outcome of all statements that are left, since a request has failed. */
+  /** Of all statements that are left once a request has failed. */
   #ending: Outcome | undefined
 
   constructor(settings: XapiSettings, delivery: Delivery) {
@@ -75,7 +74,7 @@ class RecordStore {
     for (const { id } of part) this.outcomes.set(id, outcome)
   }
 
-  /** Posts a batch; undefined if that failed after others. */
+  /** Undefined if it failed after others. */
   async #post(part: readonly Statement[]): Promise<Received | undefined> {
     try {
       const body = JSON.stringify(part)
@@ -91,7 +90,7 @@ class RecordStore {
     }
   }
 
-  /** Sends a request; undefined, with the outcome of all statements, if no access token is granted. */
+  /** Undefined, with the outcome of all statements, if no access token is granted. */
   async #request(method: 'GET' | 'POST', resource: string, body = ''): Promise<Received | undefined> {
     const { xapiVersion } = this.#settings
     const authorization = await this.#authorization()
@@ -106,7 +105,7 @@ class RecordStore {
     })
   }
 
-  /** Returns the header Authorization; '' for none, undefined if no access token is granted. */
+  /** The header; '' for none, undefined if no access token is granted. */
   async #authorization(): Promise<string | undefined> {
     const { username, tokenUrl } = this.#settings
     if (username === null) return ''
@@ -140,7 +139,6 @@ class RecordStore {
     return said === undefined ? outcome : { ...outcome, result: `HTTP ${status}: ${said}` }
   }
 
-  /** Returns the outcome of a statement that was refused alone. */
   async #outcomeOfOne(statement: Statement, received: Received): Promise<Outcome> {
     const { status, response } = received
     const outcome = outcomeOf(received, this.#delivery.now)
@@ -174,7 +172,7 @@ class RecordStore {
 
 const checkUrl = 'check the URL, which ends before /statements'
 
-/** Returns the URL of a resource below that of a record store, which may have been given with `/statements`. */
+/** The URL may have been given with `/statements`. */
 function resourceUrl(url: string, resource: string): string {
   const base = new URL(url)
   const [path = '', query = ''] = resource.split('?')
@@ -188,7 +186,7 @@ function isSameVersion(one: string, other: string): boolean {
   return minor(one) === minor(other)
 }
 
-/** Returns the words of a record store in one line: of JSON its message, else the beginning of the text. */
+/** In one line: of JSON its message, else the beginning of the text. */
 function wordsIn(response: string): string {
   const parsed = parseJsonOrNull(response)
   const said = isJsonObject(parsed) ? (parsed['message'] ?? parsed['error'] ?? parsed['warnings']) : undefined
@@ -197,7 +195,7 @@ function wordsIn(response: string): string {
   return line === '' ? 'refused without a reason' : line.slice(0, maxWords).toWellFormed()
 }
 
-/** True if a stored statement is this one: members that a store may add or change do not count (Data 2.3.1). */
+/** Members that a store may add or change do not count (Data 2.3.1). */
 function isEqual(stored: JsonObject, statement: Statement): boolean {
   return isDeepStrictEqual(coreOf(stored), coreOf(statement as unknown as JsonObject))
 }
@@ -213,9 +211,9 @@ interface Token {
   readonly endsAtMs: number
 }
 
-/** Maximum tokens in memory of an academy; each replaced secret leaves one. */
+/** In memory of an academy; each replaced secret leaves one. */
 const maxTokens = 100
-/** Access tokens in memory, by academy and sealed client secret. */
+/** By academy and sealed client secret. */
 const tokensByAcademy = new WeakMap<object, Map<string, Token>>()
 /** Lifetime of an access token whose response does not say it. */
 const assumedSeconds = 300
@@ -232,7 +230,7 @@ function forgetToken(delivery: Delivery): void {
   tokensOf(delivery).delete(delivery.endpoint.secret)
 }
 
-/** Returns an access token of a client for itself (RFC 6749 §4.4), else the outcome of the delivery. */
+/** For the client itself (RFC 6749 §4.4); else the outcome of the delivery. */
 async function grantToken(
   { username, tokenUrl, scope }: XapiSettings,
   password: string,

@@ -2,12 +2,12 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Delays after each failed attempt; after the last one the message is given up. */
+/** After each failed attempt; after the last one the message is given up. */
 export const retryDelaysMs: readonly number[] = [
   ...[5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
 ]
 
-/** Failed attempts, about 35 minutes, until later messages about the same subject no longer wait. */
+/** About 35 minutes, until later messages about the same subject no longer wait. */
 export const heldAttempts = 4
 
 /** Random deviation of a delay, so that messages that failed together are not retried together. */
@@ -17,7 +17,7 @@ const minPauseMs = second
 const defaultPauseMs = minute
 const maxPauseMs = hour
 
-/** Returns the delay after this many failed attempts, at least one; undefined to give up. */
+/** After this many failed attempts, at least one; undefined to give up. */
 export function retryDelayMs(failed: number, random: () => number): number | undefined {
   const delay = retryDelaysMs[failed - 1]
   return delay === undefined ? undefined : Math.round(delay * (1 - jitter + 2 * jitter * random()))

@@ -1,15 +1,14 @@
 import type { Later } from './attempt.ts'
 
-/** Dependencies of rounds. */
 interface RoundsParts {
-  /** Runs a round; returns milliseconds until the next one, and may throw. */
+  /** Returns milliseconds until the next round, and may throw. */
   readonly round: () => Promise<number>
-  /** Milliseconds from a failed round to the next one. */
+  /** From a failed round to the next one. */
   readonly retryMs: number
-  /** Called after a round if no other one has been requested. */
+  /** After a round if no other one has been requested. */
   readonly rested: () => void
   readonly later: Later
-  /** Milliseconds of a monotonic clock. */
+  /** Monotonic. */
   readonly elapsedMs: () => number
 }
 
@@ -30,7 +29,7 @@ export class Rounds {
     this.#plan(0)
   }
 
-  /** Requests a round: now, or after the running one. */
+  /** Now, or after the running one. */
   ask(): void {
     this.#isAsked = true
     if (!this.#isRunning) void this.#run()
@@ -44,7 +43,7 @@ export class Rounds {
     else if (!this.#planned || this.#planned.atMs > atMs) this.#plan(atMs - nowMs)
   }
 
-  /** Plans no more rounds; requested ones still run. */
+  /** Requested rounds still run. */
   close(): void {
     this.#isClosed = true
     this.#planned?.timer.clear()
@@ -78,11 +77,9 @@ export class Rounds {
 const busyPerSecond = 300
 const windowMs = 100
 
-/** Measures how many requests the academy gets. */
 export interface RequestLoad {
-  /** Counts a request. */
   asked(): void
-  /** True if there were more than 300 requests a second recently. */
+  /** More than 300 requests a second recently. */
   isBusy(): boolean
 }
 

@@ -7,7 +7,7 @@ import {
   type Targets,
 } from '../outgoing/guarded-connect.ts'
 
-/** A request to a receiver; its body is JSON unless the headers say otherwise. */
+/** The body is JSON unless the headers say otherwise. */
 export interface OutgoingRequest {
   /** Default POST. */
   readonly method?: 'GET' | 'POST'
@@ -17,21 +17,20 @@ export interface OutgoingRequest {
 }
 
 interface Sending extends OutgoingRequest {
-  /** Aborts the attempt. */
   readonly signal: AbortSignal
 }
 
-/** A response: its head, and the beginning of the body as text. */
+/** The head, and the beginning of the body as text. */
 export interface Received {
   readonly status: number
   readonly retryAfter: string | undefined
   readonly response: string
 }
 
-/** Sends a request; throws network errors and RefusedTarget. Redirects are responses. */
+/** Throws network errors and RefusedTarget. Redirects are responses. */
 export type Send = (sending: Sending) => Promise<Received>
 
-/** Sends messages over connections that are kept open for a while. */
+/** Connections are kept open for a while. */
 export interface Sender {
   readonly send: Send
   close(): Promise<void>
@@ -40,10 +39,9 @@ export interface Sender {
 const readBytes = 32_768
 const keepAliveMs = 10_000
 
-/** Headers of every attempt. */
 const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
 
-/** Opens a sender to the allowed targets, through their proxy. Loads its code with the first attempt. */
+/** To the allowed targets, through their proxy. Loads its code with the first attempt. */
 export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Resolve): Sender {
   let opened: ReturnType<typeof open> | undefined
 

@@ -27,10 +27,9 @@ const [maxSectionText, maxBlocks] = [3000, 50] as const
 /** Characters of the text for notifications, which Slack recommends. */
 const maxText = 4000
 
-/** A section of Block Kit with formatted text, which links no addresses by itself. */
+/** Of Block Kit; links no addresses by itself. */
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
 
-/** Formats a message as the payload of an incoming webhook. */
 export function slackMessage({ title, lines, link }: ChatMessage) {
   const blocks: object[] = [section(escapeMrkdwn(title).slice(0, maxSectionText))]
   let text = ''
@@ -88,7 +87,7 @@ const errors: Readonly<Record<string, string>> = {
   user_not_found: 'the user does not exist',
 }
 
-/** Errors that the same message will meet again. */
+/** The same message will meet them again. */
 const finalErrors: readonly string[] = [
   'invalid_blocks',
   'invalid_payload',
@@ -96,7 +95,7 @@ const finalErrors: readonly string[] = [
   'too_many_attachments',
 ]
 
-/** Interprets a response: only the text `ok` means success. */
+/** Only the text `ok` means success. */
 function slackOutcome(received: Received, now: Date): Outcome {
   const outcome = outcomeOf(received, now)
   const answer = received.response.trim()

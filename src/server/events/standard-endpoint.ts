@@ -25,7 +25,7 @@ export const standardDelivery: EndpointDelivery = {
   },
 }
 
-/** Signs with all valid secrets (Standard Webhooks 1.0.0, Signature scheme). */
+/** With all valid secrets (Standard Webhooks 1.0.0, Signature scheme). */
 function signed({ id, body }: Claimed, { endpoint, now, signedAt, open }: Delivery): Record<string, string> {
   const seconds = Math.floor(signedAt.getTime() / 1000)
   const { secret, previous_secret: previous, previous_secret_until: until } = endpoint

@@ -22,10 +22,9 @@ export const teamsDelivery: EndpointDelivery = {
   },
 }
 
-/** Maximum size of a message to Teams. */
 const maxBytes = 28 * 1024
 
-/** Formats a message as the body of a request; leaves out the last lines of one that is too large. */
+/** Leaves out the last lines of a message that is too large. */
 export function teamsBody(message: ChatMessage): string {
   for (let lines = message.lines; ; lines = lines.slice(0, -1)) {
     const left = message.lines.length - lines.length
@@ -41,7 +40,7 @@ const textOf = (text: string, more: object = {}) => ({
   inlines: [{ type: 'TextRun', text, ...more }],
 })
 
-/** Returns the payload with an Adaptive Card 1.4, the newest version that workflows show. */
+/** Adaptive Card 1.4, the newest version that workflows show. */
 export function teamsMessage({ title, lines, link }: ChatMessage) {
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -59,7 +58,7 @@ export function teamsMessage({ title, lines, link }: ChatMessage) {
   }
 }
 
-/** Errors of workflows, by the code in the response. */
+/** By the code in the response. */
 const errors: Readonly<Record<string, string>> = {
   AuthorizationFailed: 'the URL of the workflow is wrong or has expired',
   DirectApiAuthorizationRequired: 'the URL of the workflow has no signature; copy it again',
@@ -71,7 +70,7 @@ const errors: Readonly<Record<string, string>> = {
   WorkflowTriggerIsNotEnabled: 'the workflow is turned off',
 }
 
-/** Interprets a response: accepted requests have an empty body, or JSON or `1` of older webhooks. */
+/** Accepted requests have an empty body, or JSON or `1` of older webhooks. */
 function teamsOutcome(received: Received, now: Date): Outcome {
   const outcome = outcomeOf(received, now)
   const { status, response } = received

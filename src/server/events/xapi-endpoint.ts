@@ -46,7 +46,7 @@ export const xapiDelivery: EndpointDelivery = {
   },
 }
 
-/** Outcome of a message without a statement, such as about a grade that is not published. */
+/** For a message without a statement, such as about a grade that is not published. */
 const nothingToSend: Outcome = {
   ...{ kind: 'delivered', status: null, response: '', pauseMs: 0 },
   result: 'Nothing to send: the event makes no statement',
@@ -72,14 +72,14 @@ interface CourseGradeRow extends Row {
   readonly updated_at: string
 }
 
-/** Records that statements refer to, by id. */
+/** By id. */
 interface Known {
   readonly users: ReadonlyMap<string, UserRow>
   readonly courses: ReadonlyMap<string, CourseRow>
   readonly grades: ReadonlyMap<string, CourseGradeRow>
 }
 
-/** Reads the attributes that events do not have: the title of a course, the identifiers of a learner, and the grade of the course. */
+/** What events do not have: the title of a course, the identifiers of a learner, and the grade of the course. */
 async function readKnown(database: Pick<Database, 'all'>, messages: readonly Claimed[]): Promise<Known> {
   const data = messages.filter(({ type }) => isStatementEvent(type)).map(dataOf)
   const userIds = [...new Set(data.map(({ learnerId }) => String(learnerId)))]
@@ -117,7 +117,7 @@ function pairOf(userId: string, courseId: string): string {
   return `${userId} ${courseId}`
 }
 
-/** Returns the records of a learner in a course from an event; nothing if one of them was deleted. */
+/** Nothing if the learner or the course was deleted. */
 function recordsOf(message: Claimed, { users, courses, grades }: Known): LearningRecord[] {
   if (!isStatementEvent(message.type)) return []
   const data = dataOf(message)
@@ -145,7 +145,7 @@ function recordsOf(message: Claimed, { users, courses, grades }: Known): Learnin
   return [{ kind: message.type === 'progress.completed' ? 'completion' : 'progress', record }]
 }
 
-/** Returns nothing for a grade that is cleared, or not published. */
+/** Nothing for a grade that is cleared, or not published. */
 function gradeOf(subject: Subject, data: JsonObject): LearningRecord[] {
   const { scoreGiven, published } = data
   if (typeof scoreGiven !== 'number' || published !== true) return []

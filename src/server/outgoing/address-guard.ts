@@ -14,24 +14,21 @@ const special = blockListsOf([
 ])
 const loopback = blockListsOf(['127.0.0.0/8', '::1/128'])
 
-/** Addresses that a server may connect to on behalf of its users. */
 export interface Reach {
-  /** Hosts, addresses and networks in addition to public ones. */
+  /** In addition to public ones. */
   readonly allow?: readonly string[] | undefined
-  /** True if loopback addresses are allowed: the server itself listens on loopback only. */
+  /** The server itself listens on loopback only. */
   readonly loopback: boolean
-  /** Environment variables that name proxies. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-/** Decides which connections are allowed. */
 export interface AddressGuard {
   readonly allowsAddress: (address: string) => boolean
-  /** True if the host was allowed by name, at any address. */
+  /** The host was allowed by name, at any address. */
   readonly allowsHost: (host: string) => boolean
 }
 
-/** Returns a guard that allows public addresses and those of the reach. */
+/** Allows public addresses and those of the reach. */
 export function createAddressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
   const named = blockListsOf(allow.filter(isNetwork))
   const hosts = new Set(allow.filter((each) => !isNetwork(each)).map((host) => host.toLowerCase()))
@@ -44,12 +41,12 @@ export function createAddressGuard({ allow = [], loopback: hasLoopback }: Reach)
   }
 }
 
-/** Converts an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) to IPv4. */
+/** IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2) become IPv4. */
 function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 }
 
-/** Networks by family: a common BlockList would match IPv4 addresses against ::/96. */
+/** By family: a common BlockList would match IPv4 addresses against ::/96. */
 interface Networks {
   readonly ipv4: BlockList
   readonly ipv6: BlockList

@@ -5,12 +5,11 @@ import type { FindProxy } from '../../codec/proxy.ts'
 import { createAddressGuard, type Reach } from './address-guard.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** A connection that the rules forbid. */
 export class RefusedTarget extends Error {
   override readonly name = 'RefusedTarget'
 }
 
-/** Resolves all addresses of a host, as `dns.lookup` does. */
+/** All addresses of a host, as `dns.lookup` does. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -83,7 +82,7 @@ export function createGuardedConnect(
   }
 }
 
-/** Creates a lookup that only finds allowed addresses. */
+/** Finds only allowed addresses. */
 function createGuardedLookup(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     // Resolves all addresses, to check each, even if only one is requested.
@@ -105,19 +104,18 @@ function createGuardedLookup(targets: Targets, protocol: string, resolve: Resolv
   }
 }
 
-/** Rules on where messages may be sent. */
 export interface Targets {
-  /** Returns why a URL is forbidden for any address of its host; undefined if that depends on the address. */
+  /** For any address of the host; undefined if that depends on the address. */
   refusalOf(url: URL): string | undefined
-  /** Returns why an address of a host is forbidden; undefined if it is allowed. */
+  /** Undefined if it is allowed. */
   refusalAt(protocol: string, hostname: string, address: string): string | undefined
-  /** True for a host that is allowed at any address. */
+  /** Allowed at any address. */
   isNamed(hostname: string): boolean
 }
 
 const publicAlone = createAddressGuard({ loopback: false })
 
-/** Returns the rules for a reach; public targets require https. */
+/** Public targets require https. */
 export function targetsOf(reach: Reach): Targets {
   const guard = createAddressGuard(reach)
 
@@ -139,7 +137,7 @@ export function targetsOf(reach: Reach): Targets {
   }
 }
 
-/** Returns the IP address in a URL's hostname, without the brackets of IPv6; undefined for a name. */
+/** Without the brackets of IPv6; undefined for a name. */
 export function addressIn(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) === 0 ? undefined : bare

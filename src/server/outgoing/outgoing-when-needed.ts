@@ -1,7 +1,7 @@
 import type { Reach } from './address-guard.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Sends requests to other systems; loads the HTTP client with the first one. */
+/** Loads the HTTP client with the first request. */
 export function createLazyOutgoing(reach: Reach): Outgoing {
   let loaded: Promise<Outgoing> | undefined
   return async (request) => {

@@ -7,29 +7,27 @@ import { type FindProxy, ProxySettingError, readProxies } from '../../codec/prox
 import { type AddressGuard, createAddressGuard, type Reach } from './address-guard.ts'
 import { openTunnel, TunnelError } from './tunnel.ts'
 
-/** A request to another system. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Time limit from the DNS lookup to the last byte. */
+  /** From the DNS lookup to the last byte. */
   readonly timeoutMs: number
-  /** Maximum bytes of a response; longer ones are cut. */
+  /** Longer responses are cut. */
   readonly maximumBytes: number
   readonly signal?: AbortSignal
 }
 
-/** Response of another system. Redirects are not followed. */
+/** Redirects are not followed. */
 export interface OutgoingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** True if the body was longer than `maximumBytes`. */
+  /** The body was longer than `maximumBytes`. */
   readonly isCut: boolean
 }
 
-/** Reason why there was no response. */
 export type OutgoingTrouble =
   | 'forbidden_address'
   | 'unencrypted'
@@ -39,7 +37,7 @@ export type OutgoingTrouble =
   | 'tls'
   | 'broken'
 
-/** A request without a response. The message is a clause in lower case and contains no secret. */
+/** There was no response. The message is a clause in lower case and contains no secret. */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
   readonly trouble: OutgoingTrouble
@@ -50,7 +48,7 @@ export class OutgoingError extends Error {
   }
 }
 
-/** Sends requests to other systems. Throws OutgoingError. */
+/** Throws OutgoingError. */
 export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
 
 /**
@@ -118,13 +116,13 @@ function secure(socket: Socket, host: string): Socket {
   return tlsConnect({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
 }
 
-/** True if an address is allowed and not public: plain http to it does not cross the Internet. */
+/** Allowed and not public: plain http to it does not cross the Internet. */
 function isTrusted(guard: AddressGuard, address: string): boolean {
   return guard.allowsAddress(address) && !publicOnly.allowsAddress(address)
 }
 const publicOnly = createAddressGuard({ loopback: false })
 
-/** Returns a lookup that finds allowed addresses only; for plain http, only those that are not public. */
+/** Finds allowed addresses only; for plain http, only those that are not public. */
 function guardLookup(lookup: LookupFunction, guard: AddressGuard, isPlain: boolean): LookupFunction {
   return (host, options, done) => {
     lookup(host, { ...options, all: true }, (error, found) => {

@@ -4,16 +4,16 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { isLoopbackHost } from '../../codec/loopback.ts'
 import type { HttpProxy } from '../../codec/proxy.ts'
 
-/** A proxy did not open a tunnel. The message is a clause in lower case and contains no secret. */
+/** The message is a clause in lower case and contains no secret. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError'
 }
 
 interface TunnelEnd {
-  /** Host name or address, without the brackets of IPv6. */
+  /** Without the brackets of IPv6. */
   readonly host: string
   readonly port: number
-  /** True if the host is allowed at any address. */
+  /** Allowed at any address. */
   readonly isNamed: boolean
   /** Finds allowed addresses only. */
   readonly lookup: LookupFunction
