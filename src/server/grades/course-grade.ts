@@ -4,7 +4,7 @@ import type { Course } from '../../contract/courses.ts'
 import { weightIn } from '../../contract/weight-warnings.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** A learner's grade in a course, in per cent, and the newest grading time behind it. */
+/** `gradedAt` is the newest time of grading behind it. */
 export interface CourseGrade {
   readonly percent: number
   readonly gradedAt: string
@@ -26,7 +26,6 @@ type Weights = Course['assessmentCriteria']['weights']
 /** Maximum grades of a learner in a course that count. */
 const maxItems = 10_000
 
-/** Calculates the course grades of learners, by user id. */
 export async function courseGradesOf(
   database: Database,
   userIds: readonly string[],
@@ -78,7 +77,6 @@ function meanOf(items: readonly ItemRow[], named: Weights): Omit<CourseGrade, 'g
   }
 }
 
-/** Stores the course grades of learners. */
 export async function storeCourseGrades(
   database: Database,
   courseId: string,

@@ -4,7 +4,6 @@ import { type Asking, seenOnly, visibleRecords } from '../access/sight.ts'
 import type { Database } from '../database/database.ts'
 import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from '../progress/progress-row.ts'
 
-/** A grade's row, with the current names of its learner and course. */
 export interface GradeRow extends LearnerCourseRow {
   readonly id: string
   readonly item_id: string
@@ -21,23 +20,22 @@ export interface GradeRow extends LearnerCourseRow {
   readonly updated_at: string
 }
 
-/** Columns of GradeRow, from `grades g`. */
+/** From `grades g`. */
 export const gradeColumns = sql`g.id, ${learnerCourseColumns('g')},
   g.item_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published, g.graded_at, g.delivery_id,
   g.version, g.created_at, g.updated_at`
 
-/** Selects the score of a grade or of a step of its history; null if cleared. */
+/** Of a grade or of a step of its history; null if cleared. */
 export function scoreOf(alias: 'g' | 's'): Sql {
   const table = raw(alias)
   return sql`case when ${table}.cleared = 1 then null else ${table}.score_given end as score_given`
 }
 
-/** Values of `score_given` and `cleared`. A cleared score is stored as 0, because the column is not null. */
+/** `score_given` and `cleared`. A cleared score is stored as 0, because the column is not null. */
 export function storedScore(score: number | null): Sql {
   return sql`${score ?? 0}, ${score === null ? 1 : 0}`
 }
 
-/** Converts a row to the API's form. */
 export function toGrade(row: GradeRow): Grade {
   return {
     id: row.id,
@@ -58,10 +56,9 @@ export function toGrade(row: GradeRow): Grade {
   }
 }
 
-/** Maximum grades that a page of learners shows. */
 export const maxGrades = 5_000
 
-/** Reads the grades of a few learners in a course, at most `maxGrades`. */
+/** At most `maxGrades`. */
 export async function listGradesOfLearners(
   database: Database,
   courseId: string,
@@ -74,12 +71,10 @@ export async function listGradesOfLearners(
   return rows.map(toGrade)
 }
 
-/** True if a learner has a grade in this course. */
 export async function hasGrades(database: Database, courseId: string): Promise<boolean> {
   return (await database.one(sql`select 1 from grades where course_id = ${courseId} limit 1`)) !== undefined
 }
 
-/** True if this learner has a grade that the caller may see. */
 export async function isGraded(call: Asking, userId: string): Promise<boolean> {
   const condition = seenOnly(sql`g.user_id = ${userId}`, visibleRecords(call, 'g'))
   return (await call.database.one(sql`select 1 from grades g where ${condition} limit 1`)) !== undefined

@@ -13,10 +13,10 @@ import type { Call } from '../http/handler.ts'
 
 /** Grades of a page, about 3 MB as JSON: with many items, a page has fewer learners than its limit. */
 const maxCells = 20_000
-/** Maximum grades to read for a page, where several sources grade the same items. */
+/** For a page, where several sources grade the same items. */
 const maxGradesRead = 10 * maxCells
 
-/** Handles the report of a course's grades, one row per learner. */
+/** One row per learner. */
 export async function reportGrades(call: Call<typeof grades.report>) {
   const { database, principal, query, params } = call
   const { id: courseId } = await findCourse(database, params.courseId, visibleCourses(call, 'c'))
@@ -51,10 +51,6 @@ interface ItemRow extends Row {
   readonly weight: number | null
 }
 
-/**
- * Reads the newest grade of each item that learners of a course have: the index of items leads from one to the next, up to the
- * maximum of a gradebook.
- */
 export async function readItems(
   database: Database,
   courseId: string,

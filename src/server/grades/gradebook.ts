@@ -106,7 +106,7 @@ function unweighted(itemId: string) {
   return { code: 'unweighted' as const, detail: `${why}: it does not count in the grade of the course.` }
 }
 
-/** Deletes a grade. An enrolment that it completed stays completed. */
+/** An enrolment that it completed stays completed. */
 export async function deleteGrade(call: Writing, grade: Grade): Promise<void> {
   const { id, learnerId: userId, courseId } = grade
   const row = await findCourse(call.database, courseId)
@@ -137,7 +137,7 @@ async function contentCompletedAt(
   return progress?.completed_at ?? null
 }
 
-/** Updates and returns the learner's course grade; undefined if no grade counts. */
+/** Returns it; undefined if no grade counts. */
 async function updateCourseGrade(
   { database }: Writing,
   userId: string,

@@ -135,7 +135,7 @@ export const gradeRoutes = routesOf(grades, {
   },
 })
 
-/** True for an older grade that was recorded before: a file with the history of grades is imported again. */
+/** Older and recorded before: a file with the history of grades is imported again. */
 async function isInHistory(
   { database }: Call,
   id: string,
@@ -149,7 +149,7 @@ async function isInHistory(
   return step !== undefined
 }
 
-/** Returns the writable fields of a body. Read-only fields may be sent back unchanged, see `requireUnchanged`. */
+/** Read-only fields may be sent back unchanged, see `requireUnchanged`. */
 function writable(rawBody: unknown): unknown {
   if (!isJsonObject(rawBody)) return rawBody
   const shown = (field: string) => Object.hasOwn(fieldsOf(RecordedGrade) ?? {}, field)

@@ -14,7 +14,7 @@ import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 import { checkWeights } from './weight-check.ts'
 
-/** Learners per transaction, about ten milliseconds' worth. */
+/** Per transaction, about ten milliseconds' worth. */
 const batchSize = 250
 
 /**
@@ -95,7 +95,6 @@ async function regradeSome(call: Writing, course: Course, regrading: Regrading):
 
 /** Unfinished work after a change of a course's criteria, and the actor and origin of the change. */
 export interface Regrading extends Pick<Writing, 'principal' | 'origin'> {
-  /** True if grades must be recalculated. */
   readonly weighted: boolean
   /** Place of the last learner done; undefined before the first. */
   readonly after: EnrollmentPlace | undefined
@@ -103,7 +102,7 @@ export interface Regrading extends Pick<Writing, 'principal' | 'origin'> {
 
 /** Prefix of settings' names; a course id follows. */
 const prefix = 'regrading '
-/** Greater than all names with the prefix. */
+/** Greater than all names with `prefix`. */
 const prefixEnd = 'regrading!'
 
 /** Maximum courses to search for those of one request; upkeep finishes others. */
@@ -136,7 +135,7 @@ async function findUnfinished(
   return undefined
 }
 
-/** Stores the unfinished work of a course; undefined deletes it. */
+/** Undefined deletes it. */
 async function storeUnfinished(
   database: Database,
   courseId: string,

@@ -20,14 +20,13 @@ import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
 type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>
 
-/** A grade to be stored, with all its fields. */
 interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiven' | 'scoreMaximum'> {
   readonly weight: number | null
   readonly published: boolean
   readonly gradedAt: string | undefined
 }
 
-/** A grade with its learner and course, and the stored grade with the same learner, course, source and item. */
+/** `before` is the stored grade with the same learner, course, source and item. */
 export interface ResolvedGrade {
   readonly learner: Learner
   readonly course: Course
@@ -41,7 +40,7 @@ export interface ResolvedGrade {
   readonly completedAt: string | null
 }
 
-/** Columns with the same names as in GradeRow. */
+/** The same names as in GradeRow. */
 type GradedParts = Pick<
   GradeRow,
   | 'user_id'
@@ -78,10 +77,10 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly grade_updated_at: string
 }
 
-/** Number of the item's newest grades whose maxima are compared. */
+/** The newest grades of the item, to compare their maxima. */
 const maxCompared = 20
 
-/** Maximum number of sources that a refusal names. */
+/** Named by a refusal. */
 const maxSources = 10
 
 /**
@@ -160,7 +159,6 @@ function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
     limit ${maxSources}`)
 }
 
-/** True if label, maximum or weight are to be taken from the item's other grades. */
 function takesFromItem({ itemId, label, scoreMaximum, weight }: GradeInput): boolean {
   return itemId !== wholeCourse && [label, scoreMaximum, weight].includes(undefined)
 }

@@ -9,7 +9,7 @@ interface GradeRow extends Row, Omit<WeighedGrade, 'counts'> {
   readonly counts: number
 }
 
-/** Returns warnings about the weights of a course. Reads a limited number of grades, as it runs in the transaction of an update. */
+/** Returns warnings. Reads a limited number of grades, as it runs in the transaction of an update. */
 export async function checkWeights(
   database: Database,
   course: Course,

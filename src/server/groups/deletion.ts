@@ -12,7 +12,7 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findGroup, findOwnGroup } from './group-row.ts'
 
-/** Deletes a group with its members: to the trash, or permanently. */
+/** To the trash, or permanently. */
 export async function deleteGroup(call: Call<typeof groups.delete>): Promise<undefined> {
   const { database, params, query, now, principal } = call
   if (query.erase && !(await resolve(database, 'groups', params.groupId))) {
@@ -48,7 +48,7 @@ interface DeletedRow extends Row {
   readonly deleted_at: string
 }
 
-/** Lists deleted groups, by default the most recent first, without those deleted with their course. */
+/** By default the most recent first, without those deleted with their course. */
 export async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
   const { database, query, now } = call
   const { course_id: course } = query
@@ -82,7 +82,6 @@ export async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
   )
 }
 
-/** Restores a deleted group with its members. */
 export async function restoreDeletedGroup(call: Call<typeof groups.restoreDeleted>): Promise<Group> {
   const { deletedGroupId } = call.params
   const deleted = await findDeleted(call, 'groups', deletedGroupId)
@@ -91,7 +90,7 @@ export async function restoreDeletedGroup(call: Call<typeof groups.restoreDelete
   return takeBack(call, deleted.id)
 }
 
-/** Moves a group back from the trash. Throws 409 `course_deleted` if its course is deleted. */
+/** From the trash. Throws 409 `course_deleted` if its course is deleted. */
 export async function takeBack(call: Call, id: string): Promise<Group> {
   const { database } = call
   const course = await database.one<Row & { id: string; title: string; name: string }>(sql`

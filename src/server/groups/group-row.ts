@@ -7,7 +7,6 @@ import { resolve, resolveFilters } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 
-/** A group's row, with the current names of its course. */
 export interface GroupRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -21,13 +20,12 @@ export interface GroupRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of GroupRow, from `groups`. */
+/** From `groups`. */
 export const groupColumns = sql`groups.id, groups.external_id, groups.name, groups.course_id,
   (select title from courses where id = groups.course_id) as course_title,
   (select external_id from courses where id = groups.course_id) as course_external_id,
   groups.managed_by, groups.version, groups.created_at, groups.updated_at`
 
-/** Converts a row to the API's form. */
 export function toGroup(row: GroupRow): Group {
   return {
     id: row.id,
@@ -43,7 +41,6 @@ export function toGroup(row: GroupRow): Group {
   }
 }
 
-/** Returns the condition for groups that have one of these members. */
 export function hasMember(userIds: readonly string[]): Found {
   const theirs = sql`from group_members m where m.user_id in (${join(userIds)})`
   return {
@@ -52,7 +49,7 @@ export function hasMember(userIds: readonly string[]): Found {
   }
 }
 
-/** Returns a group by a reference; throws 404, also if the caller may not see it. */
+/** Throws 404, also if the caller may not see it. */
 export async function findGroup(call: Call, reference: string): Promise<Group> {
   const id = await resolve(call.database, 'groups', reference, visibleGroups(call))
   const row =
@@ -61,7 +58,7 @@ export async function findGroup(call: Call, reference: string): Promise<Group> {
   return toGroup(row)
 }
 
-/** Throws 403 if an instructor cannot change this group: they change those of the courses that they teach. */
+/** Throws 403. Instructors change the groups of the courses that they teach. */
 export function requireMayChange(
   { principal }: Call,
   { name, courseId }: Pick<Group, 'name' | 'courseId'>,
@@ -71,7 +68,7 @@ export function requireMayChange(
   throw new ProblemError('forbidden', detail)
 }
 
-/** Returns a group that the caller may change; throws 404, and 403 as `requireMayChange`. */
+/** Throws 404, and 403 as `requireMayChange`. */
 export async function findOwnGroup(call: Call, reference: string): Promise<Group> {
   const group = await findGroup(call, reference)
   requireMayChange(call, group)
@@ -99,17 +96,17 @@ export async function ofMembers(
   }
 }
 
-/** Returns a statement for the ids of the enrolments of members. */
+/** Members are rows `m` of group_members. */
 export function enrollmentsOfMembers(isIn: Sql): Sql {
   return sql`select i.id from group_members m cross join enrollments i where ${isIn} and i.user_id = m.user_id`
 }
 
-/** Resolves the groups of a `group_id` parameter; throws 404 for one that the caller may not see. */
+/** Throws 404 for one that the caller may not see. */
 export function groupIdsOf(call: Asking, list: string): Promise<string[]> {
   return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call))
 }
 
-/** Returns the condition on rows `m` of group_members that they are in one of these groups. */
+/** On rows `m` of group_members. */
 export function isInGroups(ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
 }
@@ -117,7 +114,7 @@ export function isInGroups(ids: readonly string[]): Sql {
 /** Maximum groups to look up for a caller who does not see all. */
 export const maxCandidates = 2_000
 
-/** Limits of lists for a caller who does not see all: finding out whether they see a group or a member takes several lookups. */
+/** For a caller who does not see all: finding out whether they see a group or a member takes several lookups. */
 export const limitedBounds: Bounds = {
   ...usualBounds,
   rounds: [{ maxSorted: maxCandidates, maxFetched: 200, maxWalked: 300 }],
@@ -125,7 +122,6 @@ export const limitedBounds: Bounds = {
   maxCounted: 300,
 }
 
-/** A membership's row, with the current names of its group and user. */
 export interface MembershipRow extends Row {
   readonly id: string
   readonly group_id: string
@@ -137,14 +133,13 @@ export interface MembershipRow extends Row {
   readonly added_at: string
 }
 
-/** Columns of MembershipRow, from `group_members m`. */
+/** From `group_members m`. */
 export const membershipColumns = sql`m.id, m.group_id,
   (select name from groups where id = m.group_id) as group_name,
   (select external_id from groups where id = m.group_id) as group_external_id,
   m.user_id, (select email from users where id = m.user_id) as user_email,
   (select external_id from users where id = m.user_id) as user_external_id, m.added_at`
 
-/** Converts a row to the API's form. */
 export function toMembership(row: MembershipRow): Membership {
   return {
     id: row.id,

@@ -109,7 +109,7 @@ export const groupRoutes = routesOf(groups, {
   batchMembers: addMembers,
 })
 
-/** Returns the condition for the groups that a caller may see, and some more; undefined if these are too many. */
+/** Those that a caller may see, and some more; undefined if these are too many. */
 async function candidatesOf(call: Asking): Promise<Sql | undefined> {
   const rows = await call.database.all<Row & { id: string }>(
     sql`select id from (${groupCandidates(call)} limit ${maxCandidates + 1}) found`,
@@ -169,7 +169,7 @@ interface CourseName extends Row {
   readonly external_id: string | null
 }
 
-/** Finds the course of a group; throws 404 that points to an unknown one. */
+/** Throws 404 that points to an unknown one. */
 async function courseOf(
   call: Call,
   { courseId: reference }: Pick<GroupInput, 'courseId'>,

@@ -24,7 +24,6 @@ import {
 
 type Operations = typeof groups
 
-/** Lists the members of a group. */
 export const listMembers: Handler<Operations['members']> = async (call) => {
   const { id, courseId } = await findGroup(call, call.params.groupId)
   // Those who see a course see all members of its groups.
@@ -32,7 +31,6 @@ export const listMembers: Handler<Operations['members']> = async (call) => {
   return pageOf(call, [id], isWhole ? undefined : visibleMemberships(call))
 }
 
-/** Lists the members of several groups, or of all. */
 export const listMemberships: Handler<Operations['memberships']> = async (call) => {
   const { group_id: list } = call.query
   const groupIds = list === undefined ? undefined : await groupIdsOf(call, list)
@@ -70,7 +68,6 @@ async function pageOf(
   )
 }
 
-/** Adds a user to a group. */
 export const addMember: Handler<Operations['addMember']> = async (call) => {
   const { params } = call
   const { id, name, externalId } = await findOwnGroup(call, params.groupId)
@@ -78,7 +75,6 @@ export const addMember: Handler<Operations['addMember']> = async (call) => {
   return (await storeMembership(call, group, await userOf(call, params.userId))).membership
 }
 
-/** Adds users to groups. */
 export const addMembers: Handler<Operations['batchMembers']> = (call) => {
   const { items, onExists } = readBatch(call.rawBody, 'skip')
   const groups = new Map<string, GroupNames>()
@@ -98,7 +94,6 @@ export const addMembers: Handler<Operations['batchMembers']> = (call) => {
   })
 }
 
-/** Removes a user from a group. */
 export const removeMember: Handler<Operations['removeMember']> = async (call) => {
   const { params, database } = call
   const { id: groupId } = await findOwnGroup(call, params.groupId)
@@ -114,7 +109,6 @@ export const removeMember: Handler<Operations['removeMember']> = async (call) =>
 }
 
 type GroupNames = Pick<Membership, 'groupId' | 'groupName' | 'groupExternalId'>
-/** The fields of a membership that come from its user. */
 type UserNames = Pick<Membership, 'userId' | 'userEmail' | 'userExternalId'>
 
 interface Named extends Row {
@@ -123,7 +117,7 @@ interface Named extends Row {
   readonly external_id: string | null
 }
 
-/** Finds the group of a new member; throws 404 that points to an unknown one, 403 if the caller may not change it. */
+/** Throws 404 that points to an unknown one, 403 if the caller may not change it. */
 async function groupOf(call: Call, reference: string): Promise<GroupNames> {
   const visible = visibleGroups(call)
   const isGroup = seenOnly(matchesReference('groups', reference, { visible }), visible)
@@ -135,7 +129,7 @@ async function groupOf(call: Call, reference: string): Promise<GroupNames> {
   return { groupId: group.id, groupName: group.name, groupExternalId: group.external_id }
 }
 
-/** Finds the user to add; throws 404 that points to an unknown one. */
+/** Throws 404 that points to an unknown one. */
 async function userOf(call: Call, reference: string): Promise<UserNames> {
   const isUser = seenOnly(matchesReference('users', reference), visibleUsers(call))
   const user = await call.database.one<Named>(
@@ -145,7 +139,7 @@ async function userOf(call: Call, reference: string): Promise<UserNames> {
   return { userId: user.id, userEmail: user.name, userExternalId: user.external_id }
 }
 
-/** Adds a user to a group; returns the membership that exists already, if there is one. */
+/** Returns the membership that exists already, if there is one. */
 async function storeMembership(
   call: Call,
   group: GroupNames,

@@ -50,7 +50,7 @@ function* inGroups(texts: readonly string[]): Generator<string[]> {
   for (let index = 0; index < texts.length; index += maxTexts) yield texts.slice(index, index + maxTexts)
 }
 
-/** Deletes what other systems said of the user's grades, besides their scores: comments, and ids of their own. */
+/** What other systems said of the user's grades, besides their scores: comments, and ids of their own. */
 async function eraseResults(database: Database, id: string): Promise<void> {
   await database.run(sql`delete from results where grade_id in (select id from grades where user_id = ${id})`)
   await database.run(sql`

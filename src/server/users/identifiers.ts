@@ -4,7 +4,7 @@ import type { User } from '../../contract/users.ts'
 import { keyHintOf } from '../../lms/read-event.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** Texts that identify a user, as they are and as they were. */
+/** As they are and as they were. */
 export interface Identifiers {
   readonly id: string
   readonly emails: readonly string[]
@@ -18,7 +18,7 @@ export interface Identifiers {
 /** Maximum changes of an account, and maximum ids in other systems, that are looked through. */
 const maxChanges = 1000
 
-/** Returns the identifiers of a user; earlier ones come from the audit log, unless it was erased. */
+/** Earlier ones come from the audit log, unless it was erased. */
 export async function identifiersOf(database: Database, user: User): Promise<Identifiers> {
   const { id } = user
   const mapped = await database.all<Row & { lms_kind: string; external_key: string }>(sql`
@@ -52,13 +52,11 @@ interface EntryRow extends Row {
   readonly details: string | null
 }
 
-/** Returns the records before and after in the details of an entry. */
 function recordsIn({ details }: EntryRow): object[] {
   const stored = details === null ? null : parseJsonOrNull(details)
   return Array.isArray(stored) ? stored.slice(3, 5).filter(isJsonObject) : []
 }
 
-/** Returns a text of a record or of its profile. */
 function valueIn(record: object, field: string): string | null {
   const { profile, [field]: own } = record as Readonly<Record<string, unknown>>
   const value = own ?? (isJsonObject(profile) ? profile[field] : null)
@@ -69,7 +67,7 @@ function distinct(values: readonly (string | null)[]): string[] {
   return [...new Set(values.filter((value) => value !== null))]
 }
 
-/** Returns what stored deliveries without a user may call a person (`learner_hint`). */
+/** What stored deliveries without a user may call a person (`learner_hint`). */
 export function hintsOf({ id, emails, externalIds, keys }: Identifiers): string[] {
   return [
     ...new Set([

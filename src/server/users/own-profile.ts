@@ -14,13 +14,13 @@ import { invalid, tooMany } from '../problem-error.ts'
 import { endAccess, recordPassword } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
-/** Returns the signed-in user, with the rights of the credential. */
+/** With the rights of the credential. */
 export async function getOwn({ database, principal }: Call): Promise<CurrentUser> {
   const { scopes, method: authMethod, userId } = principal
   return { ...toUser(await findUser(database, userId)), scopes: [...scopes], authMethod }
 }
 
-/** The hash of a new password, and the hash of the verified current one. */
+/** `replaces` is the hash of the verified current password. */
 interface NewPassword {
   readonly hash: NewPasswordHash
   readonly replaces: string
@@ -56,7 +56,7 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   return { hash: await passwords.hash(caller, wanted.data), replaces: stored }
 }
 
-/** Changes the fields that users may change about themselves; a new password requires the current one. */
+/** The fields that users may change about themselves; a new password requires the current one. */
 export async function updateOwn(call: Call<typeof users.updateProfile>): Promise<CurrentUser> {
   const { database, now } = call
   const current = await getOwn(call)
@@ -90,7 +90,7 @@ export async function updateOwn(call: Call<typeof users.updateProfile>): Promise
   return user
 }
 
-/** Returns the hash of a new password if the verified one is still current; else null. */
+/** Null unless the verified password is still current. */
 async function stillReplaces(
   { database, principal }: Call,
   prepared: NewPassword | undefined,
@@ -109,14 +109,12 @@ async function stillReplaces(
  */
 export type NewPasswordHash = string | null | undefined
 
-/** Hashes the password in a body that sets another user's password. */
 export async function newPasswordHash(call: Call, body: unknown): Promise<NewPasswordHash> {
   if (!call.principal.scopes.includes('admin')) return undefined
   const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
   return password.success ? call.passwords.hash(callerOf(call), password.data) : undefined
 }
 
-/** Returns the fault of a new password that is too common. */
 export function commonPasswordFaults(hash: NewPasswordHash): Fault[] {
   if (hash !== null) return []
   const detail = 'must not be one of the most common passwords'

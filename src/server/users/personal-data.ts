@@ -10,13 +10,13 @@ import { type Person, sections } from './personal-sections.ts'
 
 const sort = 'personal'
 
-/** Position in the data: a section, and the key of its last row that was read. */
+/** `after` is the key of the last row that was read. */
 interface Position {
   readonly section: PersonalSection
   readonly after: readonly Cell[] | null
 }
 
-/** Reads one page of all data about a person. A page may have fewer records than its limit. */
+/** A page may have fewer records than its limit. */
 export async function readPersonalData(
   database: Database,
   user: User,

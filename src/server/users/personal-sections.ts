@@ -4,29 +4,27 @@ import type { PersonalSection } from '../../contract/constants.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 
-/** A part of the data about a person: rows of one table, `r`. */
+/** Rows of one table, `r`. */
 interface Section {
   readonly table: string
   readonly shown: readonly string[]
   readonly json?: readonly string[]
-  /** Further columns, by name. */
   readonly more?: Readonly<Record<string, Sql>>
-  /** Tables that the rows are found by. */
   readonly joined?: Sql
-  /** Condition on the rows of a person, which an index finds. */
+  /** An index finds the rows of a person. */
   readonly of: (person: Person) => Sql
   /** Unique among the rows of a person, in the order of the index. */
   readonly key: readonly string[]
-  /** Number of leading columns of the key that belong to the joined table. */
+  /** Leading columns of the key that belong to the joined table. */
   readonly joinedKeys?: number
-  /** Maximum rows of a page, for rows that may be large. */
+  /** Of a page, for rows that may be large. */
   readonly maxRows?: number
   readonly show?: (row: Row) => Record<string, unknown>
   /** Reads the only record of a section without rows of its own. */
   readonly read?: (database: Database, person: Person) => Promise<Record<string, unknown>>
 }
 
-/** A person, and what stored deliveries without a user may call them. */
+/** `hints` are what stored deliveries without a user may call the person. */
 export interface Person {
   readonly id: string
   readonly hints: readonly string[]
@@ -59,7 +57,7 @@ const entry = {
   show: showEntry,
 } as const
 
-/** All data about a person, in the order of the export. A test names each column that is left out. */
+/** In the order of the export. A test names each column that is left out. */
 export const sections: Readonly<Record<PersonalSection, Section>> = {
   user: {
     table: 'users',
@@ -276,7 +274,6 @@ function storedArray<Stored>(text: Cell | undefined): Stored | null {
   return Array.isArray(value) ? (value as Stored) : null
 }
 
-/** Counts the events about a person: those that wait to be sent, and finished ones. */
 async function countMessages(database: Database, { id }: Person): Promise<Record<string, unknown>> {
   const count = async (condition: Sql) => {
     const row = await database.one<Row & { rows: number }>(sql`

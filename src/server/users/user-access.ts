@@ -24,7 +24,7 @@ export async function endAccess(call: Writing, userId: string): Promise<void> {
   }
 }
 
-/** Revokes all API keys of a user; no later status restores them. */
+/** No later status restores them. */
 export async function endKeys(call: Writing, userId: string): Promise<void> {
   const { database, now } = call
   const keys = await database.all<Row & { id: string; name: string }>(sql`
@@ -41,7 +41,7 @@ function recordRevocation(
   return recordChange(call, { action, id: thing.id, before: before ?? null, after: after ?? null })
 }
 
-/** Records that a user's password has changed, without its value. */
+/** Without its value. */
 export function recordPassword(call: Writing, id: string): Promise<void> {
   return recordChange(call, { action: 'user.password_changed', id, before: null, after: null })
 }

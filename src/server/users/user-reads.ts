@@ -12,7 +12,6 @@ import { findVisibleUser, toUser, type UserRow, userColumns } from './user-row.t
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
-/** Handlers of plain reads. */
 export const userReads = {
   async list(call) {
     const { query, database } = call
@@ -56,7 +55,7 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** Returns the condition for users that the caller may see, which an index finds. */
+/** An index finds the users that the caller may see. */
 function visibleInList(call: Call): Sql | Found | undefined {
   const test = visibleUsers(call, 'u')
   return test && call.principal.sees === 'taught' ? { ids: participants(call), test } : test

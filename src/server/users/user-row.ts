@@ -6,7 +6,7 @@ import type { Database, Row } from '../database/database.ts'
 import { matchesReference } from '../database/reference.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 
-/** Row of a user; `profile` is JSON. */
+/** `profile` is JSON. */
 export interface UserRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -21,16 +21,16 @@ export interface UserRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of a user, from `users u`. */
+/** From `users u`. */
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
 
-/** Returns the row of a user that the caller may see; throws 404. */
+/** Throws 404. */
 export function findVisibleUser(call: Asking, reference: string): Promise<UserRow> {
   return findUser(call.database, reference, visibleUsers(call, 'u'))
 }
 
-/** Returns the row of a user that meets the condition on `u`; throws 404. */
+/** `visible` is a condition on `u`; throws 404. */
 export async function findUser(database: Database, reference: string, visible?: Sql): Promise<UserRow> {
   const row = await database.one<UserRow>(
     sql`select ${userColumns} from users u where ${seenOnly(matchesReference('users', reference), visible)}`,
@@ -39,7 +39,7 @@ export async function findUser(database: Database, reference: string, visible?: 
   return row
 }
 
-/** Throws 409 `user_inactive` for a deleted or erased user; `name` is what the refusal calls them. */
+/** `name` is what the refusal of a deleted or erased user calls them. Throws 409 `user_inactive`. */
 export function requireNotDeleted({ status }: Pick<UserRow, 'status'>, name: string): void {
   if (status === 'deleted') throw new ProblemError('user_inactive', `User ${name} is deleted.`)
 }
@@ -49,7 +49,6 @@ export async function writeEnrolledEmail(database: Database, id: string, email: 
   await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
 }
 
-/** Converts a row to a user. */
 export function toUser(row: UserRow): User {
   return {
     id: row.id,

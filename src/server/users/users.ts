@@ -79,12 +79,12 @@ export const userRoutes = routesOf(users, {
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
 })
 
-/** Leaves out where a request came from: of users who erase themselves it is personal data. */
+/** Of users who erase themselves it is personal data. */
 function withoutOrigin<Asked extends Call<typeof users.delete>>(call: Asked): Asked {
   return { ...call, origin: { ...call.origin, address: null, userAgent: null } }
 }
 
-/** Makes an item that changes a deleted user restore it, unless the item has a status. */
+/** An item that changes a deleted user restores it, unless the item has a status. */
 function restoring(item: Call): Call {
   const { rawBody } = item
   return { ...item, rawBody: isJsonObject(rawBody) ? { status: 'active', ...rawBody } : rawBody }
@@ -138,7 +138,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
   return user
 }
 
-/** Returns the action of each new status, given the previous one. */
+/** By new status, given the previous one. */
 function actionsFrom(status: User['status']) {
   return {
     active: status === 'deleted' ? 'user.restored' : 'user.activated',
@@ -171,17 +171,16 @@ async function findExisting(call: Call): Promise<UserRow | undefined> {
   return isOther ? undefined : addressed
 }
 
-/** True for a possible identifier; a longer or malformed one is refused when the item is validated. */
+/** A longer or malformed one is refused when the item is validated. */
 function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 512 && isStorableText(value)
 }
 
-/** Returns the result of `prepare` for this call. */
 function preparedHash({ prepared }: Call): NewPasswordHash {
   return prepared as NewPasswordHash
 }
 
-/** Throws 403 if the caller cannot create this user: instructors create learners, without a password. */
+/** Throws 403. Instructors create learners, without a password. */
 function requireMayCreate(call: Call, { role, password }: UserInput): void {
   if (role === 'admin') requireAdmin(call, 'Creating an admin')
   if (password !== null) requireAdmin(call, "Setting another user's password")
@@ -192,7 +191,7 @@ function requireMayCreate(call: Call, { role, password }: UserInput): void {
   )
 }
 
-/** Throws 403 if the caller cannot make the change, 409 `last_admin` if no admin would be left to undo it. */
+/** Throws 403, and 409 `last_admin` if no admin would be left to undo the change. */
 async function requireMayChange(call: Call, current: User, input: UserInput): Promise<void> {
   // A batch that may create users may not be allowed to change them.
   if (!isRole(call, 'admin')) {
