@@ -22,7 +22,6 @@ import {
   type RequestContext,
 } from './request-context.ts'
 
-/** A request to an operation, with its route and context. */
 interface OperationRequest {
   readonly app: AppOptions
   readonly limits: RateLimits
@@ -31,7 +30,7 @@ interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Answers a request to an operation: authenticates it, then reads in one snapshot or writes in one transaction. */
+/** Authenticates the caller, then reads in one snapshot or writes in one transaction. */
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
@@ -108,7 +107,7 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
   return reply
 }
 
-/** Handles a call in a transaction that requires the caller's access to be unchanged since the request arrived. */
+/** The transaction requires the caller's access to be unchanged since the request arrived. */
 async function commit(
   request: OperationRequest,
   call: Call,
@@ -144,7 +143,7 @@ function writeAs(
   return app.database.write(async (transaction) => work(await allowedIn(transaction)))
 }
 
-/** Calls the handler of an operation and returns its reply. A write may belong to a change of many records. */
+/** A write may belong to a change of many records. */
 async function handled({ app, route, context }: OperationRequest, call: Call): Promise<Reply> {
   const { operation, handle } = route
   const change = operation.method === 'GET' ? undefined : await changeOf(call, context.raw.headers)
@@ -157,7 +156,6 @@ function withTransaction(call: Call, database: Transaction): Call {
   return { ...call, database }
 }
 
-/** Returns the call of a request after checking the caller's rights. */
 function admit(
   { app, limits, route, context, params }: OperationRequest,
   database: Database,
@@ -216,7 +214,7 @@ async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestC
   return { ...call, principal }
 }
 
-/** Returns the caller; undefined for a public operation. Throws 401 and 403, and 429 after too many failures. */
+/** Undefined for a public operation. Throws 401 and 403, and 429 after too many failures. */
 async function callerOf(
   { database, principal }: AppOptions,
   limits: RateLimits,

@@ -17,7 +17,7 @@ import { answerWebRoute, issuerOf, type WebRoute } from './web-route.ts'
 
 /** Target of `OPTIONS *`, as the socket writes it; it is about the whole server. */
 const serverPath = '/*'
-/** Safe methods (RFC 9110 §9.2.1). */
+/** RFC 9110 §9.2.1. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Resources whose changes do not affect credentials, so that cached ones stay valid. */
 const withoutCredentials = /^\/v1\/(courses|lessons|enrollments|learners|progress)(\/|$)/
@@ -28,7 +28,6 @@ const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
  */
 type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
-/** A route of the API, or a web route. */
 type Place =
   | { readonly method: string; readonly path: string; readonly route: Route; readonly webRoute?: never }
   | { readonly method: string; readonly path: string; readonly route?: never; readonly webRoute: WebRoute }
@@ -85,7 +84,7 @@ function logEntryOf(
   }
 }
 
-/** Adds the common headers to a reply; HEAD gets no body. */
+/** With the common headers; HEAD gets no body. */
 function responseOf(
   app: AppOptions,
   limits: RateLimits,
@@ -104,7 +103,7 @@ function responseOf(
   return { status: reply.status, headers, body: isHead ? discardBody(reply.body) : reply.body }
 }
 
-/** Adds to a challenge where to find the authorization server (RFC 9728 §5.1). */
+/** Says where to find the authorization server (RFC 9728 §5.1). */
 function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
   const challenge = headers['www-authenticate']
   if (!challenge?.startsWith('Bearer ')) return undefined
@@ -112,13 +111,13 @@ function challengeOf(app: AppOptions, context: RequestContext, { headers }: Repl
   return `${challenge}, resource_metadata="${metadata}"`
 }
 
-/** Drops a body: a stream that is not read would keep its snapshot open. */
+/** A stream that is not read would keep its snapshot open. */
 function discardBody(body: Reply['body']): null {
   if (body !== null && typeof body !== 'string') void body[Symbol.asyncIterator]().return?.()
   return null
 }
 
-/** Answers a request; the principal is given if it is already known. */
+/** The principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
 export function createAnswerer(
@@ -178,18 +177,18 @@ export function createAnswerer(
   }
 }
 
-/** Returns the methods of an operation. PATCH is an alias of a PUT that takes a merge patch (RFC 7396). */
+/** PATCH is an alias of a PUT that takes a merge patch (RFC 7396). */
 function methodsFor({ method, merge }: Operation): string[] {
   return merge ? [method, 'PATCH'] : [method]
 }
 
-/** Answers OPTIONS (RFC 9110 §9.3.7, RFC 5789 §3.1). */
+/** The answer to OPTIONS (RFC 9110 §9.3.7, RFC 5789 §3.1). */
 function allowedMethods(allow = everyMethod): Reply {
   const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
   return { status: 204, headers: { allow, ...patch }, body: null }
 }
 
-/** Converts the `{name}` of an operation's path to the `:name` of a web route's. */
+/** The `{name}` of an operation's path becomes the `:name` of a web route's. */
 function toPlace({ method, path }: { method: string; path: string }): { method: string; path: string } {
   return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
 }
@@ -208,7 +207,6 @@ function contextOf(app: AppOptions, raw: HttpRequest): RequestContext {
   }
 }
 
-/** Returns the fault of a request that is independent of its path. */
 function findFault(
   { isClosing }: AppOptions,
   { raw: { method }, path, search }: RequestContext,

@@ -16,7 +16,7 @@ type Result = BatchResult['results'][number]
 /** Maximum faults in all results; each result has the count of its own and places in its detail. */
 const maxFaults = 1000
 
-/** Outcome of one item: its id, whether it was created, and a note if nothing was done, or a warning. */
+/** `code` is a note if nothing was done, or a warning. */
 export interface Outcome {
   readonly id: string
   readonly created: boolean
@@ -24,10 +24,9 @@ export interface Outcome {
   readonly detail?: string
 }
 
-/** Treatment of an existing record. */
 export type OnExists = 'fail' | 'update' | 'skip'
 
-/** Reads the items of a batch without validating them; throws 422 for faults of the batch itself. */
+/** Does not validate the items; throws 422 for faults of the batch itself. */
 export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
   const schema = batchOf(z.unknown(), onExists)
   if (!isJsonObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
@@ -74,19 +73,18 @@ export async function runBatch(
   return { results }
 }
 
-/** Sets a map to what it was before a rollback. */
 function restore<Key, Value>(map: Map<Key, Value>, before: ReadonlyMap<Key, Value>): void {
   map.clear()
   for (const [key, value] of before) map.set(key, value)
 }
 
-/** Returns the external id of a batch item; undefined without one, and for one that the validation will refuse. */
+/** Undefined without one, and for one that the validation will refuse. */
 export function externalIdOfItem({ rawBody }: Pick<Call, 'rawBody'>): string | undefined {
   const externalId = isJsonObject(rawBody) ? rawBody['externalId'] : undefined
   return typeof externalId === 'string' && isStorableText(externalId) ? externalId : undefined
 }
 
-/** Creates an item, or does what `onExists` says about an existing one. */
+/** Does what `onExists` says about an existing item. */
 export async function upsert(
   onExists: OnExists,
   existing: { readonly id: string; readonly version: number } | undefined,

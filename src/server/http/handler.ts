@@ -14,13 +14,12 @@ import type { Preconditions } from './precondition.ts'
 import type { Refused } from './record-refusal.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
 
-/** A request to an operation. Writes run in one transaction. */
+/** Writes run in one transaction. */
 export interface Call<O extends Operation = Operation> {
   readonly operation: O
   readonly params: Params<O>
   readonly query: Query<O>
   readonly principal: Principal
-  /** Where the request comes from. */
   readonly origin: Origin
   /** The change of many records that a write belongs to. */
   readonly change?: BulkChange | undefined
@@ -28,25 +27,21 @@ export interface Call<O extends Operation = Operation> {
   readonly batch?: BatchWork | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
-  /** Time of the request, ISO 8601 in UTC. */
+  /** ISO 8601 in UTC. */
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
-  /** Conditions of the request. */
   readonly preconditions: Preconditions
-  /** True if the client asks for what the operation's `lenient` allows (`Prefer`, RFC 7240). */
+  /** The client asks for what the operation's `lenient` allows (`Prefer`, RFC 7240). */
   readonly lenient: boolean
   /** The header Accept, or null. */
   readonly accept: string | null
-  /** Counts attempts at a password. */
   readonly signIns: Attempts
   readonly passwords: Passwords
-  /** Records a refused request in the audit log. */
   readonly recordRefusal: (refused: Refused) => Promise<void>
-  /** Encrypts and decrypts the secrets of other systems. */
   readonly sealing: Sealing
-  /** Sends requests to other systems; never within a transaction. */
+  /** Never within a transaction. */
   readonly outgoing: Outgoing
-  /** True if the client has disconnected. */
+  /** The client has disconnected. */
   readonly isClientGone: () => boolean
   /** The parsed body before validation: a 404 for the path precedes a 422 for the body. */
   readonly rawBody: unknown
@@ -54,45 +49,42 @@ export interface Call<O extends Operation = Operation> {
   readonly prepared: unknown
 }
 
-/** Answers an operation; throws ProblemError. It may be called again, so it changes only the database. */
+/** Throws ProblemError. It may be called again, so it changes only the database. */
 export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Promise<Answered<O>>
 type Answered<O extends Operation> = Answer<O> | Streamed | Constant | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
-/** A handler with slow work before the transaction. */
+/** `prepare` is slow work before the transaction. */
 export interface PreparedHandler<O extends Operation> {
   readonly prepare: (call: Call<O>) => Promise<unknown>
   readonly handle: Handler<O>
 }
 
-/** A handler with work after the transaction. */
+/** `finish` is work after the transaction. */
 export interface FinishedHandler<O extends Operation> {
   readonly finish: NonNullable<Route['finish']>
   readonly handle: Handler<O>
 }
 
-/** A handler that may read the whole academy, but writes nothing. */
+/** May read the whole academy, but writes nothing. */
 export interface LongHandler<O extends Operation> {
   readonly isLong: true
   readonly handle: Handler<O>
 }
 
-/** A handler without a transaction: it reads nothing of the academy, or manages its own. */
+/** Reads nothing of the academy, or manages its own transactions. */
 export interface UntransactedHandler<O extends Operation> {
   readonly isUntransacted: true
   readonly handle: Handler<O>
 }
 
-/** Dependencies of the work after a write. */
 export interface Finishing {
   readonly database: Store
   readonly now: () => Date
   readonly newId: IdMaker
-  /** Id of the request that wrote. */
   readonly requestId: string
 }
 
-/** An operation and its handler. */
 export interface Route {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
@@ -101,7 +93,7 @@ export interface Route {
   readonly isUntransacted?: boolean
   /** Work after the write, before the response; its failure does not undo the write. */
   readonly finish?: (app: Finishing) => Promise<void>
-  /** Parses and validates the query, with its defaults; throws 400. */
+  /** Validates the query and adds its defaults; throws 400. */
   readonly queryOf: (search: string) => Record<string, unknown>
 }
 
@@ -172,7 +164,6 @@ export function requireElevation(
   for (const flag of elevationsOf(operation, query)) requireAdmin({ principal }, `${flag}=true`)
 }
 
-/** Handlers of some operations of a resource. */
 export type Reads<Group extends Readonly<Record<string, Operation>>> = {
   readonly [Verb in keyof Group]?: Handler<Group[Verb]>
 }

@@ -9,12 +9,12 @@ import { problemReply } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Time for which a response is repeated. */
+/** A response is repeated for so long. */
 const retentionMs = 24 * 60 * 60 * 1000
-/** Refusals that depend on the credential or the time, not on the request. */
+/** They depend on the credential or the time, not on the request. */
 const unstoredStatuses: readonly number[] = [401, 403, 429]
 
-/** Identifies a repeatable POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
+/** A POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
 export interface IdempotentRequest {
   readonly userId: string
   readonly method: string
@@ -97,7 +97,6 @@ function insertReply(
     where idempotency.created_at < ${oldestValidTime(now)}`)
 }
 
-/** Replaces a claim with the response. */
 function updateReply(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
   const { status, headers, body } = cellsOf(reply)
   return database.run(sql`
@@ -120,7 +119,6 @@ export async function findStoredReply(
   return stored && replay(stored, print)
 }
 
-/** Returns the fingerprint of the body, and the stored row of an earlier request with its key. */
 async function findStored(
   database: Database,
   request: IdempotentRequest,

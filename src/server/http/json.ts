@@ -3,10 +3,8 @@ import { jsonFaultIn } from '../../codec/json-fault.ts'
 import { isJsonObject, setMembers } from '../../codec/json-text.ts'
 import { ProblemError } from '../problem-error.ts'
 
-/** Maximum nesting of a body. */
 export const maxDepth = 32
 export const maxArrayLength = 1000
-/** Maximum fields of an object. */
 export const maxMembers = 1000
 
 /** Parses a body of UTF-8 JSON; throws 400 `invalid_json` with the place of the error. */
@@ -48,17 +46,17 @@ function reasonFor(text: string): string {
   return `${what} at line ${line}, column ${column}`
 }
 
-/** Escapes a step of a JSON pointer (RFC 6901 §3). */
+/** A step of a JSON pointer (RFC 6901 §3). */
 export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Formats a path as a JSON pointer in a URI fragment. */
+/** A JSON pointer in a URI fragment. */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return ['#', ...path.map((step) => escapePointer(String(step)))].join('/')
 }
 
-/** Merges a patch (RFC 7396): null removes a member, objects merge, everything else replaces. */
+/** RFC 7396: null removes a member, objects merge, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch
   const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
@@ -69,7 +67,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** Returns the fields of `next` that differ in `current`. */
 export function changedFields<Next extends object>(
   next: Next,
   current: { readonly [Field in keyof Next]?: unknown },

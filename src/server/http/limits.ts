@@ -27,7 +27,6 @@ const maxFailuresPerMinute = 20
 const maxInboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Creates the state of an app. */
 export function rateLimitsOf(app: AppOptions): RateLimits {
   const { database, perMinute, now, elapsedMs, passwordCost } = app
   const inbox = app.inboxPerDay ?? maxInboxPerDay
@@ -53,7 +52,6 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
  */
 type BucketKind = 'known' | 'anonymous' | 'signIn'
 
-/** The bucket that a request is counted in. */
 export interface Bucket {
   readonly kind: BucketKind
   readonly name: string
@@ -67,14 +65,14 @@ export function bucketOf(
   return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
 }
 
-/** Takes one request from a bucket. Throws 429. */
+/** Throws 429. */
 export function countRequest({ requests }: RateLimits, { kind, name }: Bucket): void {
   if (!requests) return
   const { allowed, resetSeconds } = requests[kind].take(name)
   if (!allowed) throw tooMany('requests', resetSeconds)
 }
 
-/** Adds the state of a bucket to headers (draft-ietf-httpapi-ratelimit-headers-10). */
+/** draft-ietf-httpapi-ratelimit-headers-10. */
 export function addRateLimitHeaders(
   headers: Record<string, string>,
   { requests }: RateLimits,
@@ -108,7 +106,7 @@ type RefusalGroup = 'anonymous' | 'known' | 'refresh'
  */
 const maxRefusalsPerMinute = { each: 10, all: 60 } as const
 
-/** Error codes that the audit log records: an invalid or insufficient credential. */
+/** An invalid or insufficient credential. */
 const recordedCodes: ReadonlySet<string> = new Set([
   'invalid_token',
   'token_expired',
@@ -117,7 +115,6 @@ const recordedCodes: ReadonlySet<string> = new Set([
   'forbidden',
 ])
 
-/** Creates the limits of recorded refusals. */
 function createRefusalBounds(now: () => Date): RefusalBounds {
   return {
     each: createRateLimit(maxRefusalsPerMinute.each, now),
@@ -126,7 +123,6 @@ function createRefusalBounds(now: () => Date): RefusalBounds {
   }
 }
 
-/** True if the audit log may record one more refusal of this user or network. */
 export function mayRecordRefusal(
   { refusals }: { readonly refusals: RefusalBounds },
   group: RefusalGroup,
@@ -137,7 +133,6 @@ export function mayRecordRefusal(
   return may
 }
 
-/** True for an error code that the audit log records. */
 export function isRecordedCode(code: string | undefined): code is string {
   return code !== undefined && recordedCodes.has(code)
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { resolve } from '../database/reference.ts'
 
-/** A logged request, without query, headers and body, which may contain secrets. */
+/** Without query, headers and body, which may contain secrets. */
 export interface LogEntry {
   readonly time: string
   readonly requestId: string
@@ -17,7 +17,7 @@ export interface LogEntry {
   readonly cause?: unknown
 }
 
-/** Formats a log entry as one line of JSON, LF included. */
+/** One line of JSON, LF included. */
 export function logLine(entry: LogEntry): string {
   const { time, requestId, method, path, status, durationMs, userId, credential, code, cause } = entry
   const level = status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info'
@@ -73,7 +73,7 @@ async function loggedPerson(database: Database, part: string): Promise<string> {
   return (await findUserId(database, decoded(part))) ?? masked
 }
 
-/** Returns the logged form of a step of a path; `before` is the step before it. */
+/** `before` is the step before it. */
 async function loggedStep(database: Database, part: string, before: string): Promise<string> {
   const text = decoded(part)
   const named = /^email:/.test(text) || (/^ext:/.test(text) && ['users', 'learners'].includes(before))

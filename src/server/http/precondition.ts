@@ -9,7 +9,7 @@ interface EntityTag {
 /** Entity tag of the stored version; null if nothing is stored. */
 type Current = string | null
 
-/** The conditions of a request (RFC 9110 §13.1). */
+/** RFC 9110 §13.1. */
 export class Preconditions {
   readonly #ifMatch: Condition | null
   readonly #ifNoneMatch: Condition | null

@@ -5,18 +5,16 @@ import type { Bucket } from './limits.ts'
 import type { Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** A request's reply, with facts for the log and the limits. */
 export interface Answered {
   readonly reply: Reply
-  /** The caller, if identified. */
   readonly principal?: Actor | undefined
-  /** The bucket that the request was counted in; default that of its network. */
+  /** Default: that of the network. */
   readonly bucket?: Bucket | undefined
   /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
-/** Converts an error to a response: problem details, an OAuth error, or a page. */
+/** Returns problem details, an OAuth error, or a page. */
 export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
 
 export function refusalOf(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
@@ -24,7 +22,7 @@ export function refusalOf(context: RequestContext, error: unknown, refuse: Refus
   return { reply: refuse(fault, context), cause: fault.cause }
 }
 
-/** Creates a response with problem details (RFC 9457). */
+/** RFC 9457. */
 export function problemReply(fault: ProblemError, request: RequestContext): Reply {
   return {
     status: fault.status,

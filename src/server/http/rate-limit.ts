@@ -1,4 +1,3 @@
-/** Result of a request to a bucket. */
 interface Allowance {
   readonly allowed: boolean
   /** Whole requests left. */
@@ -7,15 +6,14 @@ interface Allowance {
   readonly resetSeconds: number
 }
 
-/** Token buckets by name, which refill evenly. */
+/** They refill evenly. */
 export interface TokenBuckets {
-  /** Takes tokens from a bucket, by default one; none if it has fewer. */
+  /** By default one; none if the bucket has fewer. */
   take(name: string, tokens?: number): Allowance
-  /** Like take, but leaves the tokens. */
+  /** Like `take`, but leaves the tokens. */
   peek(name: string, tokens?: number): Allowance
 }
 
-/** Token buckets of requests, `perMinute` each. */
 export interface RateLimit extends TokenBuckets {
   readonly perMinute: number
 }
@@ -25,10 +23,9 @@ interface Bucket {
   atMs: number
 }
 
-/** Maximum buckets, about a megabyte; the least recently used one is dropped. */
+/** About a megabyte; the least recently used one is dropped. */
 const maxBuckets = 10_000
 
-/** Creates a token bucket rate limit. */
 export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
@@ -68,13 +65,12 @@ export function createTokenBuckets(capacity: number, refillMs: number, now: () =
   }
 }
 
-/** A cache that evicts the least recently used entry. */
+/** Evicts the least recently used entry. */
 interface LruCache<Value> {
-  /** Returns the value with this name; creates it if it is missing. */
   use(name: string, make: () => Value): Value
 }
 
-/** Creates a cache of at most `maxEntries` values. Relies on the insertion order of Map. */
+/** Relies on the insertion order of Map. */
 function createLruCache<Value>(maxEntries: number): LruCache<Value> {
   const values = new Map<string, Value>()
   let newest: string | undefined

@@ -9,14 +9,13 @@ import { type AppOptions, originOf, type RequestContext } from './request-contex
 
 const anonymous: Actor = { userId: null, credential: null }
 
-/** A refused request, and its actor. */
 export interface Refused {
   readonly action: 'request.refused' | 'session.refused'
   /**
    * Absent without a valid credential; the audit log then records an expired or revoked one, if it is known.
    */
   readonly actor?: Actor | undefined
-  /** The user that the request was about, if any. */
+  /** Null unless the request was about a user. */
   readonly subjectId: string | null
   readonly details: Readonly<Record<string, unknown>>
 }
@@ -66,7 +65,6 @@ export async function recordRefusedRequest(
   })
 }
 
-/** A key or grant, and its owner. */
 interface ShownCredential {
   readonly userId: string
   readonly credential: string

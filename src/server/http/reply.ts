@@ -5,23 +5,22 @@ import type { Actor } from '../changes/writing.ts'
 import type { Page } from '../database/keyset.ts'
 import type { Preconditions } from './precondition.ts'
 
-/** Characters of a digest, six bits each; enough to be unique. */
+/** Of a digest, six bits each; enough to be unique. */
 const tagLength = 22
 
-/** Response of a route, before the common headers are added. */
+/** Before the common headers are added. */
 export interface Reply {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
   readonly code?: string
-  /** The principal that signs in with the reply, for the log. */
+  /** Signs in with the reply; for the log. */
   readonly principal?: Actor | undefined
   /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
-/** A success with a streamed body and its headers. */
 export class Streamed {
   readonly headers: Readonly<Record<string, string>>
   readonly chunks: AsyncIterable<string>
@@ -32,7 +31,7 @@ export class Streamed {
   }
 }
 
-/** A success that never changes while the program runs: formatted and hashed once. */
+/** Never changes while the program runs: formatted and hashed once. */
 export class Constant {
   readonly body: string
   readonly etag: string
@@ -43,10 +42,10 @@ export class Constant {
   }
 }
 
-/** A success whose body is JSON text already, such as the JSON of a row. */
+/** JSON text already, such as the JSON of a row. */
 export class Written {
   readonly body: string
-  /** Values repeated in response headers. */
+  /** Repeated in response headers. */
   readonly headerValues: { readonly version?: number; readonly nextCursor?: string | null }
 
   constructor(body: string, headerValues: Written['headerValues']) {
@@ -55,7 +54,7 @@ export class Written {
   }
 }
 
-/** Returns a page of items that are JSON text already. */
+/** The items are JSON text already. */
 export function writePage({ data, ...rest }: Page<string>): Written {
   return new Written(`{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
 }
@@ -135,7 +134,7 @@ export function handlingOf({ lenient }: Operation, { prefer }: HttpHeaders): Han
   return handling === 'strict' || (handling === 'lenient' && lenient !== undefined) ? handling : null
 }
 
-/** Adds the applied preference to a reply (RFC 7240 §3). */
+/** The applied preference (RFC 7240 §3). */
 export function withHandling(reply: Reply, handling: Handling | null): Reply {
   if (handling === null) return reply
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `handling=${handling}` } }

@@ -6,19 +6,17 @@ const maxBytes = 1024 * 1024
 const maxFormBytes = 128 * 1024
 const maxFields = 100
 
-/** A body as received and as parsed. */
 export interface RequestBody {
   readonly bytes: Uint8Array
   readonly value: unknown
 }
 
 const mergePatchType = 'application/merge-patch+json'
-/** Media types of a PATCH. */
 export const patchTypes = [mergePatchType, 'application/json'] as const
 
 const nothing: RequestBody = { bytes: new Uint8Array(), value: undefined }
 
-/** Reads a JSON body of at most 1 MiB; throws 413, 415 and 400. */
+/** At most 1 MiB; throws 413, 415 and 400. */
 export async function readJsonBody(request: HttpRequest, merge: boolean): Promise<RequestBody> {
   requireType(request, merge ? ['application/json', mergePatchType] : ['application/json'])
   const bytes = await readBytes(request)
@@ -36,7 +34,7 @@ export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   throw new ProblemError('content_too_large', `The form has more than ${maxFields} fields.`)
 }
 
-/** Reads and ignores the body of an operation without one; it may be empty or any JSON object. */
+/** It may be empty or any JSON object. */
 export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return nothing
   return { bytes: await readBytes(request), value: undefined }
@@ -66,7 +64,7 @@ export function requireType({ method, headers }: HttpRequest, types: readonly st
 /** Header of a 415 with the accepted types (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
-/** Reads the bytes of a body; throws 413 above the maximum. */
+/** Throws 413 above the maximum. */
 export async function readBytes({ headers, body }: HttpRequest, maxLength = maxBytes): Promise<Uint8Array> {
   if (Number(headers['content-length'] ?? 0) > maxLength) throw tooLarge(maxLength)
   if (body === undefined) return nothing.bytes

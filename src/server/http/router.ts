@@ -1,10 +1,9 @@
-/** A route's method and path; the path has `:name` for each parameter, and may end in `*`. */
+/** The path has `:name` for each parameter, and may end in `*`. */
 export interface Place {
   readonly method: string
   readonly path: string
 }
 
-/** Result of routing. */
 export type Found<P extends Place> =
   | {
       readonly place: P
@@ -15,19 +14,16 @@ export type Found<P extends Place> =
   /** The path exists, but not for this method: the allowed methods, and one of its places. */
   | { readonly place: P; readonly allow: string; readonly params?: never }
 
-/** Finds the place for a method and a path; undefined for an unknown path. HEAD is routed like GET. */
+/** Undefined for an unknown path. HEAD is routed like GET. */
 export type Router<P extends Place> = (method: string, path: string) => Found<P> | undefined
 
-/** The places of one path, by method. */
 interface Branch<P extends Place> {
   readonly byMethod: ReadonlyMap<string, P>
   /** Names of the parameters, and their positions in the path. */
   readonly names: readonly (readonly [string, number])[]
-  /** Position among all places. */
   readonly rank: number
 }
 
-/** The possible next steps of a path. */
 interface Step<P extends Place> {
   readonly named: Map<string, Step<P>>
   any?: Step<P>
@@ -35,7 +31,7 @@ interface Step<P extends Place> {
   readonly below: Branch<P>[]
 }
 
-/** Creates a router for these places; the first of several matches wins. */
+/** The first of several matches wins. */
 export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
   const root: Step<P> = emptyStep()
   for (const [path, all] of Map.groupBy(places, ({ path }) => path)) addBranch(root, path, all, places)

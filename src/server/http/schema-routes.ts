@@ -13,7 +13,7 @@ import type {
 } from './handler.ts'
 import { parseBody, parseQuery, parseResource } from './validation.ts'
 
-/** Returns the routes of a resource: a missing handler does not compile. */
+/** A missing handler does not compile. */
 export function routesOf<Group extends Readonly<Record<string, Operation>>>(
   group: Group,
   handlers: {
@@ -40,7 +40,7 @@ export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
   return parseBody(call.operation.body, call.rawBody) as Body<O>
 }
 
-/** Validates a body merged into the stored resource, if any; throws 422. */
+/** Merged into the stored resource, if any; throws 422. */
 export function resourceOf<Schema extends z.ZodObject>(
   call: Call,
   schema: Schema,

@@ -49,7 +49,7 @@ export function parseResource<Schema extends z.ZodObject>(
   return parsed.data as z.output<Schema>
 }
 
-/** Validates a body by its schema; throws 422 with all faults. */
+/** Throws 422 with all faults. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const faults = findBoundedFaults(body, schema instanceof z.ZodObject ? schema.shape : {})
   const parsed = schema.safeParse(body, { reportInput: true })
@@ -112,7 +112,7 @@ function addUnknownFields(
   }))
 }
 
-/** Validates a query by its schema; throws 400 with all faults, including unknown and repeated parameters. */
+/** Throws 400 with all faults, including unknown and repeated parameters. */
 export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema | undefined,
   search: string,
@@ -200,12 +200,11 @@ export class Faults {
   readonly #reported = new Map<string, Fault>()
   #more = 0
 
-  /** Reported faults, each place once for each code. */
+  /** Each place once for each code. */
   get reported(): readonly Fault[] {
     return [...this.#reported.values()]
   }
 
-  /** Number of further faults. */
   get more(): number {
     return this.#more
   }
@@ -218,7 +217,7 @@ export class Faults {
     this.addEach([fault], () => fault)
   }
 
-  /** Adds a fault for each item; creates it only if it is reported. */
+  /** Creates a fault only if it is reported. */
   addEach<Thing>(things: readonly Thing[], faultOf: (thing: Thing) => Fault): void {
     for (const [index, thing] of things.entries()) {
       if (this.#reported.size >= maxReported) {
@@ -239,7 +238,6 @@ function truncatePlace(place: string): string {
   return place.length <= maxPlaceLength ? place : `${place.slice(0, maxPlaceLength).toWellFormed()}…`
 }
 
-/** Detail of a fault for text that cannot be stored. */
 const unstorableText = 'must be well-formed Unicode without U+0000'
 
 /**
@@ -253,7 +251,7 @@ export function findStructuralFaults(body: unknown): Faults {
   return faults
 }
 
-/** Adds the faults of a value at a path, which is used as a stack. */
+/** The path is used as a stack. */
 function addStructuralFaults(faults: Faults, path: PropertyKey[], value: unknown): void {
   const add = (code: string, detail: string) => faults.add({ pointer: pointerOf(path), code, detail })
   const addOfMember = (step: PropertyKey, member: unknown) => {

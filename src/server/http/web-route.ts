@@ -5,14 +5,12 @@ import { type Answered, type Refuse, refusalOf } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
 import type { AppOptions, RequestContext } from './request-context.ts'
 
-/** A request to a web route. */
 export interface Visit {
   readonly academy: AppOptions
   /** The academy's database, or the transaction of the request. */
   readonly database: Database
   readonly limits: RateLimits
   readonly request: RequestContext
-  /** Values of each `:name` of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** Base URL that the client uses, without a trailing slash: the issuer of RFC 8414 §2. */
@@ -21,7 +19,6 @@ export interface Visit {
   readonly base: string
 }
 
-/** Returns a visit that uses a transaction. */
 export function withTransaction<V extends Visit>(
   visit: V,
   database: Transaction,
@@ -30,32 +27,31 @@ export function withTransaction<V extends Visit>(
 }
 
 export interface Handled {
-  /** The user or application, if it is known before the response. */
+  /** If it is known before the response. */
   readonly principal?: Actor | undefined
-  /** Rate limit bucket, if it is not that of the client's network. */
+  /** Absent for that of the client's network. */
   readonly bucket?: Bucket | undefined
-  /** Does the work, after the request has been counted. */
+  /** After the request has been counted. */
   readonly reply: () => Reply | Promise<Reply>
 }
 
-/** A route that is no operation of the API: a page, a part of OAuth, the inbox of deliveries, or OneRoster. */
+/** No operation of the API: a page, a part of OAuth, the inbox of deliveries, or OneRoster. */
 export interface WebRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Absolute path, with `:name` for each parameter. */
+  /** With `:name` for each parameter. */
   readonly path: `/${string}`
-  /** True if the handler counts its requests itself. */
+  /** The handler counts its requests itself. */
   readonly countsItself?: true
-  /** Converts an error to a response. */
   readonly refuse: Refuse
   readonly handle: (visit: Visit) => Handled | Promise<Handled>
 }
 
-/** Returns the base URL that the client uses, without a trailing slash. */
+/** Without a trailing slash. */
 export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext, 'raw'>): string {
   return publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
 }
 
-/** Answers a request to a web route. Counts it by user or by network. */
+/** Counts the request by user or by network. */
 export async function answerWebRoute(
   academy: AppOptions,
   limits: RateLimits,

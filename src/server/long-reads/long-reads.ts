@@ -10,9 +10,9 @@ import { ReaderThread } from './thread.ts'
 
 export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
   readonly threads: number
-  /** File that a thread runs; default: this program's. */
+  /** Default: this program's. */
   readonly threadFile?: URL | undefined
-  /** Time until an idle thread is closed. */
+  /** An idle thread is closed after it. */
   readonly restMs: number
   /** Size of the write-ahead log beyond which slow clients are cut: it grows with each write while a snapshot is read. */
   readonly logBytes: number
@@ -22,7 +22,7 @@ export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimi
   readonly watchMs: number
 }
 
-/** Limits for an academy of a million enrolments on two cores. */
+/** For an academy of a million enrolments on two cores. */
 export const longReadLimits: LongReadLimits = {
   threads: 2,
   perOwner: 4,
@@ -41,7 +41,7 @@ export const longReadLimits: LongReadLimits = {
 
 const slowReason = 'The client reads too slowly while the data changes.'
 
-/** Answers long reads in threads, started on demand. After `close`, running, waiting and later reads throw 503. */
+/** Threads are started on demand. After `close`, running, waiting and later reads throw 503. */
 export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits
@@ -77,7 +77,7 @@ export class ThreadPool implements LongReads {
     await Promise.all([...this.#threads].map((thread) => thread.close()))
   }
 
-  /** Returns an idle thread, else a new one, else the one with the fewest requests. */
+  /** An idle thread, else a new one, else the one with the fewest requests. */
   #freeThread(): ReaderThread {
     const [least] = [...this.#threads]
       .filter((thread) => !thread.isAnswering)

@@ -1,29 +1,24 @@
 import { clientGone, type ProblemError, tooMany, unavailable } from '../problem-error.ts'
 
-/** Limits of concurrent and waiting long reads. */
 export interface QueueLimits {
   readonly perOwner: number
-  /** Maximum running reads. */
+  /** Running reads. */
   readonly inAll: number
-  /** Maximum replies being prepared: the number of threads. */
+  /** Replies being prepared: the number of threads. */
   readonly answering: number
   readonly waitingPerOwner: number
-  /** Maximum waiting reads. */
   readonly waitingInAll: number
   readonly waitMs: number
 }
 
-/** The place of a running long read. */
 export interface Slot {
   /** The reply has started; its body may still be read. */
   startReply(): void
-  /** The read has finished. */
   release(): void
 }
 
 const retryAfterSeconds = 5
 
-/** Running and waiting long reads, within limits. */
 export class ReadQueue {
   readonly #limits: QueueLimits
   readonly #runningByOwner = new Map<string, number>()
@@ -58,7 +53,6 @@ export class ReadQueue {
     }
   }
 
-  /** Starts waiting reads while there is room. */
   #startNext(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#remove(next)

@@ -10,13 +10,9 @@ import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
 import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
 
-// A thread that answers requests as the server does, on its own read-only connection.
-
-/** A body that is being sent. */
 interface Flow {
   /** Pieces that may be sent before the reader takes one more. */
   room: number
-  /** True if the reader is gone. */
   isGone: boolean
   resume: () => void
 }

@@ -1,15 +1,13 @@
 import { ProblemError } from '../problem-error.ts'
 import { maxPiecesAhead, type Piece } from './message.ts'
 
-/** Time limits of a body. */
 export interface BodyLimits {
-  /** Maximum time between two reads. */
+  /** Between two reads. */
   readonly idleMs: number
-  /** Maximum time for the whole body. */
+  /** For the whole body. */
   readonly totalMs: number
 }
 
-/** Receives notifications about the reader. */
 export interface Source {
   /** A piece was read; one more may be sent. */
   onRead(): void
@@ -17,16 +15,15 @@ export interface Source {
   onGone(): void
 }
 
-/** How a body ended: completely, or with an error that the reader gets. */
+/** An error is thrown to the reader. */
 type End = { readonly cause: unknown } | 'complete'
 
-/** A body that is pushed by a source and read by a client. Cuts a client that exceeds the time limits. */
+/** Pushed by a source and read by a client. Cuts a client that exceeds the time limits. */
 export class RelayedBody implements AsyncIterableIterator<Piece> {
   readonly #source: Source
   readonly #idle: NodeJS.Timeout
   readonly #late: NodeJS.Timeout
   readonly #pieces: Piece[] = []
-  /** A read that waits for a piece. */
   #pending: PromiseWithResolvers<IteratorResult<Piece>> | undefined
   #end: End | undefined
 
@@ -54,27 +51,26 @@ export class RelayedBody implements AsyncIterableIterator<Piece> {
     pending.resolve({ done: false, value: piece })
   }
 
-  /** Ends the body after the buffered pieces. */
+  /** After the buffered pieces. */
   complete(): void {
     this.#close('complete')
   }
 
-  /** Makes reads throw `cause` after the buffered pieces. */
+  /** Reads throw `cause` after the buffered pieces. */
   fail(cause: unknown): void {
     this.#close({ cause })
   }
 
-  /** Ends the body as if the reader were gone. */
+  /** As if the reader were gone. */
   abandon(): void {
     this.#drop('complete')
   }
 
-  /** Cuts a slow reader: the next read throws 408. */
+  /** The next read throws 408. */
   cut(why: string): void {
     this.#drop({ cause: new ProblemError('request_timeout', why) })
   }
 
-  /** True while the buffer is full. */
   get isFull(): boolean {
     return this.#pieces.length >= maxPiecesAhead
   }

@@ -18,12 +18,12 @@ const maxYoungMiB = 3
 /** A client as fast as the thread has a full buffer now and then. */
 const maxFullChecks = 3
 
-/** A thread that answers requests. It calls `onEnd` once it accepts no more of them. */
+/** Calls `onEnd` once it accepts no more requests. */
 export class ReaderThread {
   readonly #worker: Worker
   readonly #limits: BodyLimits
   readonly #tasks = new Map<number, Task>()
-  /** The request whose reply has not started yet. */
+  /** Its reply has not started yet. */
   #answering: number | undefined
   #lastId = 0
 
@@ -57,17 +57,16 @@ export class ReaderThread {
     })
   }
 
-  /** Number of requests in progress. */
   get load(): number {
     return this.#tasks.size
   }
 
-  /** True until the reply of the last request has started; the thread cannot begin another one. */
+  /** The thread cannot begin another request. */
   get isAnswering(): boolean {
     return this.#answering !== undefined
   }
 
-  /** Answers a request and releases its slot. Throws if the thread ends before. */
+  /** Releases the slot. Throws if the thread ends before. */
   answer(request: RequestContext, principal: Principal | undefined, slot: Slot): Promise<Reply> {
     this.#lastId += 1
     const id = this.#lastId
@@ -156,7 +155,6 @@ export class ReaderThread {
   }
 }
 
-/** A request in progress. */
 interface Task {
   readonly slot: Slot
   readonly resolve: (reply: Reply) => void

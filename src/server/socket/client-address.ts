@@ -37,7 +37,7 @@ export function createProxyTest(proxies: readonly string[]): (address: string) =
   }
 }
 
-/** Returns the last address before the proxies, or the last known one if a proxy named none. */
+/** The last known one if a proxy named none. */
 function clientIn(
   way: readonly (string | null)[],
   peer: string,
@@ -52,7 +52,7 @@ function clientIn(
   return known
 }
 
-/** Returns the `for=` of each element of Forwarded (RFC 7239 §4); null for one that is not an address. */
+/** RFC 7239 §4; null for an element that is not an address. */
 function forwardedFor(header: string): (string | null)[] {
   return header.split(',').map((element) => {
     const pair = element.split(';').find((one) => /^\s*for=/i.test(one))
@@ -60,7 +60,7 @@ function forwardedFor(header: string): (string | null)[] {
   })
 }
 
-/** Returns the address of a node, without its port (RFC 7239 §6); null for `unknown` and obfuscated names. */
+/** Without its port (RFC 7239 §6); null for `unknown` and obfuscated names. */
 function addressIn(node: string): string | null {
   const text = node.trim().toLowerCase()
   const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d{1,5}$/, '$1')

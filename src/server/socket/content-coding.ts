@@ -43,7 +43,7 @@ const coders = {
 type Coding = keyof typeof coders
 const codings = Object.keys(coders) as Coding[]
 
-/** Minimum length; a shorter body fits one packet. */
+/** A shorter body fits one packet. */
 const minLength = 1400
 /**
  * Maximum length to compress synchronously; below it, switching to the thread pool takes longer than the
@@ -83,7 +83,7 @@ function isWorthIt({ method }: HttpRequest, headers: HttpHeaders, body: HttpBody
   return (typeof body !== 'string' && !(body instanceof Uint8Array)) || body.length >= minLength
 }
 
-/** Returns the client's preferred coding; undefined for none. */
+/** Undefined for none. */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return undefined
@@ -113,7 +113,7 @@ function compressBody(body: HttpBody, coder: Coder): HttpBody | Promise<HttpBody
   return body.length <= maxSyncLength ? coder.now(body) : coder.soon(body)
 }
 
-/** Compresses a stream with backpressure and flushes each piece, so that it can be read at once. */
+/** With backpressure; flushes each piece, so that it can be read at once. */
 async function* compressStream(
   body: AsyncIterable<string | Uint8Array>,
   coder: Coder,
@@ -147,7 +147,7 @@ function removeCodings(list: string): string {
   return list.replaceAll(/\+(?:br|gzip)"/g, '"')
 }
 
-/** Sets the tag of the client's representation in a 304. */
+/** The tag of the client's representation, in a 304. */
 function withKnownTag({ headers: asked }: HttpRequest, headers: HttpHeaders): HttpHeaders {
   const { etag } = headers
   if (etag === undefined) return headers

@@ -42,7 +42,7 @@ export function drainOf(server: Server): (limitMs: number) => Promise<void> {
     })
 }
 
-/** Wraps a transport; `ended` waits for all its work, which continues after a client disconnects. */
+/** `ended` waits for all work, which continues after a client disconnects. */
 export function trackWork(transport: Transport): { handle: Transport; ended: () => Promise<void> } {
   const none = Promise.withResolvers<void>()
   let open = 0

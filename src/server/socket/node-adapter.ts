@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import type { ClientAddress } from './client-address.ts'
 
-/** Called for a response that could not be completed; its head may already have been sent as a success. */
+/** The head of the response may already have been sent as a success. */
 type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
 
-/** How long a refused body is drained: until the client is silent, and never longer than the second limit. */
+/** A refused body is drained until the client is silent, and never longer than the second limit. */
 const silenceMs = 5_000
 const lingerMs = 30_000
 
@@ -31,7 +31,6 @@ export function createNodeListener(
   }
 }
 
-/** A request of Node's server. */
 class NodeRequest implements HttpRequest {
   readonly method: string
   readonly url: string
@@ -71,7 +70,7 @@ function createGoneSignal(outgoing: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** Sends a response; an available body gets a Content-Length. */
+/** An available body gets a Content-Length. */
 export function send(
   { status, headers, body }: HttpResponse,
   incoming: IncomingMessage,
@@ -115,7 +114,7 @@ async function sendAmidBody(
   outgoing.end()
 }
 
-/** Writes a stream with backpressure; stops if the reader has gone. */
+/** With backpressure; stops if the reader has gone. */
 async function writeStream(
   body: AsyncIterable<string | Uint8Array>,
   outgoing: ServerResponse,

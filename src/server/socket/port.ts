@@ -30,26 +30,23 @@ import {
   type TlsFiles,
 } from './socket-server.ts'
 
-/** Where a server listens, and which requests it accepts there. */
 export interface PortOptions {
   readonly host: string
-  /** 0 for any free port. */
+  /** 0 for any free one. */
   readonly port: number
-  /** Host names that requests may have, besides the loopback ones. */
+  /** Besides the loopback ones. */
   readonly allowHosts: readonly string[]
   readonly publicUrl: string | undefined
-  /** Origins whose pages may read responses (Fetch standard, CORS). */
+  /** Their pages may read responses (Fetch standard, CORS). */
   readonly corsOrigins: readonly string[]
-  /** Trusted proxies, by address or network. */
+  /** By address or network. */
   readonly trustedProxies?: readonly string[]
-  /** Serve https with this certificate; plain http without. */
+  /** Plain http without a certificate. */
   readonly tls?: TlsFiles | undefined
-  /** Maximum concurrent connections. */
   readonly connections?: ConnectionCap
   readonly timeouts?: typeof slowClientTimeouts
 }
 
-/** Parts of a server that its port uses. */
 interface PortParts {
   readonly now: () => Date
   readonly newId: IdMaker
@@ -102,13 +99,12 @@ export class Port {
     this.#refuseInvalid()
   }
 
-  /** Starts listening; throws if the port is in use. */
+  /** Throws if the port is in use. */
   async listen(): Promise<void> {
     const { host, port } = this.#options
     await once(this.#server.listen(port, host), 'listening')
   }
 
-  /** URL that the port listens on. */
   get url(): string {
     const { host, tls } = this.#options
     // A TCP server has an address object.
@@ -116,7 +112,6 @@ export class Port {
     return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
   }
 
-  /** True once there is a transport. */
   get isAnswering(): boolean {
     return this.#listener !== undefined
   }
@@ -154,7 +149,6 @@ export class Port {
     return this.#drain(limitMs)
   }
 
-  /** Closes the port and all its connections. */
   abort(): void {
     this.#server.close()
     this.#server.closeAllConnections()

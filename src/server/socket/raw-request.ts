@@ -13,7 +13,7 @@ const maxHostLength = 260
 const maxHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
-/** Returns the host names, without ports, that requests to this server may have. */
+/** Without ports. */
 export function allowedHostsOf({
   host,
   allowHosts,
@@ -74,7 +74,7 @@ function refusalOfPath(target: string): ProblemError | undefined {
   return new ProblemError('invalid_parameter', 'The path cannot contain a backslash.')
 }
 
-/** True if a header is repeated. Names and values alternate in Node's raw headers. */
+/** Names and values alternate in Node's raw headers. */
 function isRepeated(raw: readonly string[], name: string): boolean {
   let seen = false
   for (let index = 0; index < raw.length; index += 2) {
@@ -126,7 +126,6 @@ export function refusalOfRaw(error: ParserError): ProblemError {
   return new ProblemError('headers_too_large', detail)
 }
 
-/** An error of Node's parser, with the bytes that it parsed. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
@@ -155,7 +154,6 @@ function headersOf({ headers }: ProblemError, requestId: string): Record<string,
   return { ...everyHeader, ...headers, 'content-type': 'application/problem+json', 'x-request-id': requestId }
 }
 
-/** Returns the log entry of a request that does not reach the app. */
 export function entryOf(
   refusal: ProblemError,
   requestId: string,

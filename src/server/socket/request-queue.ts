@@ -6,11 +6,9 @@ export const maxQueued = 100
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
-/** The queue of a connection. */
 interface Line {
-  /** True while a request is being answered. */
   isBusy: boolean
-  /** Requests behind it. */
+  /** Behind the one that is being answered. */
   readonly waiting: Exchange[]
 }
 

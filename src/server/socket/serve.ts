@@ -20,42 +20,40 @@ import { keepInOrder } from '../upkeep.ts'
 import { trackWork } from './drain.ts'
 import { Port, type PortOptions } from './port.ts'
 
-/** Options for serving an academy on a socket. */
 export interface ServeOptions extends PortOptions {
-  /** Database file; created if it is missing. */
+  /** Created if it is missing. */
   readonly path: string
-  /** PostgreSQL database to serve instead of a file. */
+  /** Served instead of a file. */
   readonly postgres?: PostgresOptions | undefined
-  /** File of the key that encrypts secrets on PostgreSQL; without one, none can be stored there. */
+  /** Encrypts secrets on PostgreSQL; without one, none can be stored there. */
   readonly encryptionKeyFile?: string | undefined
-  /** Hosts and networks that it may send requests to, besides public ones. */
+  /** Besides public ones. */
   readonly webhookAllow?: readonly string[] | undefined
-  /** Variables with proxies for outgoing requests; none by default. */
+  /** Variables with proxies; none by default. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Requests per minute for each user; 0 for no limit. */
+  /** For each user; 0 for no limit. */
   readonly perMinute: number
   /** Create a password for the first admin if there is none; takes a tenth of a second. */
   readonly firstPassword?: boolean
-  /** Cost of checking a password; default a tenth of a second. */
+  /** Default: a tenth of a second. */
   readonly passwordCost?: PasswordCost | undefined
-  /** Create an admin key also for an existing academy. */
+  /** Also for an existing academy. */
   readonly adminKey?: boolean
   /** The academy ends with its process: writes do not wait for the disk. */
   readonly temporary?: boolean
-  /** Called with one entry per request, as `formatLog` formats it. */
+  /** One entry per request, as `formatLog` formats it. */
   readonly writeLog: (line: string) => void
-  /** Formats a log entry, LF included; default one line of JSON. */
+  /** LF included; default: one line of JSON. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
-  /** Fixed time, ISO 8601, for reproducible tests. */
+  /** ISO 8601, for reproducible tests. */
   readonly fixedTime?: string | undefined
-  /** Generates the ids; default by time and randomness. */
+  /** Default: by time and randomness. */
   readonly ids?: IdMaker | undefined
-  /** Receives the events of all changes, whether an endpoint subscribes to them or not. */
+  /** Also those that no endpoint subscribes to. */
   readonly onEvents?: OnEvents | undefined
-  /** Observes a long upgrade, during which only the route `/health` is available. */
+  /** During a long upgrade only the route `/health` is available. */
   readonly upgrade?: UpgradeWatch
-  /** Limits of exports and reports. */
   readonly longReads?: Partial<LongReadLimits>
   /** Timers of the rounds that send messages; default those of the process. */
   readonly timers?: Pick<DispatcherParts, 'later' | 'elapsedMs'>
@@ -66,7 +64,7 @@ export interface RunningServer extends FirstSecrets {
   readonly url: string
   /** URL that it listens on. */
   readonly address: string
-  /** How far this machine's clock is ahead of the database's, in milliseconds; negative if it is behind. */
+  /** Ahead of the database's; negative if it is behind. */
   readonly clockAheadMs: number
   /** Why stored secrets cannot be decrypted, a sentence; undefined if they can, or there are none. */
   readonly encryptionTrouble: string | undefined
@@ -77,7 +75,7 @@ export interface RunningServer extends FirstSecrets {
 const drainMs = 30_000
 const retrySeconds = 10
 
-/** Serves an academy over HTTP; throws DatabaseError, and the listen error if the port is in use. */
+/** Throws DatabaseError, and the listen error if the port is in use. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, postgres, perMinute, writeLog, fixedTime, passwordCost, publicUrl } = options
   const { now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime)) } = options
@@ -151,7 +149,7 @@ function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: 
   return names.every(isLocal) && trustedProxies.length === 0
 }
 
-/** Opens the academy of a listening server; closes the port if that fails. */
+/** Closes the port if that fails. */
 async function openOrClose(
   port: Port,
   { path, postgres, upgrade, ids, temporary }: ServeOptions,
@@ -168,7 +166,7 @@ async function openOrClose(
   }
 }
 
-/** Returns a store for an academy that is being upgraded: each use throws 503. */
+/** For an academy that is being upgraded: each use throws 503. */
 function createUpgradingStore(): Store {
   return createDeferredStore(sqliteDialect, async () => {
     throw unavailable('The academy is being upgraded for this version of the server.', retrySeconds)

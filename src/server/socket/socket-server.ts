@@ -20,7 +20,7 @@ export const slowClientTimeouts = {
   connectionsCheckingInterval: 1_000,
 }
 
-/** Creates an HTTP server, or HTTPS (TLS 1.2 and above, RFC 8996) if there is a certificate. */
+/** HTTPS (TLS 1.2 and above, RFC 8996) if there is a certificate. */
 export function createSocketServer(
   tls: TlsFiles | undefined,
   timeouts: typeof slowClientTimeouts,
@@ -62,7 +62,7 @@ function isSecureHost(url: string): boolean {
   return protocol === 'https:' && isName && !/(^|\.)localhost\.?$/.test(hostname)
 }
 
-/** Maximum concurrent connections: in total, and from one network. */
+/** In total, and from one network. */
 export interface ConnectionCap {
   readonly whole: number
   readonly each: number
