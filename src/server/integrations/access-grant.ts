@@ -4,19 +4,19 @@ import type { Call } from '../http/handler.ts'
 import { OutgoingError, type OutgoingResponse } from '../outgoing/outgoing.ts'
 import { type Integration, secretOf } from './integration.ts'
 
-/** An access token of another system that was granted for a refresh token (RFC 6749 §6). */
+/** Granted for a refresh token (RFC 6749 §6). */
 export interface AccessGrant {
   readonly token: string
-  /** Granted scopes; null if the system does not say. */
+  /** Null if the system does not say. */
   readonly scopes: readonly string[] | null
 }
 
-/** A refused or failed grant. The message is a clause without a secret. */
+/** The message is a clause without a secret. */
 export class GrantError extends Error {
   override readonly name = 'GrantError'
   /** `ended`: a user has to sign in again; `client`: the client is unknown; `scope`: the scopes are unknown; `busy`: another attempt may work. */
   readonly reason: 'ended' | 'client' | 'scope' | 'busy' | 'answer'
-  /** Seconds to wait if the system is busy. */
+  /** Seconds; for a busy system. */
   readonly retryAfter: number
 
   constructor(
@@ -34,7 +34,7 @@ type GrantCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
 
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
-/** Lifetime of an access token whose response does not say it. */
+/** If the response does not say it. */
 const assumedSeconds = 300
 /** Time before its end at which a token is replaced. */
 const marginMs = 60_000
@@ -46,7 +46,7 @@ interface Cached {
 /** Maximum number of tokens in memory: an academy has an integration for each kind of system. */
 const maxGrants = 20
 
-/** Access tokens in memory, by academy and the sealed secrets that they are granted for. */
+/** By academy and the sealed secrets that they are granted for. */
 const grantsByAcademy = new WeakMap<Sealing, Map<string, Cached>>()
 
 /**
@@ -113,7 +113,6 @@ async function requestClientGrant(
   }
 }
 
-/** Forgets the access token of an integration, which the other system has refused. */
 export function forgetAccess(
   { refreshToken, clientSecret, clientId, tokenUrl }: Integration,
   { sealing }: Pick<Call, 'sealing'>,

@@ -16,14 +16,13 @@ import { findUser, type UserRow } from '../users/user-row.ts'
 import type { Integration } from './integration.ts'
 import { resolveIdentities } from './resolve-identities.ts'
 
-/** The transaction of an event, and its delivery. */
 export interface Applying {
   readonly call: ProgressCall
   readonly integration: Pick<Integration, 'lmsKind' | 'gradeToProgress'>
   readonly deliveryId: string
 }
 
-/** Applies an event; an error that prevents this becomes its outcome. */
+/** An error that prevents this becomes the outcome. */
 export async function applyEvent(applying: Applying, event: LmsEvent): Promise<Outcome> {
   if (event.type === 'ignored') return { ...noEffect, status: 'ignored', reason: event.reason }
   const { call, integration } = applying
@@ -51,7 +50,7 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   }
 }
 
-/** Returns the outcome of an error: unmatched for an unknown subject, stale if something newer is stored. */
+/** Unmatched for an unknown subject, stale if something newer is stored. */
 function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
   const { code, message: detail, errors } = error
   const outcome = { ...noEffect, reason: errors?.[0]?.code ?? code, detail }
@@ -134,21 +133,20 @@ async function setProgressOfGrade(
   return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
 }
 
-/** Rounds to four decimals. */
+/** To four decimals. */
 function rounded(percentage: number): number {
   return Math.round(percentage * 1e4) / 1e4
 }
 
-/** The user and the course of an event, if they are known. */
+/** Null if unknown. */
 export interface Subject {
   readonly userId: string | null
   readonly courseId: string | null
 }
 
-/** Result of an event. */
 export interface Outcome extends Subject {
   readonly status: Delivery['status']
-  /** Why nothing was done, in one word; null if something was. */
+  /** In one word; null if something was done. */
   readonly reason: string | null
   /** The reason as a sentence, if there is more to say. */
   readonly detail: string | null
@@ -157,7 +155,7 @@ export interface Outcome extends Subject {
   readonly progress: Progress | null
 }
 
-/** Outcome of an event without effect, less its status. */
+/** Without the status. */
 export const noEffect: Omit<Outcome, 'status'> = {
   reason: null,
   detail: null,
@@ -168,20 +166,19 @@ export const noEffect: Omit<Outcome, 'status'> = {
   progress: null,
 }
 
-/** Reasons that a change of the integration can remove. */
+/** A change of the integration can remove these. */
 const replayableReasons: readonly string[] = ['no_maximum']
 
-/** True if a delivery is finished. */
 export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
   return status === 'applied' || status === 'stale'
 }
 
-/** True if the payload may be needed again; that of an unrelated event is not stored. */
+/** The payload of an unrelated event is not stored. */
 export function mayNeedBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')
 }
 
-/** Reads the event of a payload; returns the fault of a malformed one. */
+/** The fault of a malformed payload. */
 export function readEventOrFault(
   kind: LmsKind,
   body: JsonObject,

@@ -3,15 +3,14 @@ import type { Call } from '../http/handler.ts'
 import { type AccessGrant, forgetAccess, GrantError, grantAccess } from './access-grant.ts'
 import type { Integration } from './integration.ts'
 
-/** How to sign in to Google Classroom, in messages. */
 export const signInAgain = 'sign in with: learnctl integrations sign-in classroom'
 
-/** Access of an integration: a token, or why there is none, as a clause. */
+/** A token, or why there is none, as a clause. */
 export type Access =
   | { readonly grant: AccessGrant; readonly trouble: null }
   | { readonly grant: null; readonly trouble: string; readonly isSignedIn: boolean }
 
-/** Requests access for a connection check. Throws 503 if a secret cannot be decrypted. */
+/** Throws 503 if a secret cannot be decrypted. */
 export async function checkSignIn(
   integration: Integration,
   call: Pick<Call, 'sealing' | 'outgoing' | 'now'>,
@@ -29,7 +28,7 @@ export async function checkSignIn(
   }
 }
 
-/** Returns the scopes of a grant as a clause, and whether it allows to read everything. */
+/** A clause, and whether the scopes allow to read everything. */
 export function describeScopes({ scopes }: AccessGrant): {
   readonly isEnough: boolean
   readonly detail: string

@@ -23,10 +23,9 @@ type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>
 
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
-/** Number of recent deliveries of all systems to search for the last one of this system. */
+/** Recent ones of all systems, to find the last one of this system. */
 const maxDeliveriesSearched = 1000
 
-/** Hints for systems that the server cannot reach. */
 const hintByTrouble: Partial<Record<OutgoingTrouble, string>> = {
   forbidden_address: ': to allow it, start the server with --webhook-allow',
 }
@@ -76,7 +75,7 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   return token !== undefined && isAccepted ? [...checks, ...(await checkRecords(integration, call))] : checks
 }
 
-/** Checks the sign-in of a user at Google, the granted scopes and the API. */
+/** The sign-in of a user at Google, the granted scopes and the API. */
 async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
   let access: Access
   try {
@@ -100,7 +99,7 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
   ]
 }
 
-/** Checks the client of a OneRoster provider, and the list of organisations in either version. */
+/** The client, and the list of organisations in either version. */
 async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl } = integration
   let grant: AccessGrant | undefined
@@ -190,7 +189,7 @@ function checkAccount({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
   return check('rootAccountUuid', 'ok', `events of ${rootAccountUuid} are verified with ${keys}`)
 }
 
-/** Checks the last delivery. A connection without any delivery yet is not a fault. */
+/** A connection without any delivery yet is not a fault. */
 async function checkLastDelivery({ lmsKind }: Integration, database: Database): Promise<Check> {
   const last = await database.one<{ received_at: string; event: string; status: string }>(sql`
     select received_at, event, status from (
@@ -210,14 +209,14 @@ function check(name: string, status: Check['status'], detail: string): Check {
   return { name, status, detail }
 }
 
-/** A request that the other system only answers to authenticated clients. */
+/** The other system answers it only to authenticated clients. */
 interface Probe {
   readonly request: Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** Returns the owner of the token from the response; undefined if the response is unexpected. */
+  /** Of the token; undefined if the response is unexpected. */
   readonly ownerOf: (answer: JsonObject) => string | undefined
 }
 
-/** The request to each system; null if it has none. Sources: docs/integrations.md. */
+/** Null if a system has none. Sources: docs/integrations.md. */
 const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Probe) | null>> = {
   // Canvas LMS API, Users: GET /api/v1/users/self.
   canvas: (baseUrl, token) => ({
@@ -270,7 +269,7 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
   standard: null,
 }
 
-/** Reads a response: the owner of the token, or why it was refused, as a clause. */
+/** The owner of the token, or why it was refused, as a clause. */
 function readProbeResponse(
   { status, headers, body }: OutgoingResponse,
   { ownerOf }: Probe,
@@ -315,7 +314,7 @@ function formatName(name: unknown, id: unknown): string {
   return id === undefined ? text : `${text} (id ${sanitize(String(id))})`
 }
 
-/** Sanitizes text of another system: short and on one line. */
+/** Text of another system: short and on one line. */
 function sanitize(text: string): string {
   return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
 }

@@ -84,13 +84,12 @@ async function applyAgain(call: Call, integration: Integration, row: DeliveryRow
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
 }
 
-/** Parses a stored payload. */
 function payloadOf(body: string): JsonObject {
   // The stored text was made from an object.
   return parseJson(body) as JsonObject
 }
 
-/** Replays a page of unmatched deliveries, by system and time of arrival. */
+/** A page, by system and time of arrival. */
 async function replayUnmatched(
   call: Call,
   { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },
@@ -124,7 +123,6 @@ const unmatchedOrder = {
   id: sql`d.id`,
 }
 
-/** Row of a delivery, with the current names of its learner and course. */
 interface DeliveryRow extends Row {
   readonly id: string
   readonly lms_kind: string
@@ -146,13 +144,12 @@ interface DeliveryRow extends Row {
   readonly processed_at: string
 }
 
-/** Columns of a delivery, from `webhook_deliveries d`. */
+/** From `webhook_deliveries d`. */
 const deliveryColumns = sql`d.id, d.lms_kind, d.delivery_key, d.event, d.status, d.reason, d.detail, d.missing,
   d.user_id, (select email from users where id = d.user_id) as user_email, d.course_id,
   (select title from courses where id = d.course_id) as course_title, d.item_id, d.grade_id, d.body, d.replays,
   d.received_at, d.processed_at`
 
-/** Converts a row to a delivery. */
 function toDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
@@ -175,12 +172,11 @@ function toDelivery(row: DeliveryRow): Delivery {
   }
 }
 
-/** Converts a row to a delivery with its payload. */
 function toDeliveryDetails(row: DeliveryRow): DeliveryDetails {
   return { ...toDelivery(row), body: row.body }
 }
 
-/** Returns the row of a delivery; throws 404. */
+/** Throws 404. */
 async function findDelivery(database: Database, id: string): Promise<DeliveryRow> {
   const row = await database.one<DeliveryRow>(
     sql`select ${deliveryColumns} from webhook_deliveries d where d.id = ${id}`,
@@ -189,7 +185,6 @@ async function findDelivery(database: Database, id: string): Promise<DeliveryRow
   return row
 }
 
-/** Returns the kind of a stored delivery. */
 export function kindOf({ lms_kind: kind }: Pick<DeliveryRow, 'lms_kind'>): LmsKind {
   return kind as LmsKind
 }

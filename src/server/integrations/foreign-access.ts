@@ -6,11 +6,10 @@ import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './acce
 import { signInAgain } from './classroom-check.ts'
 import { accessTokenOf, type Integration } from './integration.ts'
 
-/** Address and credential of another system. */
 export interface ForeignAccess {
   readonly baseUrl: string
   readonly token: string
-  /** True if another token may be accepted after this one was refused. */
+  /** Another token may be accepted after this one was refused. */
   readonly isRenewable: boolean
 }
 
@@ -63,7 +62,7 @@ async function clientAccess(integration: Integration, call: AccessCall): Promise
   )
 }
 
-/** Calls `ask` with the access of an integration; once more with a new token if the other system refuses the first. */
+/** Calls `ask` once more with a new token if the other system refuses the first. */
 export async function withAccess<Answer>(
   integration: Integration,
   call: AccessCall,

@@ -5,47 +5,46 @@ import type { Sealing } from '../access/sealing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
 
-/** A gradebook item of another system, for systems that send scores without a maximum. */
+/** For systems that send scores without a maximum. */
 export interface GradeItem {
   readonly name: string
   readonly maximum: number
   readonly weight: number | null
 }
 
-/** A stored secret: encrypted, with the parts that may be shown. */
+/** Encrypted, with the parts that may be shown. */
 export interface StoredSecret {
   readonly sealed: string
   /** ISO 8601 in UTC. */
   readonly setAt: string
-  /** The last four characters; null if the secret is too short to reveal them. */
+  /** Null if the secret is too short to reveal them. */
   readonly last4: string | null
   /** End of the validity of a replaced secret; null for the current one. ISO 8601 in UTC. */
   readonly endsAt: string | null
 }
 
-/** The connection to a learning management system, with its secrets encrypted. */
 export interface Integration {
   readonly lmsKind: LmsKind
-  /** URL of the system, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string | null
   readonly accessToken: StoredSecret | null
-  /** Client id of the OAuth application that is registered there. */
+  /** Of the OAuth application that is registered there. */
   readonly clientId: string | null
   readonly clientSecret: StoredSecret | null
-  /** Refresh token of the user who signed in there. */
+  /** Of the user who signed in there. */
   readonly refreshToken: StoredSecret | null
-  /** URL where access tokens are requested; null for that of the system. */
+  /** Null for that of the system. */
   readonly tokenUrl: string | null
   /** Newest first; at most two. */
   readonly webhookSecrets: readonly StoredSecret[]
   readonly rootAccountUuid: string | null
-  /** URL of the keys that the system signs with; `jwks` overrides it. */
+  /** `jwks` overrides it. */
   readonly jwksUrl: string | null
   /** A JSON Web Key Set (RFC 7517 §5) as text. */
   readonly jwks: string | null
   readonly gradeToProgress: GradeToProgress
   readonly gradeItems: Readonly<Record<string, GradeItem>>
-  /** Maximum score of an item without one in the event and in `gradeItems`. */
+  /** For an item without one in the event and in `gradeItems`. */
   readonly defaultGradeMaximum: number
   readonly version: number
   readonly createdAt: string
@@ -77,7 +76,7 @@ export interface IntegrationRow extends Row {
 export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, client_id,
   client_secret, refresh_token, token_url, webhook_secrets, root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
 
-/** Returns the integration of a kind; undefined if it is not set up, and for an unknown kind. */
+/** Undefined if it is not set up, and for an unknown kind. */
 export async function integrationOf(database: Database, kind: string): Promise<Integration | undefined> {
   const row = await database.one<IntegrationRow>(
     sql`select ${integrationColumns} from integrations where lms_kind = ${kind}`,
@@ -85,11 +84,10 @@ export async function integrationOf(database: Database, kind: string): Promise<I
   return row && toIntegration(row)
 }
 
-/** Secrets of an integration that are replaced at once. */
+/** Replaced at once. */
 export const singleSecrets = ['accessToken', 'clientSecret', 'refreshToken'] as const
 export type SingleSecret = (typeof singleSecrets)[number]
 
-/** Returns the place that a secret of an integration is sealed for. */
 export function secretPlaceOf(kind: string, field: SingleSecret | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
 }
@@ -109,7 +107,7 @@ export function webhookSecretsAt(
     .map(({ sealed }) => sealing.open(place, sealed))
 }
 
-/** Returns a secret of an integration; undefined without one. Throws 503 if it cannot be decrypted. */
+/** Undefined without one. Throws 503 if it cannot be decrypted. */
 export function secretOf(
   integration: Integration,
   field: SingleSecret,
@@ -119,14 +117,11 @@ export function secretOf(
   return stored ? sealing.open(secretPlaceOf(integration.lmsKind, field), stored.sealed) : undefined
 }
 
-/**
- * Returns the access token of the other system; undefined without one. Throws 503 if it cannot be decrypted.
- */
+/** Undefined without one. Throws 503 if it cannot be decrypted. */
 export function accessTokenOf(integration: Integration, sealing: Sealing): string | undefined {
   return secretOf(integration, 'accessToken', sealing)
 }
 
-/** Stores an integration, in place of the previous one of its kind. */
 export async function storeIntegration(database: Database, integration: Integration): Promise<void> {
   const { lmsKind, baseUrl, accessToken, clientId, clientSecret, refreshToken, tokenUrl } = integration
   const { webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
@@ -157,7 +152,6 @@ function secretIn(text: string | null): StoredSecret | null {
   return text === null ? null : (JSON.parse(text) as StoredSecret)
 }
 
-/** Converts a row to an integration. */
 export function toIntegration(row: IntegrationRow): Integration {
   return {
     // The schema validated the value before it was stored.
@@ -189,7 +183,7 @@ export function toIntegration(row: IntegrationRow): Integration {
   }
 }
 
-/** Returns the kind in a path; throws 404 that lists the kinds. */
+/** Throws 404 that lists the kinds. */
 export function requireKind(kind: string): LmsKind {
   const known = lmsKinds.find((each) => each === kind)
   if (known) return known
@@ -201,7 +195,7 @@ export function requireKind(kind: string): LmsKind {
   )
 }
 
-/** Returns the absolute path that a system of this kind sends its events to. */
+/** A system of this kind sends its events to it. */
 export function webhookPathOf(kind: LmsKind): `/${string}` {
   return `/webhooks/${kind}/grades`
 }

@@ -144,14 +144,14 @@ export const integrationRoutes = routesOf(integrations, {
   unmap: deleteMapping,
 })
 
-/** Returns the integration of a kind; throws 404, also for an unknown kind. */
+/** Throws 404, also for an unknown kind. */
 async function findIntegration(database: Database, kind: string): Promise<Integration> {
   const found = await integrationOf(database, requireKind(kind))
   if (!found) throw notFound('integration', kind)
   return found
 }
 
-/** Returns the faults of fields that a kind does not support, and of malformed secrets. */
+/** Fields that the kind does not support, and malformed secrets. */
 function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   if (!isJsonObject(rawBody)) return []
   const faults: Fault[] = []
@@ -170,13 +170,13 @@ function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   return faults
 }
 
-/** True for a symmetric secret of Standard Webhooks 1.0.0. */
+/** Symmetric, of Standard Webhooks 1.0.0. */
 function isStandardSecret(secret: string): boolean {
   const bytes = decodedSecret(secret)
   return bytes !== null && bytes.length >= 24 && bytes.length <= 64
 }
 
-/** Converts an integration for display; of its secrets only that and since when they exist. */
+/** Of its secrets only that and since when they exist. */
 function shownIntegration(integration: Integration, now: string): Shown {
   const { accessToken, clientSecret, refreshToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
   return {

@@ -30,7 +30,7 @@ interface MappingRow extends Row {
   readonly updated_at: string
 }
 
-/** Columns of a mapping, from `integration_mappings m`, with the current name of the course or user. */
+/** From `integration_mappings m`, with the current name of the course or user. */
 const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id,
   case when m.noun = 'course' then coalesce((select title from courses where id = m.target_id),
       (select title from deleted_courses where id = m.target_id))
@@ -40,7 +40,6 @@ const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id,
     end as status,
   m.version, m.created_at, m.updated_at`
 
-/** `integrations.mappings` */
 export const listMappings: Handler<Operations['mappings']> = async (call) => {
   const { database, query, params } = call
   const kind = requireKind(params.lmsKind)
@@ -73,10 +72,8 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
   )
 }
 
-/** `integrations.mapping` */
 export const getMapping: Handler<Operations['mapping']> = (call) => findMapping(call, call.params)
 
-/** `integrations.map` */
 export const setMapping: Handler<Operations['map']> = async (call) => {
   const kind = requireKind(call.params.lmsKind)
   const input = bodyOf(call)
@@ -86,7 +83,6 @@ export const setMapping: Handler<Operations['map']> = async (call) => {
   return storeMapping(call, kind, { ...input, targetId }, before)
 }
 
-/** `integrations.mapBatch` */
 export const setMappings: Handler<Operations['mapBatch']> = (call) => {
   const kind = requireKind(call.params.lmsKind)
   const { items, onExists } = readBatch(call.rawBody, 'update')
@@ -104,7 +100,6 @@ export const setMappings: Handler<Operations['mapBatch']> = (call) => {
   })
 }
 
-/** `integrations.unmap` */
 export const deleteMapping: Handler<Operations['unmap']> = async (call) => {
   const mapping = await findMapping(call, call.params)
   requireVersion(call, mapping.version)
@@ -172,7 +167,7 @@ async function storeMapping(
   return after
 }
 
-/** Adds the user of a mapping, so that audit entries about it can be erased with the user. */
+/** So that audit entries about the mapping can be erased with the user. */
 function withUser(mapping: Mapping) {
   return { ...mapping, userId: mapping.noun === 'user' ? mapping.reference : null }
 }

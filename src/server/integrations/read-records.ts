@@ -16,11 +16,11 @@ import { notFound, ProblemError, unavailable } from '../problem-error.ts'
 import { type ForeignAccess, refused, withAccess } from './foreign-access.ts'
 import { type Integration, integrationOf, requireKind } from './integration.ts'
 
-/** Time for one page, less than clients wait for a response. */
+/** For one page, less than clients wait for a response. */
 const timeoutMs = 25_000
 const maximumBytes = 16 * 1024 * 1024
 
-/** Asks the other system for one page of records. Nothing of the academy is read meanwhile, and nothing is stored. */
+/** One page. Nothing of the academy is read meanwhile, and nothing is stored. */
 export async function readRecords(call: Call<typeof integrations.records>): Promise<ForeignRecords> {
   const { database, sealing, params, query } = call
   const lmsKind = requireKind(params.lmsKind)
@@ -53,7 +53,7 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
   }
 }
 
-/** Asks another system for one page. Throws a ProblemError if it refuses, or cannot be reached. */
+/** Throws a ProblemError if the other system refuses, or cannot be reached. */
 export async function askForPage(
   system: RecordSystem,
   question: RecordQuestion,
@@ -105,7 +105,6 @@ const lasting: ReadonlySet<OutgoingTrouble> = new Set([
   'tls',
 ])
 
-/** Returns the error for a system that did not respond. */
 export function troubleOf(title: string, error: OutgoingError): ProblemError {
   const detail = `${title} cannot be reached: ${error.message}.`
   return lasting.has(error.trouble) ? refused('answer', detail) : unavailable(detail, 1, error)

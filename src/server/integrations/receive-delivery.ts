@@ -42,7 +42,7 @@ export async function receive(visit: Visit): Promise<Reply> {
   return replyTo(stored)
 }
 
-/** Verifies a delivery. Failures are counted by network; authentic deliveries are not. */
+/** Failures are counted by network; authentic deliveries are not. */
 async function authenticateDelivery(visit: Visit) {
   const { limits, request } = visit
   try {
@@ -116,10 +116,9 @@ const keySetHeaders: HttpHeaders = { accept: 'application/json' }
 /** Retry-After for a delivery that cannot be verified now. */
 const retrySeconds = 60
 
-/** Cached key sets of an app, by URL. */
+/** By URL. */
 const keySetsByApp = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
-/** Caches of decrypted secrets, by app. */
 const openingByApp = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
 
 /**

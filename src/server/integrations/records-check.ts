@@ -9,7 +9,6 @@ import { askForPage } from './read-records.ts'
 
 type Check = IntegrationCheck['checks'][number]
 
-/** Names of parts in messages. */
 const names: Readonly<Record<RecordPart, string>> = {
   terms: 'terms',
   users: 'users',

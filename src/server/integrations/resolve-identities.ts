@@ -4,10 +4,10 @@ import type { Candidate } from '../../lms/event.ts'
 import type { Database, Row } from '../database/database.ts'
 import { matchesReference } from '../database/reference.ts'
 
-/** Maximum candidates; no system sends as many. */
+/** No system sends as many. */
 const maxCandidates = 16
 
-/** The candidates for a course and a user, in order of precedence. */
+/** In order of precedence. */
 export type Identities = Readonly<Record<MappedNoun, readonly Candidate[]>>
 
 interface FoundRow extends Row {
@@ -38,7 +38,6 @@ export async function resolveIdentities(
   }
 }
 
-/** Returns an expression for the target of the first mapping of these keys. */
 function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const keys = known(candidates).filter(({ by }) => by === 'key')
   return firstOf(
@@ -50,7 +49,7 @@ function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate
   )
 }
 
-/** Returns an expression for the id of the first existing candidate. */
+/** The id of the first candidate that exists. */
 function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const table = noun === 'course' ? 'courses' : 'users'
   const conditions = known(candidates).flatMap(({ by, value }) => {

@@ -48,7 +48,7 @@ export function requireSecretsAgain(
   }
 }
 
-/** Returns the secrets of an integration after a change; unchanged ones keep their metadata. */
+/** Unchanged secrets keep their metadata. */
 export async function changedSecrets(
   call: SecretCall,
   kind: string,
@@ -122,7 +122,7 @@ async function changeSecrets(
   return previous && oldSecretEndsAt ? [next, ...withEnd(previous, oldSecretEndsAt, call.now)] : [next]
 }
 
-/** Returns an old secret with its end; nothing if that has passed or is not set. */
+/** Nothing if the end has passed or is not set. */
 function withEnd(secret: StoredSecret, endsAt: string | null, now: string): StoredSecret[] {
   return endsAt !== null && endsAt > now ? [{ ...secret, endsAt }] : []
 }
@@ -131,7 +131,7 @@ function isStored(call: SecretCall, place: string, stored: StoredSecret | null, 
   return stored !== null && decryptOrNone(call, place, stored) === sent
 }
 
-/** Decrypts a stored secret; undefined if that fails, since any new secret replaces it. */
+/** Undefined if that fails, since any new secret replaces it. */
 function decryptOrNone({ sealing }: SecretCall, place: string, { sealed }: StoredSecret): string | undefined {
   try {
     return sealing.open(place, sealed)

@@ -18,13 +18,12 @@ export interface Authentic {
   readonly meaning: LmsEvent | DeliveryFault
 }
 
-/** A stored delivery and its outcome. */
 export interface StoredDelivery {
   readonly id: string
   readonly outcome: Outcome | undefined
 }
 
-/** A stored delivery, with the stored bytes of its payload. */
+/** `bytes` are the stored ones of the payload. */
 interface StoredPayload extends StoredDelivery {
   readonly bytes: number
 }

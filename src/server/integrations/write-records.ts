@@ -16,13 +16,13 @@ const timeoutMs = 15_000
 const maximumBytes = 1024 * 1024
 /** Time after which no further request is sent, so that the last one ends within the 30 seconds that clients wait. */
 const sendWithinMs = 12_000
-/** Maximum searches of course work in memory that are not finished. */
+/** Searches for course work, in memory, that are not finished. */
 const maxSearches = 200
 
 /** Searches of course work that had to stop, by academy; the next attempt continues with their page. */
 const searchesByAcademy = new WeakMap<Call['sealing'], Map<string, SearchPosition>>()
 
-/** Writes records to the system of an integration, one after the other; stops where it has to wait. */
+/** One after the other; stops where it has to wait. */
 export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult> {
   const lmsKind = requireKind(call.params.lmsKind)
   const integration = await integrationOf(call.database, lmsKind)
@@ -57,7 +57,7 @@ type Written = Omit<WriteOutcome, 'outcome'> & {
 
 const notBegun: Written = { outcome: 'waiting', id: null, detail: 'not begun' }
 
-/** Writes a record. Throws 409 if the sign-in has ended. */
+/** Throws 409 if the sign-in has ended. */
 async function writeOne(
   integration: Integration,
   record: ForeignWrite,
