@@ -11,7 +11,6 @@ import { requireVerifier } from './pkce.ts'
 
 const lifetimeMs = 60_000
 
-/** The user's consent, which a client exchanges. */
 interface Consent {
   readonly clientId: string
   readonly userId: string
@@ -20,7 +19,6 @@ interface Consent {
   readonly codeChallenge: string | null
 }
 
-/** Parameters of an exchange. */
 interface CodeExchange {
   readonly code: string
   readonly redirectUri: string
@@ -39,7 +37,7 @@ interface CodeRow extends Row {
   readonly status: string
 }
 
-/** Creates an authorization code that is valid for a minute. */
+/** Valid for a minute. */
 export async function newCode(database: Database, now: Date, consent: Consent): Promise<string> {
   const code = newCredential('authorizationCode')
   const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString()

@@ -9,7 +9,6 @@ import { parseScopes, readParameter, readRequiredParameter } from './parameters.
 import { challengeOf } from './pkce.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
 
-/** The client that gets the response, and its state. */
 export interface Recipient {
   readonly client: OAuthClient
   readonly redirectUri: string
@@ -17,7 +16,6 @@ export interface Recipient {
   readonly state: string | undefined
 }
 
-/** Parameters of an authorization request. */
 export interface AuthorizationRequest {
   readonly scopes: readonly Scope[]
   readonly codeChallenge: string | null
@@ -41,7 +39,7 @@ export async function recipientOf({ database, query }: Visit): Promise<Recipient
   return { client, redirectUri, state: others.length > 0 ? undefined : state || undefined }
 }
 
-/** Reads the parameters; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
+/** Throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
 export function authorizationRequestOf({ query }: Visit, { client }: Recipient): AuthorizationRequest {
   readParameter(query, 'state')
   const type = readRequiredParameter(query, 'response_type')
@@ -54,7 +52,7 @@ export function authorizationRequestOf({ query }: Visit, { client }: Recipient):
   return { codeChallenge, prompts: promptsOf(query), scopes: parseScopes(readParameter(query, 'scope')) }
 }
 
-/** Redirects the browser to the client: 303, with the issuer (RFC 9207) and the state. */
+/** 303, with the issuer (RFC 9207) and the state. */
 export function answerClient(
   { issuer }: Visit,
   { redirectUri, state }: Recipient,
@@ -83,10 +81,9 @@ function unanswerable(why: string): ProblemError {
   )
 }
 
-/** Supported values of `prompt` (OpenID Connect Core §3.1.2.1). */
+/** OpenID Connect Core §3.1.2.1. */
 export const promptValues = ['none', 'login', 'consent', 'select_account'] as const
 
-/** A value of `prompt`. */
 type Prompt = (typeof promptValues)[number]
 
 /**

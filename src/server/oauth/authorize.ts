@@ -76,7 +76,7 @@ async function answerRequest(
   }
 }
 
-/** Returns the signed-in user, unless the client requires a new sign-in. */
+/** Null if the client requires a new sign-in. */
 function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn | null {
   return prompts.includes('login') ? null : user
 }

@@ -13,18 +13,17 @@ const lifetimeMs = 60 * 60 * 1000
 /** Live tokens of an application: the oldest ends when another is issued. */
 const maxLive = 100
 
-/** Token of an application that acts for itself. */
 export interface ClientToken {
   readonly accessToken: string
   readonly expiresInSeconds: number
-  /** Scopes as the client named them. */
+  /** As the client named them. */
   readonly scopes: readonly string[]
 }
 
-/** URIs of scopes in OneRoster 1.1 and 1.2; the core of a service has a name of its own. */
+/** In OneRoster 1.1 and 1.2; the core of a service has a name of its own. */
 const scopeUri = /^https:\/\/purl\.imsglobal\.org\/spec\/or\/v1p[12]\/scope\/([a-z]+)(?:-core)?\.([a-z]+)$/
 
-/** Returns the scope with a name: `roster.readonly`, or its URI in OneRoster. */
+/** `roster.readonly`, or its URI in OneRoster. */
 function scopeNamed(name: string): MachineScope | undefined {
   const [, service, right] = scopeUri.exec(name) ?? []
   const plain = service === undefined ? name : `${service}.${right}`
@@ -75,7 +74,6 @@ interface ClientTokenRow extends Row {
   readonly expires_at: string
 }
 
-/** Live token of an application. */
 interface LiveClientToken {
   readonly clientId: string
   readonly scopes: readonly MachineScope[]
@@ -83,7 +81,7 @@ interface LiveClientToken {
   readonly expiresAt: string
 }
 
-/** Returns the live token with this text; undefined for any other, also for one that has expired. */
+/** Undefined for any other token, also for one that has expired. */
 export async function findClientToken(
   database: Database,
   token: string,

@@ -11,7 +11,7 @@ import { grantDays } from './issue-tokens.ts'
 import { grantableScopesOf } from './parameters.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
 
-/** Asks for consent before a code is created. Throws OAuthError `invalid_scope`. */
+/** Before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
   signedIn: SignedInVisit,
   { client, redirectUri }: Recipient,
@@ -35,7 +35,7 @@ export function codeConsentPage(
   })
 }
 
-/** Asks for consent to a device that shows a code (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
+/** For a device that shows a code (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
   signedIn: SignedInVisit,
   { client, scopes }: WaitingDevice,
@@ -121,7 +121,7 @@ function lastDay(now: Date): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(end)
 }
 
-/** Records that a user allowed an application; the grant is created when the client fetches its tokens. */
+/** The grant is created when the client fetches its tokens. */
 export function recordAllowance(
   visit: WritingVisit,
   { id: userId }: Pick<SignedIn, 'id'>,

@@ -14,13 +14,11 @@ const slowDownSeconds = 5
 // No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
-/** Maximum length of a typed code, including spaces and dashes. */
+/** Includes spaces and dashes. */
 const maxTypedLength = 40
 
-/** Lifetime of device codes and the polling interval, in seconds. */
 const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
 
-/** A device that waits for the user. */
 export interface WaitingDevice {
   readonly client: { readonly id: string; readonly name: string }
   readonly scopes: readonly Scope[]
@@ -38,7 +36,7 @@ interface DeviceRow extends Row {
   readonly status: string | null
 }
 
-/** Creates the codes of a device for these scopes (RFC 8628 §3.2). */
+/** RFC 8628 §3.2. */
 async function newDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   { id }: OAuthClient,
@@ -57,7 +55,7 @@ async function newDevice(
   }
 }
 
-/** Normalizes a typed user code: letters in two groups (RFC 8628 §6.1). */
+/** Letters in two groups (RFC 8628 §6.1). */
 export function formatUserCode(typed: string): string {
   const letters = typed
     .slice(0, maxTypedLength)
@@ -66,7 +64,6 @@ export function formatUserCode(typed: string): string {
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
 }
 
-/** Returns the device that shows this code and waits for an answer. */
 export async function findWaitingDevice(
   database: Database,
   now: Date,
@@ -79,7 +76,7 @@ export async function findWaitingDevice(
   return row && { client: { id: row.id, name: row.name }, scopes: JSON.parse(row.scopes) as Scope[] }
 }
 
-/** Stores the user's decision; false if the device is no longer waiting. */
+/** False if the device is no longer waiting. */
 export async function decideDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   userCode: string,
@@ -139,7 +136,7 @@ async function hashOf(database: Database, userCode: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${formatUserCode(userCode)}`))
 }
 
-/** The device authorization route, which returns the two codes (RFC 8628 §3.1). */
+/** Returns the two codes (RFC 8628 §3.1). */
 export const deviceAuthorizationRoute = clientRoute(
   oauthPaths.deviceAuthorization,
   async ({ visit, form, client }) => {

@@ -26,13 +26,12 @@ import { grantableScopesOf } from './parameters.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
-/** Pages after the decision. */
 const endings = {
   allowed: { title: 'Device connected', text: 'The device continues automatically within a few seconds.' },
   denied: { title: 'Device denied', text: 'The device gets no access.' },
 } as const
 
-/** The pages on which the user enters and decides on the code of a device (RFC 8628 §3.3). */
+/** The user enters the code of a device, and decides (RFC 8628 §3.3). */
 export const deviceRoutes: readonly WebRoute[] = [
   pageRoute({
     method: 'GET',
@@ -87,7 +86,7 @@ async function showConsent(signedIn: SignedInVisit, userCode: string): Promise<R
   return device ? deviceConsentPage(signedIn, device, userCode) : showWrongCode(signedIn)
 }
 
-/** Allows what was shown, or denies, in one transaction, so that only one decision counts. */
+/** In one transaction, so that only one decision counts. */
 async function decide(
   signedIn: SignedInVisit,
   userCode: string,
@@ -177,7 +176,7 @@ const minuteMs = 60_000
 /** Part of a minute that each wrong code uses up. */
 const codeMs = minuteMs / maxWrongCodesPerMinute
 
-/** Throws 429 if the user has entered too many wrong codes, at any server on the database. */
+/** Throws 429 after too many wrong codes, at any server on the database. */
 async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   const nowMs = signedIn.request.now.getTime()
   const { nextMs } = await wrongCodesOf(signedIn.database, signedIn)
@@ -212,7 +211,7 @@ async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: Problem
   return { fault: new ProblemError('forbidden', detail), signedOut: true }
 }
 
-/** Returns the user's wrong codes; each advances `nextMs`, up to a minute from now. */
+/** Each advances `nextMs`, up to a minute from now. */
 function wrongCodesOf(database: Database, { user, request }: SignedInVisit) {
   return readAttempts(database, `user code ${user.id}`, request.now.getTime())
 }

@@ -15,10 +15,9 @@ const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
 const graceMs = 10_000
 
-/** Lifetime of a grant in days: unused, and in total. */
+/** Of a grant: unused, and in total. */
 export const grantDays = { unused: 30, max: 90 } as const
 
-/** Dependencies of issuing tokens. */
 export interface Issuing extends Pick<AppOptions, 'newId'> {
   readonly database: Transaction
   readonly now: Date
@@ -37,7 +36,6 @@ export function writingOf(
   return { database, now: now.toISOString(), newId, principal, origin }
 }
 
-/** Newly issued tokens. */
 export interface IssuedTokens {
   readonly accessToken: string
   readonly expiresInSeconds: number
@@ -61,7 +59,6 @@ interface RefreshRow extends Row {
   readonly status: string
 }
 
-/** Creates a grant and issues its first tokens. */
 export async function openGrant(
   issuing: Issuing,
   { client, userId, scopes }: { client: OAuthClient; userId: string; scopes: readonly Scope[] },
@@ -132,7 +129,7 @@ export async function rotateRefreshToken(
   return tokens
 }
 
-/** True if the client probably repeats the exchange because the response was lost. */
+/** The client probably repeats the exchange because the response was lost. */
 function isLostAnswer(row: RefreshRow, usedAt: string, client: OAuthClient, now: Date): boolean {
   const isSoon = now.getTime() - Date.parse(usedAt) < graceMs
   return isSoon && row.client_id === client.id && row.successor !== null && row.successor_used === 0

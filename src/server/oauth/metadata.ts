@@ -65,7 +65,7 @@ function serverMetadata({ issuer }: Visit): object {
   }
 }
 
-/** Returns the metadata of the protected resource (RFC 9728 §2). */
+/** RFC 9728 §2. */
 function resourceMetadata({ issuer }: Visit): object {
   return {
     resource: issuer,

@@ -11,19 +11,16 @@ import { tooMany } from '../problem-error.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 import { readParameter } from './parameters.ts'
 
-/** A registered application as a client. */
 export interface OAuthClient {
   readonly id: string
   readonly name: string
   readonly redirectUris: readonly string[]
-  /** True for a client without a secret, because it could not keep one (RFC 6749 §2.1). */
+  /** Without a secret, because it could not keep one (RFC 6749 §2.1). */
   readonly isPublic: boolean
   readonly secretHash: string | null
-  /** What it may do for itself. */
   readonly machineScopes: readonly MachineScope[]
 }
 
-/** A request of an authenticated client. */
 interface ClientRequest {
   readonly visit: Visit
   readonly client: OAuthClient
@@ -105,7 +102,7 @@ async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<
   })
 }
 
-/** The credentials that a client sent; the secret may be empty. */
+/** The secret may be empty. */
 interface GivenClient {
   readonly id: string
   readonly secret: string

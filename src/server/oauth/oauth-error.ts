@@ -1,7 +1,7 @@
 import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem-error.ts'
 
-/** Error codes: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6. */
+/** RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6. */
 type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -19,7 +19,7 @@ type OAuthErrorCode =
   | 'server_error'
   | 'temporarily_unavailable'
 
-/** An OAuth 2.0 error, for a client rather than a user. */
+/** For a client rather than a user. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly code: OAuthErrorCode
@@ -50,20 +50,20 @@ export function clientReply(status: number, body: object, headers: Reply['header
   }
 }
 
-/** Creates an error response (RFC 6749 §5.2). */
+/** RFC 6749 §5.2. */
 export function refusalReply({ code, message, challenged }: OAuthError): Reply {
   const status = code === 'invalid_client' ? 401 : 400
   const headers: Reply['headers'] = challenged ? { 'www-authenticate': 'Basic realm="learnctl"' } : {}
   return { ...clientReply(status, { error: code, error_description: toPrintable(message) }, headers), code }
 }
 
-/** Creates an OAuth error response for another problem, such as 415, 429 or 500. */
+/** For another problem, such as 415, 429 or 500. */
 export function refuseAsOAuth({ status, message, headers, code }: ProblemError): Reply {
   const error = codeOfStatus[status] ?? 'invalid_request'
   return { ...clientReply(status, { error, error_description: toPrintable(message) }, headers), code }
 }
 
-/** Replaces characters that a description must not contain (RFC 6749 §5.2). */
+/** A description must not contain other characters (RFC 6749 §5.2). */
 export function toPrintable(text: string): string {
   return text.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?')
 }

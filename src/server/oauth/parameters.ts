@@ -4,7 +4,6 @@ import { grantable } from '../access/principal.ts'
 import { maxUrlBytes } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** Maximum length of a value: that of a URL. */
 const maxValueLength = maxUrlBytes
 
 /**
@@ -25,7 +24,7 @@ export function readParameter(given: URLSearchParams, name: string): string | un
   return value || undefined
 }
 
-/** Returns a required parameter; throws `invalid_request` without it. */
+/** Throws `invalid_request` without it. */
 export function readRequiredParameter(given: URLSearchParams, name: string): string {
   const value = readParameter(given, name)
   if (value !== undefined) return value

@@ -8,7 +8,7 @@ export function isRegistered(asked: string, registered: readonly string[]): bool
   return registered.some((uri) => removePort(uri) === removePort(asked)) && URL.canParse(asked)
 }
 
-/** Adds the response to a redirect URI and keeps its query (RFC 6749 §3.1.2). */
+/** Keeps the query of the URI (RFC 6749 §3.1.2). */
 export function answerAddress(uri: string, answer: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(answer)) if (value !== undefined) query.set(name, value)
@@ -25,7 +25,6 @@ export function formTargetOf(uri: string): string {
   return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : protocol
 }
 
-/** Describes where a redirect URI leads. */
 export function placeOf(uri: string): string {
   const { protocol, hostname, host } = new URL(uri)
   if (protocol !== 'http:' && protocol !== 'https:') return `the app that opens ${protocol} links`

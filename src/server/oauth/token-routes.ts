@@ -19,7 +19,7 @@ import { parseScopes, readParameter, readRequiredParameter } from './parameters.
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
 type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | ClientToken | OAuthError>
 
-/** Reads the form of each grant type; throws before anything is written if a parameter is missing. */
+/** Throws before anything is written if a parameter is missing. */
 const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
   authorization_code(form) {
     const code = readRequiredParameter(form, 'code')
@@ -43,7 +43,6 @@ const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
   },
 }
 
-/** Supported grant types. */
 export const grantTypeNames = Object.keys(grantTypes)
 
 /**
@@ -100,7 +99,6 @@ export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ vi
   })
 })
 
-/** Returns the properties of a token that the client has for itself. */
 async function introspectClientToken(
   database: Database,
   token: string,
