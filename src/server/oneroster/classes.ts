@@ -29,7 +29,7 @@ const classFields = [
   ...['subjectCodes', 'periods', 'resources'],
 ]
 
-/** Returns the courses of the academy as classes or as courses; deleted ones as long as they can be restored. */
+/** Deleted courses are there as long as they can be restored. */
 function coursesAs(
   names: Pick<Collection, 'plural' | 'singular' | 'fields'>,
   show: (asking: Asking, row: CourseRow) => object,
@@ -123,7 +123,7 @@ function classesOfUser(
   )
 }
 
-/** Classes: each course of the academy is one. */
+/** Each course of the academy is one. */
 export const classes = coursesAs(
   { plural: 'classes', singular: 'class', fields: classFields },
   (asking, row) => ({
@@ -135,7 +135,7 @@ export const classes = coursesAs(
   }),
 )
 
-/** Courses: each course of the academy is one. */
+/** Each course of the academy is one. */
 export const courses = coursesAs(
   {
     ...{ plural: 'courses', singular: 'course' },

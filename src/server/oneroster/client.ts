@@ -13,7 +13,7 @@ export interface MachineClient {
   readonly scopes: readonly MachineScope[]
 }
 
-/** Request of an application; the path has `:name` for each parameter, which may name a person. */
+/** The path has `:name` for each parameter, which may name a person. */
 interface MachineOperation extends Pick<WebRoute, 'method' | 'path'> {
   readonly scope: MachineScope
 }
@@ -47,7 +47,7 @@ export async function answerClient(
   }
 }
 
-/** Returns the application of a token. Throws 401 without a valid one. */
+/** Throws 401 without a valid token. */
 export async function identifyClient({ database, limits, request }: Visit): Promise<MachineClient> {
   const authorization = request.raw.headers['authorization'] ?? null
   const anonymous: Bucket = { kind: 'anonymous', name: request.address }

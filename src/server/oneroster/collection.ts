@@ -4,38 +4,36 @@ import type { Cell, Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { type Filter, type FilterCondition, timeIn } from './filter.ts'
 
-/** Versions of the REST interface. */
 export type Version = '1.1' | '1.2'
 
-/** Context of a request: the academy, the version, and the base of the addresses in references. */
+/** `rostering` and `gradebook` are the bases of the addresses in references. */
 export interface Asking {
   readonly database: Database
   readonly version: Version
   readonly school: School
-  /** Base URLs of both services, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly rostering: string
   readonly gradebook: string
 }
 
-/** Records that a nested list is limited to, by their ids. */
+/** A nested list is limited to records with these ids. */
 export interface Scope {
   readonly courseId?: string
   /** Null for courses without a term. */
   readonly termId?: string | null
   readonly userId?: string
-  /** Role of the user in the classes. */
+  /** Of the user in the classes. */
   readonly role?: 'learner' | 'instructor'
   readonly itemId?: string
 }
 
-/** Values that every record has that meets a filter. */
 export interface Narrowing {
   readonly status: 'active' | 'tobedeleted' | undefined
-  /** Records modified at this time or later, ISO 8601 in UTC. */
+  /** Inclusive, ISO 8601 in UTC. */
   readonly since: string | undefined
-  /** Values of fields by their names. */
+  /** By name of the field. */
   readonly values: ReadonlyMap<string, string>
-  /** True if status and time are all that the filter says. */
+  /** Status and time are all that the filter says. */
   readonly isWhole: boolean
 }
 
@@ -68,11 +66,10 @@ interface FixedPart {
 /** Records of a collection, in a table or not. */
 export type Part = TablePart | FixedPart
 
-/** Kind of records. */
 export interface Collection {
-  /** Member with the records of a list: `users`. */
+  /** `users`. */
   readonly plural: string
-  /** Member with a single record: `user`. */
+  /** `user`. */
   readonly singular: string
   readonly fields: readonly string[]
   /**
@@ -87,7 +84,7 @@ export interface Collection {
   ) => Promise<readonly Part[] | null>
 }
 
-/** Returns the values that every record has that meets a filter. */
+/** Only values that every record has that meets the filter. */
 export function narrowingOf(filter: Filter | undefined): Narrowing {
   const conditions = filter?.length === 1 ? (filter[0] ?? []) : []
   const values = new Map(
@@ -109,10 +106,9 @@ function isSince({ field, predicate, value }: FilterCondition): boolean {
   return field === 'dateLastModified' && ['>', '>='].includes(predicate) && timeIn(value) !== undefined
 }
 
-/** Position in an order. */
 export type Place = readonly Cell[]
 
-/** Reference to a record (`GUIDRefDType`). */
+/** `GUIDRefDType`. */
 interface Ref {
   readonly href: string
   readonly sourcedId: string
@@ -131,7 +127,6 @@ const places: Readonly<Record<RefType, string>> = {
   user: 'users',
 }
 
-/** Returns a reference to a record. */
 export function refTo(asking: Asking, type: RefType, sourcedId: string): Ref {
   const base = type === 'category' || type === 'lineItem' ? asking.gradebook : asking.rostering
   return { href: `${base}/${places[type]}/${encodeURIComponent(sourcedId)}`, sourcedId, type }

@@ -5,7 +5,6 @@ import { noTerm } from '../../lms/roster-conventions.ts'
 import type { Database, Row } from '../database/database.ts'
 import { refused } from './status-info.ts'
 
-/** Course with its line items. */
 export interface GradedCourse {
   readonly id: string
   readonly key: string
@@ -24,7 +23,6 @@ export interface CourseItem extends MappedItem {
   readonly modified: string
 }
 
-/** Maximum line items of a course. */
 const maxItems = 2_000
 
 interface CourseRow extends Row {
@@ -45,7 +43,6 @@ interface GradedRow extends Row {
   readonly updated_at: string
 }
 
-/** Row of a line item that another system made. */
 export interface StoredItem extends Row {
   readonly id: string
   readonly course_id: string
@@ -60,13 +57,12 @@ export interface StoredItem extends Row {
   readonly updated_at: string
 }
 
-/** Columns of the courses that `courseItems` reads, from `courses c`. */
+/** From `courses c`. */
 export const gradedCourseColumns = sql`c.id, coalesce(c.external_id, c.id) as key, c.attributes, c.updated_at,
   (select coalesce(t.external_id, t.id) from terms t where t.id = c.term_id) as term,
   (select t.start_date from terms t where t.id = c.term_id) as start_date,
   (select t.end_date from terms t where t.id = c.term_id) as end_date`
 
-/** Reads the line items of a course by its id. */
 export async function readCourseItems(
   database: Database,
   courseId: string,
@@ -129,7 +125,7 @@ function gradeOf(row: GradedRow | undefined, own: StoredItem | undefined): ItemG
   }
 }
 
-/** Reads the newest published grade of each item of a course: the index of items leads from one to the next. */
+/** The newest published one of each item of a course: the index of items leads from one to the next. */
 function readGradedItems(database: Database, courseId: string): Promise<GradedRow[]> {
   return database.all<GradedRow>(sql`
     with recursive items (item_id) as (

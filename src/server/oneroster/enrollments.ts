@@ -22,7 +22,7 @@ interface EnrollmentRow extends Row {
 /** Courses whose enrolments were deleted with them, in a list of changes. */
 const maxDeletedCourses = 1_000
 
-/** Enrolments. OneRoster has no inactive ones: these are to be deleted, as are enrolments of deleted users and courses. */
+/** OneRoster has no inactive ones: these are to be deleted, as are enrolments of deleted users and courses. */
 export const enrollments: Collection = {
   plural: 'enrollments',
   singular: 'enrollment',
@@ -132,7 +132,7 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
   }
 }
 
-/** Returns the instructor of a course with the first id. */
+/** The instructor with the first id. */
 async function primaryTeacher(database: Database, courseId: string): Promise<string | undefined> {
   const first = await database.one<{ key: string | null }>(sql`
     select min(coalesce(u.external_id, u.id)) as key from enrollments e cross join users u

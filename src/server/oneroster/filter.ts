@@ -1,22 +1,21 @@
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { refused } from './status-info.ts'
 
-/** Maximum length of a filter, and number of its conditions. */
 const maxLength = 2_000
 const maxConditions = 20
 
 const predicates = ['!=', '>=', '<=', '=', '>', '<', '~'] as const
 type Predicate = (typeof predicates)[number]
 
-/** Condition of a filter: `status='active'`. */
+/** `status='active'`. */
 export interface FilterCondition {
-  /** Name of a field, `class.sourcedId` for a field of a reference. */
+  /** `class.sourcedId` for a field of a reference. */
   readonly field: string
   readonly predicate: Predicate
   readonly value: string
 }
 
-/** Alternatives of a filter, each with conditions that must all be met. */
+/** Alternatives, each with conditions that must all be met. */
 export type Filter = readonly (readonly FilterCondition[])[]
 
 const condition = /\s*([A-Za-z][\w.]*)\s*(!=|>=|<=|=|>|<|~)\s*'((?:[^']|'')*)'/y
@@ -50,7 +49,7 @@ export function parseFilter(text: string): Filter {
   }
 }
 
-/** 400 for a filter that cannot be applied. */
+/** 400: the filter cannot be applied. */
 export function invalid(problem: string): Error {
   return refused('invalid_parameter', 'invalid_filter_field', `The filter ${problem}.`)
 }
@@ -72,7 +71,7 @@ function isMet(record: object, { field, predicate, value }: FilterCondition): bo
   })
 }
 
-/** Returns the values of a field: several of a list, none of an absent field. */
+/** Several of a list, none of an absent field. */
 function valuesAt(value: unknown, [name, ...rest]: readonly string[]): (string | number)[] {
   if (Array.isArray(value))
     return value.flatMap((one) => valuesAt(one, name === undefined ? [] : [name, ...rest]))
@@ -86,7 +85,7 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): (string |
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 const day = /^\d{4}-\d\d-\d\d$/
 
-/** Compares a value with the text of a filter: numbers and times by value, other texts without case. */
+/** Numbers and times by value, other texts without case. */
 function compareValues(one: string | number, text: string): number {
   if (typeof one === 'number') return one - Number(text)
   const [first, second] = [timeIn(one), timeIn(text)]
@@ -100,7 +99,7 @@ function compareExactly(one: string | number, other: string): number {
   return text < other ? -1 : text > other ? 1 : 0
 }
 
-/** Returns a time or day in a filter as ISO 8601 in UTC; undefined for other text. */
+/** ISO 8601 in UTC; undefined for other text. */
 export function timeIn(text: string): string | undefined {
   const ms = time.test(text)
     ? Date.parse(text)

@@ -17,7 +17,7 @@ import { idNamed } from './part.ts'
 import { findGradeId, newestGradeOf } from './results.ts'
 import { refused, unknownRecord } from './status-info.ts'
 
-/** A write of an application: its context, the id in the path, and the body. */
+/** By an application; `sourcedId` is that of the path. */
 export interface GradebookWrite {
   readonly call: Writing
   readonly clientId: string
@@ -25,7 +25,7 @@ export interface GradebookWrite {
   readonly body: unknown
 }
 
-/** Result of a write: whether it made a record. */
+/** Whether the write made a record. */
 export interface Written {
   readonly isNew: boolean
 }
@@ -49,7 +49,7 @@ const LineItemBody = z.object({
   }),
 })
 
-/** Creates or changes a line item of a class. Throws 404 for an unknown class, and 422 for one of another class. */
+/** Throws 404 for an unknown class, and 422 for one of another class. */
 export async function putLineItem({ call, sourcedId, body }: GradebookWrite): Promise<Written> {
   const { database, now } = call
   const { lineItem } = parseBody(LineItemBody, body)
@@ -96,14 +96,14 @@ export async function putLineItem({ call, sourcedId, body }: GradebookWrite): Pr
   return { isNew }
 }
 
-/** Returns a line item as the audit log has it. */
+/** As the audit log has it. */
 function auditedItem(courseId: string, item: CourseItem): object {
   const { sourcedId: id, itemId, title, description, categoryId, assignDate, dueDate, min, max } = item
   const scores = { scoreMinimum: min, scoreMaximum: max }
   return { id, courseId, itemId, title, description, categoryId, assignDate, dueDate, ...scores }
 }
 
-/** Deletes a line item without results. Throws 404, and 409 for one with results or a weight of its class. */
+/** Throws 404, and 409 for one with results or a weight of its class. */
 export async function deleteLineItem({ call, sourcedId }: GradebookWrite): Promise<undefined> {
   const { database } = call
   const place = await findItem(database, sourcedId)
@@ -190,7 +190,7 @@ export async function putResult({ call, clientId, sourcedId, body }: GradebookWr
   return { isNew: resolved.before === undefined }
 }
 
-/** Deletes a result with its grade. Throws 404. */
+/** With its grade. Throws 404. */
 export async function deleteResult({ call, sourcedId }: GradebookWrite): Promise<undefined> {
   const grade = await readGrade(call, await findGradeId(call.database, sourcedId))
   if (!grade) throw unknownRecord('result', sourcedId)
@@ -204,7 +204,7 @@ async function readGrade({ database }: Writing, gradeId: string | undefined) {
   return row && toGrade(row)
 }
 
-/** Returns the time of a score: not in the future, and not before that of the stored one, which the result replaces. */
+/** Not in the future, and not before that of the stored score, which the result replaces. */
 function gradedAtOf(scoreDate: string, now: string, before: string | undefined): string {
   const given = timeOf(scoreDate) ?? now
   const past = given > now ? now : given

@@ -12,7 +12,7 @@ import {
 } from './course-items.ts'
 import { active, baseFields, beginningOfTime, idNamed } from './part.ts'
 
-/** Returns records of courses with line items; `first` come before the records of all courses. */
+/** `first` come before the records of all courses. */
 function ofCourses(
   names: Pick<Collection, 'plural' | 'singular' | 'fields'>,
   first: readonly object[],
@@ -49,7 +49,7 @@ function ofCourses(
   }
 }
 
-/** Categories: one for line items without a weight, and one for each weight of a course. */
+/** One for line items without a weight, and one for each weight of a course. */
 export const categories = ofCourses(
   { plural: 'categories', singular: 'category', fields: [...baseFields, 'title', 'weight'] },
   [{ ...active(noCategory.id, beginningOfTime), title: noCategory.title }],
@@ -66,7 +66,7 @@ const lineItemFields = [
   ...['academicSession', 'gradingPeriod', 'resultValueMin', 'resultValueMax', 'scoreScale'],
 ]
 
-/** Line items: items of courses with grades or a weight, and items that other systems made. */
+/** Items of courses with grades or a weight, and items that other systems made. */
 export const lineItems = ofCourses(
   { plural: 'lineItems', singular: 'lineItem', fields: lineItemFields },
   [],
@@ -91,13 +91,12 @@ function showItem(asking: Asking, { key, session }: GradedCourse, item: CourseIt
   }
 }
 
-/** Place of a line item in the academy. */
 interface ItemPlace {
   readonly courseId: string
   readonly itemId: string
 }
 
-/** Returns where the line item with an id is; undefined if the academy has none. */
+/** Undefined if the academy has none with this id. */
 export async function findItem(database: Database, sourcedId: string): Promise<ItemPlace | undefined> {
   const stored = await findStoredItem(database, sourcedId)
   if (stored) return { courseId: stored.course_id, itemId: stored.item_id }
@@ -113,12 +112,11 @@ export async function findItem(database: Database, sourcedId: string): Promise<I
   return graded && { courseId: graded.course_id, itemId: sourcedId }
 }
 
-/** Returns the line item that another system made with this id. */
 export function findStoredItem(database: Database, sourcedId: string): Promise<StoredItem | undefined> {
   return database.one<StoredItem>(sql`select * from line_items where id = ${sourcedId}`)
 }
 
-/** Returns a line item of a class; undefined if there is none. */
+/** Undefined if the class has none. */
 export async function itemOf(
   database: Database,
   { courseId, itemId }: ItemPlace,
@@ -127,7 +125,7 @@ export async function itemOf(
   return course?.items.find((item) => item.itemId === itemId)
 }
 
-/** Scales of scores, of which an academy has none. */
+/** An academy has none. */
 export const scoreScales: Collection = {
   plural: 'scoreScales',
   singular: 'scoreScale',

@@ -2,18 +2,17 @@ import { type Filter, invalid, parseFilter } from './filter.ts'
 import { refused } from './status-info.ts'
 
 const defaultLimit = 100
-/** Maximum records of a page. */
 const maxLimit = 10_000
 const maxOffset = 1_000_000_000
 
 export interface ListQuery {
   readonly limit: number
   readonly offset: number
-  /** Field to sort by; undefined for any order. */
+  /** Undefined for any order. */
   readonly sort: string | undefined
   readonly isDescending: boolean
   readonly filter: Filter | undefined
-  /** Fields to show; undefined for all. */
+  /** To show; undefined for all. */
   readonly fields: readonly string[] | undefined
 }
 
@@ -42,7 +41,7 @@ export function readListQuery(query: URLSearchParams, fields: readonly string[])
   }
 }
 
-/** Reads the fields to show. Throws 400 for an unknown one. */
+/** Throws 400 for an unknown one. */
 export function readFields(query: URLSearchParams, known: readonly string[]): readonly string[] | undefined {
   const names = query
     .getAll('fields')
@@ -54,7 +53,6 @@ export function readFields(query: URLSearchParams, known: readonly string[]): re
   return names.length === 0 ? undefined : names
 }
 
-/** Returns a record with some fields only. */
 export function pick(record: object, fields: readonly string[] | undefined): object {
   if (!fields) return record
   return Object.fromEntries(Object.entries(record).filter(([name]) => fields.includes(name)))
@@ -71,7 +69,7 @@ function readNumber(
   throw badSelection(`${name} must be a whole number from ${min} to ${max}`)
 }
 
-/** 400 for a selection that cannot be made. */
+/** 400: the selection cannot be made. */
 export function badSelection(problem: string): Error {
   return refused('invalid_parameter', 'invalid_selection_field', `${problem}.`)
 }

@@ -16,14 +16,14 @@ import { badSelection, type ListQuery } from './list-query.ts'
 /** Rows that a request looks at: a page takes some hundred milliseconds at most. */
 const maxRows = 50_000
 const rowsAtOnce = 1_000
-/** Records that are sorted by a field without an index. */
+/** By a field without an index. */
 const maxSorted = 5_000
 /** A total is exact up to here. */
 const maxTotal = 100_000
 
 export interface ListPage {
   readonly records: readonly object[]
-  /** Number of all records of the list; undefined if there are too many to count. */
+  /** Of the list; undefined if there are too many to count. */
   readonly total: number | undefined
   readonly hasMore: boolean
 }
@@ -35,7 +35,6 @@ interface Position {
   readonly skip: number
 }
 
-/** A row with its records. */
 interface Found {
   readonly part: number
   readonly place: Place
@@ -142,7 +141,7 @@ async function pageAfter(
   return { records, next: undefined }
 }
 
-/** Yields the rows after a position, part by part. Throws 400 after `maxRows`. */
+/** Part by part. Throws 400 after `maxRows`. */
 async function* rowsAfter(
   { database, parts, isDescending }: List,
   { part: first, after }: Position,
@@ -211,7 +210,7 @@ function placeOf({ by }: TablePart, row: Row): Place {
   return by.map((_, index) => row[`place_${index}`] ?? null)
 }
 
-/** Counts the records of a part, up to one more than `maxTotal`. Nearly all rows are records, so as many rows are read. */
+/** Up to one more than `maxTotal` records. Nearly all rows are records, so as many rows are read. */
 async function countRows(
   database: Database,
   { from, where: conditions = [], isIn, isActive, modified }: TablePart,
@@ -237,7 +236,7 @@ function sortBy(records: readonly object[], field: string, isDescending: boolean
   return records.toSorted((one, other) => sign * compare(fieldOf(one), fieldOf(other)))
 }
 
-/** Orders numbers by value and other values as texts; absent ones come first. */
+/** Numbers by value and other values as texts; absent ones come first. */
 function compare(one: unknown, other: unknown): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other
   const [text, otherText] = [String(one ?? ''), String(other ?? '')]
@@ -246,7 +245,6 @@ function compare(one: unknown, other: unknown): number {
 
 /** Lists whose positions are kept, for each academy. */
 const maxLists = 500
-/** Positions of a list. */
 const maxPositions = 4
 
 /** Positions after the pages of a list that were read last. */

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Collection } from './collection.ts'
 import { active, baseFields } from './part.ts'
 
-/** The school, the only organisation. */
+/** The school is the only one. */
 export const orgs: Collection = {
   plural: 'orgs',
   singular: 'org',
@@ -17,7 +17,7 @@ export const orgs: Collection = {
   },
 }
 
-/** Demographics, of which an academy has none. */
+/** An academy has none. */
 export const demographics: Collection = {
   plural: 'demographics',
   singular: 'demographics',

@@ -5,17 +5,16 @@ import type { Narrowing, TablePart } from './collection.ts'
 
 export const baseFields = ['sourcedId', 'status', 'dateLastModified'] as const
 
-/** Time of records that never change. */
+/** For records that never change. */
 export const beginningOfTime = '1970-01-01T00:00:00.000Z'
 
-/** Returns the fields of every record. */
 export function active(sourcedId: string, dateLastModified: string, isActive = true) {
   return { sourcedId, status: isActive ? 'active' : 'tobedeleted', dateLastModified }
 }
 
 const nothing: readonly object[] = []
 
-/** Returns a table part that shows each row as one record or none. */
+/** Each row is one record or none. */
 export function partOf<Shape extends Row>(
   part: Omit<TablePart, 'show'>,
   show: (row: Shape) => object | undefined,
@@ -31,14 +30,14 @@ export function partOf<Shape extends Row>(
   }
 }
 
-/** Returns the condition on the time of a modification, where a list is in that order. */
+/** Where the list is in the order of modification. */
 export function since(narrowing: Narrowing, sort: string | undefined, modified: Sql): Condition {
   return (
     sort === 'dateLastModified' && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
   )
 }
 
-/** Returns the id of the record with this id in OneRoster. */
+/** By its id in OneRoster. */
 export async function idNamed(
   database: Database,
   table: 'terms' | 'users' | 'courses' | 'deleted_courses',

@@ -24,7 +24,7 @@ interface UserRow extends Row {
   readonly taught: number | null
 }
 
-/** Selects the role in courses of users that rosters have only as people of their courses. */
+/** Rosters have these users only as people of their courses. */
 const taught = sql`case when u.role in ('admin', 'analyst') then (
   select max(case when e.role = 'instructor' then 2 else 1 end) from enrollments e
   where e.user_id = u.id and e.status <> 'deleted') end`
@@ -42,7 +42,7 @@ const userFields12 = [
 
 type PersonRole = 'learner' | 'instructor'
 
-/** Returns the role of a person in rosters; undefined for an admin or analyst without a course. */
+/** Undefined for an admin or analyst without a course. */
 function personRoleOf({ role, taught: own }: UserRow): PersonRole | undefined {
   if (role !== 'admin' && role !== 'analyst') return role === 'instructor' ? 'instructor' : 'learner'
   return own === null ? undefined : own > 1 ? 'instructor' : 'learner'
@@ -89,7 +89,6 @@ const userOrders: Readonly<Record<string, readonly Sql[]>> = {
   email: [sql`u.email`, sql`u.id`],
 }
 
-/** Returns the people of the academy with a role, or all of them. */
 function usersWith(wanted: PersonRole | undefined): Collection {
   const show = (asking: Asking) => (row: UserRow) => {
     const role = personRoleOf(row)
@@ -145,7 +144,6 @@ async function onlyUser(database: Database, { values }: Narrowing): Promise<Sql 
   return found ? sql`u.id = ${found.id}` : sql`u.username = ${username.toLowerCase()}`
 }
 
-/** Returns the people enrolled in a course. */
 function peopleOf(
   courseId: string,
   wanted: PersonRole | undefined,

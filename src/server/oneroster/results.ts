@@ -40,7 +40,7 @@ const orders: Readonly<Record<string, readonly Sql[]>> = {
   scoreDate: [sql`g.graded_at`, sql`g.id`],
 }
 
-/** Results: published grades, and grades that another system has described beyond a score. */
+/** Published grades, and grades that another system has described beyond a score. */
 export const results: Collection = {
   plural: 'results',
   singular: 'result',
@@ -82,7 +82,7 @@ export const results: Collection = {
   },
 }
 
-/** Returns the conditions and the order of the grades of a class, of one of its line items or of a student there. */
+/** The grades of a class, of one of its line items or of a student there. */
 function placeIn({ courseId, itemId, userId }: Scope): {
   readonly where: Sql[]
   readonly by: readonly Sql[]

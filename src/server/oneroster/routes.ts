@@ -29,7 +29,7 @@ import { results } from './results.ts'
 import { gradingPeriods, terms } from './sessions.ts'
 import { refused, statusInfoReply, unknownRecord } from './status-info.ts'
 
-/** Base paths of the services, by version. Both services are one in 1.1. */
+/** By version. Both services are one in 1.1. */
 const bases: Readonly<Record<Version, Readonly<Record<Service, `/${string}`>>>> = {
   '1.1': { rostering: '/ims/oneroster/v1p1', gradebook: '/ims/oneroster/v1p1' },
   '1.2': { rostering: '/ims/oneroster/rostering/v1p2', gradebook: '/ims/oneroster/gradebook/v1p2' },
@@ -37,10 +37,10 @@ const bases: Readonly<Record<Version, Readonly<Record<Service, `/${string}`>>>> 
 
 type Service = 'rostering' | 'gradebook'
 
-/** Path of a list, or of a single record where it ends in `:sourcedId`. */
+/** A single record where it ends in `:sourcedId`. */
 type ReadPath = readonly [path: `/${string}`, collection: Collection]
 
-/** Reads of the rostering service (OneRoster 1.2, 3.1; 1.1, 3.2). Each `:name` is a record that must exist. */
+/** OneRoster 1.2, 3.1; 1.1, 3.2. Each `:name` is a record that must exist. */
 const rosterPaths: readonly ReadPath[] = [
   ['/orgs', orgs],
   ['/orgs/:sourcedId', orgs],
@@ -85,7 +85,7 @@ const rosterPaths: readonly ReadPath[] = [
   ['/demographics/:sourcedId', demographics],
 ]
 
-/** Reads of the gradebook service (OneRoster 1.2, 3.2; 1.1, 3.3). */
+/** OneRoster 1.2, 3.2; 1.1, 3.3. */
 const gradebookPaths: readonly ReadPath[] = [
   ['/categories', categories],
   ['/categories/:sourcedId', categories],
@@ -106,7 +106,7 @@ const gradebookPaths: readonly ReadPath[] = [
   ['/schools/:school/scoreScales', scoreScales],
 ]
 
-/** Write of a record of the gradebook service; undefined where the records belong to the academy. */
+/** `write` is undefined where the records belong to the academy. */
 type WritePath = readonly [
   method: 'PUT' | 'DELETE',
   path: `/${string}`,
@@ -124,7 +124,6 @@ const writePaths: readonly WritePath[] = [
   ['DELETE', '/scoreScales/:sourcedId', undefined],
 ]
 
-/** Routes of the REST interface, in both versions. */
 export const oneRosterRoutes: readonly WebRoute[] = (['1.2', '1.1'] as const).flatMap((version) => [
   ...rosterPaths.map((place) => readRoute(version, 'rostering', place, 'roster.readonly')),
   ...gradebookPaths.map((place) => readRoute(version, 'gradebook', place, 'gradebook.readonly')),
@@ -237,7 +236,7 @@ async function readOne(visit: Visit, asking: Asking, collection: Collection): Pr
   }
 }
 
-/** Returns the record with an id; throws 404. */
+/** Throws 404. */
 async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
   const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
   const parts = await collection.parts(asking, {}, narrowingOf(filter), undefined)
@@ -249,7 +248,7 @@ async function findRecord(asking: Asking, collection: Collection, sourcedId: str
   throw unknownRecord(collection.singular, sourcedId)
 }
 
-/** Returns the ids of the records in the path; throws 404 for an unknown one. */
+/** Throws 404 for an unknown record in the path. */
 async function scopeOf({ params }: Visit, { database, school }: Asking): Promise<Scope> {
   const { school: schoolId, class: classId, term, student, teacher, lineItem } = params
   const { user = student ?? teacher } = params

@@ -24,7 +24,6 @@ const sessionFields = [
   'schoolYear',
 ]
 
-/** Columns of the terms that lists are sorted by. */
 const termOrders: Readonly<Record<string, Sql>> = {
   dateLastModified: sql`t.updated_at`,
   title: sql`t.name_key`,
@@ -33,7 +32,7 @@ const termOrders: Readonly<Record<string, Sql>> = {
 
 type SessionKind = 'term' | 'gradingPeriod'
 
-/** Returns the terms of the academy as sessions; each is a grading period, too, under an id of its own. */
+/** Each term is a grading period, too, under an id of its own. */
 function sessionsOf(
   kind: SessionKind,
   show: (asking: Asking, term: MappedTerm | null, time: string) => object,
@@ -67,7 +66,7 @@ function sessionsOf(
   }
 }
 
-/** Academic sessions: the terms, and a session of the courses without one. */
+/** The terms, and a session of the courses without one. */
 export const terms = sessionsOf('term', (_, term, time) => {
   const { sourcedId, title, startDate, endDate, schoolYear } = sessionOf(term)
   return { ...active(sourcedId, time), title, type: 'term', startDate, endDate, schoolYear }
@@ -75,7 +74,7 @@ export const terms = sessionsOf('term', (_, term, time) => {
 
 const periodSuffix = 'gradingPeriod'
 
-/** Grading periods: each term is one. Packages leave them out. */
+/** Each term is one. Packages leave them out. */
 export const gradingPeriods = sessionsOf('gradingPeriod', (asking, term, time) => {
   const { sourcedId, title, startDate, endDate, schoolYear } = sessionOf(term)
   return {
@@ -89,7 +88,7 @@ async function hasCoursesWithoutTerm(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from courses where term_id is null limit 1`)) !== undefined
 }
 
-/** Returns the id of the term of a session; an empty text if there is none, undefined if no id is given. */
+/** An empty text if there is none, undefined if no id is given. */
 async function idOfSession(
   database: Database,
   sourcedId: string | undefined,

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 
-/** Error codes of OneRoster 1.2 (`imsx_CodeMinorFieldDType`). */
+/** OneRoster 1.2 (`imsx_CodeMinorFieldDType`). */
 type CodeMinor =
   | 'invalid_filter_field'
   | 'invalid_selection_field'
@@ -13,7 +13,6 @@ type CodeMinor =
   | 'unknownobject'
   | 'internal_server_error'
 
-/** Creates an error with its code in OneRoster. */
 export function refused(code: ErrorCode, codeMinor: CodeMinor, detail: string): ProblemError {
   return new ProblemError(code, detail, { members: { codeMinor } })
 }
@@ -33,7 +32,6 @@ const byStatus: Readonly<Record<number, CodeMinor>> = {
   503: 'server_busy',
 }
 
-/** Creates the response to an error, as OneRoster has it. */
 export function statusInfoReply(fault: ProblemError): Reply {
   const { status, code, message, headers, members, errors = [] } = fault
   const codeMinor = members['codeMinor'] ?? byStatus[status] ?? 'invaliddata'
