@@ -1,9 +1,13 @@
-import sql, { type Sql } from 'sql-template-tag'
-import type { DataRow, DataTableName } from '../../contract/data-tables.ts'
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { analytics } from '../../contract/analytics.ts'
+import type { DataRow, DataTableName, LearnerChange } from '../../contract/data-tables.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { invalidCursor, readCursor, writeCursor } from '../database/keyset.ts'
+import { resolveFilters } from '../database/reference.ts'
+import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { erasedUsersAmong, goneRow, type RowKey, readDataRows } from './data-rows.ts'
+import { byPair, rowsOf, selected, toLearnerRow } from './rows.ts'
 
 /** An entry that is there, or was when the cursor was written. */
 interface FeedPlace {
@@ -11,7 +15,7 @@ interface FeedPlace {
   readonly item: number
 }
 
-export interface FeedRow extends Row {
+interface FeedRow extends Row {
   readonly commit_order: number
   readonly item: number
   readonly kind: string
@@ -35,11 +39,7 @@ const sort = 'changes'
  * wait for an earlier one that is under way, but none is passed. Without a cursor, the place of now. Throws 400
  * `invalid_cursor`, and 409 `changes_gone` for a cursor that the feed does not reach back to.
  */
-export async function readFeed(
-  database: Database,
-  cursor: string | undefined,
-  limit: number,
-): Promise<FeedPart> {
+async function readFeed(database: Database, cursor: string | undefined, limit: number): Promise<FeedPart> {
   const { finished } = database.dialect.commitOrder
   const isFinished = finished ? sql`commit_order < ${finished}` : sql`commit_order >= 0`
   if (cursor === undefined) {
@@ -117,7 +117,8 @@ export async function readChanges(database: Database, { after, cursor, limit, ta
     keysByTable.set(table, keys.set(JSON.stringify(key), key))
   }
   const data: DataRow[] = []
-  for (const [table, keys] of keysByTable) data.push(...(await rowsOf(database, table, [...keys.values()])))
+  for (const [table, keys] of keysByTable)
+    data.push(...(await dataRowsOf(database, table, [...keys.values()])))
   return { data, nextCursor: isCut ? until : null, until }
 }
 
@@ -125,7 +126,11 @@ function keyOf(table: DataTableName, { id, user_id: userId, course_id: courseId 
   return table === 'progress' ? [userId, courseId, Number(id)] : [id]
 }
 
-async function rowsOf(database: Database, table: DataTableName, keys: readonly RowKey[]): Promise<DataRow[]> {
+async function dataRowsOf(
+  database: Database,
+  table: DataTableName,
+  keys: readonly RowKey[],
+): Promise<DataRow[]> {
   const current = await readDataRows(database, table, keys)
   const found = new Set(current.map(({ key }) => JSON.stringify(Object.values(key))))
   const missing = keys.filter((key) => !found.has(JSON.stringify(key)))
@@ -138,4 +143,73 @@ async function rowsOf(database: Database, table: DataTableName, keys: readonly R
 
 function firstText([first]: readonly Cell[]): string {
   return String(first)
+}
+
+interface Pair {
+  readonly userId: string
+  readonly courseId: string
+}
+
+/**
+ * Reads a page of changed rows of learner data, each once, as they are now. A page looks at a number of changes: it may have fewer
+ * rows, or none. Deleted users and courses come without the rows that they remove, which may be many.
+ */
+export async function readLearnerChanges({ database, query }: Call<typeof analytics.learnerChanges>) {
+  const { course_id: courses, learner_id: learners, after, cursor, limit } = query
+  const courseIds = courses && (await resolveFilters(database, 'courses', courses, 'course_id'))
+  const learnerIds = learners && (await resolveFilters(database, 'users', learners, 'learner_id'))
+  const { rows, until, isCut } = await readFeed(database, cursor ?? after, limit)
+  const isOfCourse = (id: string) => courseIds?.includes(id) ?? true
+  const isOfLearner = (id: string) => learnerIds?.includes(id) ?? true
+  const pairs = pairsIn(rows).filter(({ userId, courseId }) => isOfLearner(userId) && isOfCourse(courseId))
+  const data = [
+    ...(await changesOf(database, pairs)),
+    ...(await deletedUsers(database, idsOf(rows, 'user').filter(isOfLearner))),
+    ...(await deletedCourses(database, idsOf(rows, 'course').filter(isOfCourse))),
+  ]
+  return { data, nextCursor: isCut ? until : null, until }
+}
+
+function pairsIn(rows: readonly FeedRow[]): Pair[] {
+  const pairs = new Map<string, Pair>()
+  for (const { user_id: userId, course_id: courseId } of rows) {
+    if (userId !== null && courseId !== null) pairs.set(`${userId} ${courseId}`, { userId, courseId })
+  }
+  return [...pairs.values()]
+}
+
+function idsOf(rows: readonly FeedRow[], kind: 'user' | 'course'): string[] {
+  return [...new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))]
+}
+
+async function changesOf(database: Database, pairs: readonly Pair[]): Promise<LearnerChange[]> {
+  if (pairs.length === 0) return []
+  const keys = pairs.map(({ userId, courseId }) => sql`(${userId}, ${courseId})`)
+  const rows = await database.all(sql`
+    with k (user_id, course_id) as (values ${join(keys)})
+    select ${selected} from ${rowsOf(byPair, [sql`e.status <> 'deleted'`, sql`u.status <> 'deleted'`])}`)
+  const found = new Map(rows.map(toLearnerRow).map((row) => [`${row.learnerId} ${row.courseId}`, row]))
+  return pairs.map(({ userId, courseId }) => {
+    const row = found.get(`${userId} ${courseId}`) ?? null
+    return { learnerId: userId, courseId, state: row ? 'current' : 'removed', row }
+  })
+}
+
+async function deletedUsers(database: Database, ids: readonly string[]): Promise<LearnerChange[]> {
+  if (ids.length === 0) return []
+  const rows = await database.all<Row & { id: string }>(
+    sql`select id from users where id in (${join([...ids])}) and status = 'deleted'`,
+  )
+  return rows.map(({ id }) => ({ learnerId: id, courseId: null, state: 'removed', row: null }))
+}
+
+async function deletedCourses(database: Database, ids: readonly string[]): Promise<LearnerChange[]> {
+  if (ids.length === 0) return []
+  const rows = await database.all<Row & { id: string }>(
+    sql`select id from courses where id in (${join([...ids])})`,
+  )
+  const found = new Set(rows.map(({ id }) => id))
+  return ids
+    .filter((id) => !found.has(id))
+    .map((id) => ({ learnerId: null, courseId: id, state: 'removed', row: null }))
 }
