@@ -16,12 +16,11 @@ export interface ChainBreak {
   readonly reason: string
 }
 
-/** Result of the check; times are ISO 8601 in UTC. */
+/** Times are ISO 8601 in UTC. */
 export interface ChainReport {
   readonly entries: number
   /** Entries whose details or origin were erased with a user. */
   readonly erased: number
-  /** Entries that are not linked yet. */
   readonly unlinked: number
   readonly from: string | null
   readonly to: string | null
@@ -35,7 +34,6 @@ export interface ChainReport {
   readonly missing: readonly string[]
 }
 
-/** Maximum breaks to report. */
 const maxBreaks = 10
 
 /** Checks entries in the order of their places. */
@@ -65,7 +63,6 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
 }
 
 class AuditChainCheck implements ChainCheck {
-  /** Expected hashes that were not found yet. */
   readonly #missing: Set<string>
   readonly #breaks: ChainBreak[] = []
   readonly #erasures = new ErasureTracker()
@@ -212,7 +209,6 @@ class ErasureTracker {
     }
   }
 
-  /** Explains missing data by the erasure of a user at this place. */
   explain(user: string, place: number | null): void {
     for (const key of this.#keysByUser.get(user) ?? []) this.#entryByUsers.delete(key)
     this.#keysByUser.delete(user)
@@ -224,7 +220,7 @@ class ErasureTracker {
   }
 }
 
-/** Returns the users among the ids; details are only erased with a user. */
+/** Details are only erased with a user. */
 function usersIn(ids: readonly (string | null)[]): string[] {
   const users = ids.filter((id): id is string => id?.startsWith('usr_') === true)
   return [...new Set(users)]

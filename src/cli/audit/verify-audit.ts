@@ -48,7 +48,6 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   if (erased > 0) await output.note(`The details of ${pluralise(erased, 'entry')} were erased with a user`)
 }
 
-/** Throws a CommandError if the log has been changed. */
 function assertIntact({ breaks, broken, missing, place }: ChainReport): void {
   if (broken === 0 && missing.length === 0) return
   const lost = missing.map(
