@@ -1,7 +1,6 @@
 import { analytics } from '../../contract/analytics.ts'
 import { courseFilter, filtersOf, groupFilter, termFilter, userFilter } from './derive-flags.ts'
 
-/** The filters of the learner report. */
 export const filters = filtersOf(
   analytics.learners,
   {
@@ -31,7 +30,6 @@ export const filters = filtersOf(
   ['format', 'summary', 'bom', 'raw'],
 )
 
-/** Filters by the time at which something happened. */
 const happened = {
   start_date: {
     kind: 'time',
@@ -60,12 +58,10 @@ export const statementFilters = filtersOf(analytics.statements, {
   },
 })
 
-/** The filters of what is sent to a learning record store. */
 export const backfillFilters = filtersOf(analytics.backfill, { ...happened, course_id: courseFilter }, [
   'endpoint_id',
 ])
 
-/** The filters of learners who may need help, and from when on they do. */
 export const riskFilters = filtersOf(analytics.atRisk, {
   reason: { summary: 'Filter by reason', default: 'any' },
   inactive_days: {
@@ -92,7 +88,7 @@ export const riskFilters = filtersOf(analytics.atRisk, {
   term_id: termFilter,
 })
 
-/** The periods of activity, and what is counted. `--timezone` sets the time zone. */
+/** `--timezone` sets the time zone. */
 export const activityFilters = filtersOf(
   analytics.activity,
   {

@@ -1,7 +1,6 @@
 import { audit } from '../../contract/audit.ts'
 import { filtersOf, userFlag } from './derive-flags.ts'
 
-/** The filters of the audit log. */
 export const filters = filtersOf(audit.list, {
   user_id: {
     ...userFlag,

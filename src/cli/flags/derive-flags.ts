@@ -8,7 +8,6 @@ import { type Column, choicesIn, columnsOf } from '../dataset/column.ts'
 /** Properties of a flag that the contract does not have. */
 type OwnProperties = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
 
-/** Properties of a field's flag that the contract does not have. */
 type OwnFieldProperties = OwnProperties & {
   /** The form of a JSON value: `[{"title": …}]`. */
   readonly as?: string
@@ -64,7 +63,6 @@ function fieldFlag(
   } as FieldFlag
 }
 
-/** Returns the field at a dotted path. */
 function fieldAt(schema: z.ZodType, path: string): Field {
   const names = path.split('.')
   const [last = ''] = names.splice(-1)
@@ -77,7 +75,7 @@ function fieldAt(schema: z.ZodType, path: string): Field {
   return found
 }
 
-/** Returns the default as help shows it; undefined if it is empty. */
+/** As help shows it; undefined if it is empty. */
 function defaultText(initial: unknown): string | undefined {
   if (typeof initial === 'boolean') return initial ? 'on' : 'off'
   if (Array.isArray(initial)) return initial.length > 0 ? initial.join(',') : undefined
@@ -128,7 +126,7 @@ function parameterFlag(name: string, schema: z.ZodType): OwnProperties {
   return choices.join() === 'true,false' ? { kind: 'switch' } : { choices }
 }
 
-/** Returns the flag of a sort order. `choices` are fields, each also with `-` before it for descending. */
+/** `choices` are fields, each also with `-` before it for descending. */
 function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text'> {
   const fields = choices.filter((choice) => !choice.startsWith('-'))
   const list = `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
@@ -141,7 +139,7 @@ function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text
   }
 }
 
-/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
+/** Undefined if it takes any value. */
 function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   const inner = bare(schema)
   // The items of a comma-separated list are in its metadata alone.
@@ -150,24 +148,19 @@ function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   return choicesIn(inner) ?? items?.enum
 }
 
-/** Returns the flag that filters a list by records of a kind (repeatable). */
+/** The flag is repeatable. */
 function referenceFilter<const Name extends string>(name: Name, summary: string) {
   return { name, kind: 'texts', placeholder: name, summary: `Filter by ${summary}` } as const
 }
 
-/** Flag that filters a list by courses. */
 export const courseFilter = referenceFilter('course', 'course: id or external id')
 
-/** Flag that filters a list by the terms of courses. */
 export const termFilter = referenceFilter('term', 'term of the course: id, external id or name')
 
-/** Flag that filters a list by the members of groups. */
 export const groupFilter = referenceFilter('group', 'members of a group: id, external id or name')
 
-/** Name of a flag that takes one user; `--learner` is accepted, too. */
 export const userFlag = { name: 'user', unlisted: ['--learner'] } as const
 
-/** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {
     ...referenceFilter(name, `${name}: id, external id or e-mail address`),

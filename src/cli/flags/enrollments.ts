@@ -9,7 +9,6 @@ import {
   userFlag,
 } from './derive-flags.ts'
 
-/** The flags of an enrolment's fields. */
 export const fields = flagsOf(
   EnrollmentInput,
   {
@@ -24,7 +23,6 @@ export const fields = flagsOf(
   ['courseId', 'userId', 'role', 'status', 'enrolledAt'],
 )
 
-/** The filters of lists of enrolments. */
 export const filters = filtersOf(enrollments.list, {
   course_id: courseFilter,
   user_id: userFilter('user'),

@@ -22,7 +22,7 @@ const { learnerId: _, ...flags } = flagsOf(
   ['courseId', 'scoreGiven', 'scoreMaximum', 'itemId', 'label', 'weight', 'source', 'published'],
 )
 
-/** The flags of a grade's fields; the learner is an argument. */
+/** The learner is an argument. */
 export const fields = flags
 
 export const filters = filtersOf(grades.list, {

@@ -23,7 +23,6 @@ export const deletedFilters = filtersOf(
 
 export const memberFilters = filtersOf(groups.members, { user_id: userFilter('user') })
 
-/** The filters of lists of memberships. */
 export const membershipFilters = filtersOf(groups.memberships, {
   group_id: { ...groupFilter, summary: 'Filter by group: id, external id or name' },
   user_id: userFilter('user'),

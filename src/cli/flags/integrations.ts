@@ -23,7 +23,7 @@ const {
   },
 })
 
-/** The flags of an integration's fields; secrets and keys are read from standard input, variables and files. */
+/** Secrets and keys are read from standard input, variables and files. */
 export const fields = {
   baseUrl,
   rootAccountUuid,
@@ -37,7 +37,6 @@ export const fields = {
 
 export const filters = filtersOf(integrations.list)
 
-/** The filters of lists of mappings. */
 export const mappingFilters = filtersOf(integrations.mappings, {
   noun: { summary: 'Filter by noun' },
   external_key: { name: 'key', summary: 'Filter by key in the other system' },

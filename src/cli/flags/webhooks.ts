@@ -3,7 +3,6 @@ import { EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { messages } from '../../contract/messages.ts'
 import { filtersOf, flagsOf } from './derive-flags.ts'
 
-/** The flags of a webhook endpoint's fields. */
 export const endpointFields = flagsOf(EndpointInput, {
   url: { name: 'to', placeholder: 'url' },
   events: { kind: 'words', placeholder: 'event,…', hasChoicesInSummary: true },
@@ -16,13 +15,10 @@ export const endpointFields = flagsOf(EndpointInput, {
   expiresAt: { time: 'future', never: true, default: 'never' },
 })
 
-/** The flags of the fields that can be changed. */
 export const endpointChanges = (({ kind: _, ...fields }) => fields)(endpointFields)
 
-/** The filters of lists of webhook endpoints. */
 export const endpointFilters = filtersOf(endpoints.list, { status: { summary: 'Filter by status' } })
 
-/** The filters of lists of webhook messages. */
 export const messageFilters = filtersOf(messages.list, {
   endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
   status: { summary: 'Filter by status' },
@@ -33,7 +29,6 @@ export const messageFilters = filtersOf(messages.list, {
   },
 })
 
-/** The filters of lists of webhook deliveries. */
 export const deliveryFilters = filtersOf(
   deliveries.list,
   {
