@@ -1,4 +1,3 @@
-/** Shells with a completion script. */
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 export type Shell = (typeof shells)[number]
 
@@ -79,5 +78,4 @@ Register-ArgumentCompleter -Native -CommandName learnctl -ScriptBlock {
 }
 `
 
-/** The completion script of each shell. */
 export const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }

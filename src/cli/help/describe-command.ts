@@ -21,10 +21,9 @@ import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
 import { type Schema, schemaOfPrinted } from './printed.ts'
 
-/** Type of a value on the command line. A `time` is a day, a time with zone or a duration; `json` may be `@file`. */
+/** A `time` is a day, a time with zone or a duration; `json` may be `@file`. */
 type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration' | 'json'
 
-/** An argument of a command, as data. */
 export interface ArgumentDescription {
   readonly name: string
   readonly meaning: string
@@ -33,7 +32,6 @@ export interface ArgumentDescription {
   readonly repeatable?: true
   readonly choices?: readonly string[]
   readonly file?: FileUse
-  /** Flags that can replace it. */
   readonly replacedBy?: readonly string[]
 }
 
@@ -49,7 +47,6 @@ export interface FlagDescription {
   /** Flag that makes a required one optional. */
   readonly requiredWithout?: string
   readonly repeatable?: true
-  /** True if values can be separated by commas. */
   readonly commas?: true
   readonly choices?: readonly string[]
   readonly default?: string
@@ -61,9 +58,7 @@ export interface FlagDescription {
   /** Kinds of change that this flag adds to those of the command. */
   readonly writes?: readonly Effect[]
   readonly destructive?: true
-  /** Environment variable that sets it. */
   readonly variable?: string
-  /** True if the project file can set it. */
   readonly inProjectFile?: true
   /** Former names and synonyms that work as well. */
   readonly alsoAccepted?: readonly string[]
@@ -72,16 +67,13 @@ export interface FlagDescription {
 export interface CommandDescription {
   /** Words after `learnctl`: `courses list`. */
   readonly command: string
-  /** Other words for the same command. */
   readonly aliases: readonly string[]
   readonly usage: string
   readonly summary: string
   readonly description?: string
   readonly arguments: readonly ArgumentDescription[]
   readonly flags: readonly FlagDescription[]
-  /** Global flags that it refuses. */
   readonly refusedFlags: readonly string[]
-  /** True if it uses a platform or academy. */
   readonly usesAcademy: boolean
   /** Kinds of change that it makes without further flags; empty if it only reads. */
   readonly writes: readonly Effect[]
@@ -100,13 +92,12 @@ export interface CommandDescription {
 /** Place of the schemas in the document of `help --json`. */
 export const schemaPlace = '#/schemas/'
 
-/** Exit codes that every command may have. */
 const usualExits = [
   ...(['ok', 'failure', 'usage', 'notFound', 'auth', 'forbidden', 'conflict', 'unavailable'] as const),
   ...(['interrupted', 'terminated'] as const),
 ] satisfies readonly ExitName[]
 
-/** Returns a command as data. `path` is its words without `learnctl`, `aliases` are other words for it. */
+/** `path` is its words without `learnctl`, `aliases` are other words for it. */
 export async function describeCommand(
   path: string,
   command: Command,
@@ -140,7 +131,6 @@ export async function describeCommand(
   }
 }
 
-/** Returns the names of the schemas of what a command prints with `-o json`. */
 export async function printedBy(command: Command): Promise<readonly string[]> {
   const { prints, alsoPrints = [], calls, arguments: positions = [] } = command
   if (prints) return prints

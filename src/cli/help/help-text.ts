@@ -5,12 +5,11 @@ import { twoColumns, wrap, wrapWords } from '../terminal/format-text.ts'
 
 type Row = readonly [term: string, meaning: string]
 
-/** Meaning of `--schema`, which shows what a command prints. */
 export const schemaMeaning = 'Show the JSON Schema of the output (-o json)'
 const schemaRow: Row = [`    --${schemaFlag}`, schemaMeaning]
 const helpFlag: Row = ['-h, --help', 'Show help']
 
-/** Returns the help of `learnctl`: its nouns by group. Fits a screen of 80 columns and 48 lines. */
+/** Lists nouns by group. Fits a screen of 80 columns and 48 lines. */
 export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number): string {
   const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
     const rows = Object.entries(nouns).flatMap(([name, noun]): Row[] =>
@@ -50,7 +49,7 @@ export function groupHelp(
   return nounHelp(path, summary, named, width)
 }
 
-/** Returns the help of a command; `path` is its words with `learnctl`. */
+/** `path` is its words with `learnctl`. */
 export function commandHelp(path: string, command: Command, width: number): string {
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const given = positions.map(({ name, summary }): Row => [name, summary])
@@ -67,7 +66,7 @@ export function commandHelp(path: string, command: Command, width: number): stri
   ])
 }
 
-/** Formats an example, wrapped with line continuations. */
+/** Wraps with line continuations. */
 function exampleText(line: string, width: number): string {
   const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? []
   // Continuation lines are indented, and every line but the last ends in a backslash.
@@ -84,7 +83,6 @@ function refusalsText({ refuses = {} }: Command): string {
   return flags.length === 0 ? '' : ` (not supported here: ${flags.join(', ')})`
 }
 
-/** Joins the lines of a paragraph and wraps it. */
 function wrapParagraph(paragraph: string, width: number): string {
   return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
@@ -99,7 +97,6 @@ export function usageOf(command: Command): string {
   return [command.name, ...positionsOf(command)].join(' ')
 }
 
-/** Returns the arguments of a command as its usage names them. */
 export function positionsOf({ arguments: positions = [] }: Command): string[] {
   return positions.map(({ name, optional, rest }) => {
     const word = rest ? `${name}...` : name
@@ -122,7 +119,6 @@ function flagText({ name, kind, placeholder, negatable }: Flag): string {
   return `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
 }
 
-/** Returns a flag and its meaning, as help shows them. */
 export function flagRow(flag: Flag): Row {
   const { short } = flag
   const long = flagText(flag)
@@ -147,7 +143,6 @@ function meaningOf({
   return `${summary}${values}${marks.map((mark) => ` (${mark})`).join('')}`
 }
 
-/** Returns all global flags and their meanings, as help shows them. */
 export function globalFlagRows(): Row[] {
   return Object.values<Setting>(settings).map(({ flag, short, placeholder, summary }) => {
     const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`

@@ -4,7 +4,6 @@ import { exitCodes } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/format-text.ts'
 import { globalFlagRows } from './help-text.ts'
 
-/** A topic of `learnctl help <topic>`. */
 export interface Topic {
   readonly summary: string
   readonly text: () => string
@@ -47,7 +46,6 @@ variable: learnctl help environment
 `
 }
 
-/** Returns all variables and their meanings. */
 export function environmentRows(): (readonly [name: string, meaning: string])[] {
   const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
   return [...own, ...Object.entries(otherVariables)]
@@ -60,7 +58,6 @@ as unset.
 ${twoColumns(environmentRows())}`
 }
 
-/** Returns all aliases and the commands that they stand for. */
 export function aliasRows(): (readonly [alias: string, command: string])[] {
   const whole = Object.entries(shortcuts).map(([word, path]) => [word, path.join(' ')] as const)
   const verbs = Object.entries(verbAliases).map(([word, aliased]) => [word, aliased.join(', ')] as const)
@@ -83,7 +80,6 @@ function exitCodesText(): string {
   return `Exit codes, the same for every command:\n\n${twoColumns(rows)}`
 }
 
-/** All files of the program and their content. */
 export const fileRows: readonly (readonly [path: string, meaning: string])[] = [
   [
     'profiles.json',

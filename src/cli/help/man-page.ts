@@ -77,7 +77,6 @@ function commandText(path: string, command: Command): string[] {
   ]
 }
 
-/** Formats a term and its meaning. */
 function row([term, meaning]: readonly [term: string, meaning: string]): string[] {
   return ['.TP', `.B ${escapeRoff(term.trim())}`, escapeRoff(meaning)]
 }
