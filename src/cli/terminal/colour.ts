@@ -24,13 +24,12 @@ function terminalLevel(env: Environment): ColourLevel {
   return /256/.test(env['TERM'] ?? '') ? 2 : 1
 }
 
-/** Creates a painter; loads chalk. */
+/** Loads chalk. */
 export async function createPainter(level: ColourLevel): Promise<ChalkInstance> {
   const { Chalk } = await import('chalk')
   return new Chalk({ level })
 }
 
-/** Creates a painter for a stream, by the settings and variables of the run. */
 export function createPainterFor(
   stream: { isTTY?: boolean },
   { env }: { readonly env: Environment },

@@ -1,4 +1,4 @@
-/** The meaning of each exit code, the same for every command; `help exit-codes` prints this table. */
+/** The same for every command; `help exit-codes` prints this table. */
 export const exitCodes = {
   ok: { code: 0, when: 'Success; an empty list; help; version; output pipe closed by its reader' },
   failure: {
@@ -53,11 +53,10 @@ export interface Findings {
   readonly more: number
 }
 
-/** Details of an error beside its message. */
 export interface FaultOptions extends ErrorOptions {
   /** Lines that explain why, with the value or the place. */
   readonly why?: readonly string[]
-  /** Hint, with the exact command if there is one. */
+  /** With the exact command if there is one. */
   readonly hint?: string
   /** The given value and the valid ones; the nearest is suggested, or what the nearest word `means`. */
   readonly choice?: {
@@ -71,7 +70,6 @@ export interface FaultOptions extends ErrorOptions {
   readonly findings?: Findings
 }
 
-/** An error that a command detected, with its exit code and hint. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError'
   readonly code: string

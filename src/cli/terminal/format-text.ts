@@ -1,4 +1,4 @@
-/** Formats terms with their wrapped meanings beside them; a long term has a line of its own. */
+/** A long term has a line of its own. */
 export function twoColumns(rows: readonly (readonly [string, string])[], width = 80): string {
   const longest = Math.max(0, ...rows.map(([term]) => term.length))
   const indent = Math.min(longest, 30) + 4
@@ -12,7 +12,7 @@ export function twoColumns(rows: readonly (readonly [string, string])[], width =
     .join('')
 }
 
-/** Wraps a text between words to a width; `measure` returns the width of a part. */
+/** Wraps between words; `measure` returns the width of a part. */
 export function wrap(text: string, width: number, measure?: (part: string) => number): string[] {
   return wrapWords(text.split(' '), width, measure)
 }
@@ -39,12 +39,10 @@ export function pluralise(count: number, noun: string, isExact = true): string {
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
-/** Returns a text with a capital letter at its beginning. */
 export function capitalise(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
-/** Replaces a secret in shown text. */
 export const secretMask = '***'
 
 /** Masks secrets in a text: as they are, as JSON writes them, and as URLs encode them. */

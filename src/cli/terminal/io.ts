@@ -8,7 +8,6 @@ import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
 import { wrap } from './format-text.ts'
 
 export type Input = Readable & { readonly isTTY?: boolean }
-/** An output stream that may be a terminal of some width. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
 /** Everything that a run reads from its environment or writes to it. */
@@ -32,10 +31,8 @@ export interface Io extends Place {
   readonly expectGarbage?: () => Promise<void>
 }
 
-/** The parts of `Io` that are used to write to standard error. */
 type Printing = Pick<Io, 'stderr'> & Partial<Pick<Io, 'env'>>
 
-/** Returns the process's own streams, environment, clock and signals. */
 export function processIo(): Io {
   return {
     // Opening standard input keeps a process alive, so only its readers may do so.
@@ -136,7 +133,7 @@ function printedAtOnce(text: string): Uint8Array {
   return rest
 }
 
-/** Returns the width of standard output in characters; undefined if it is no terminal. */
+/** In characters; undefined if it is no terminal. */
 export function outputColumns(io: Pick<Io, 'columns' | 'stdout'>): number | undefined {
   return io.columns ? io.columns() : io.stdout.columns
 }
@@ -199,7 +196,6 @@ export function note(io: Printing, text: string): Promise<void> {
 /** Indentation of continuation lines, deeper than that of the lines of a reason. */
 const continuationIndent = '    '
 
-/** Wraps a line of standard error to the terminal's width. */
 export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
   if (!isTTY || columns === undefined) return line
   const indent = /^ */.exec(line)?.[0] ?? ''
@@ -207,7 +203,6 @@ export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, lin
   return `${indent}${lines.join(`\n${continuationIndent}`)}`
 }
 
-/** Writes a line `debug: …` to standard error. */
 export function writeDebug(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `debug: ${escapeHidden(text)}\n`)
 }
@@ -219,7 +214,6 @@ interface ExactText {
   end(): Promise<void>
 }
 
-/** Creates a writer of foreign text to a stream. */
 export function createExactWriter(
   stream: Output,
   mask: (text: string) => string = (text) => text,

@@ -1,6 +1,5 @@
 import { type Output, write } from './io.ts'
 
-/** Writes lines in order. */
 export interface LineWriter {
   write(line: string): void
   /** Writes the waiting lines; gives up on a reader that does not read. */

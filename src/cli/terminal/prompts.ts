@@ -2,7 +2,6 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import { CancelledError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
-/** An item of a list to pick from. */
 export interface Choice {
   readonly value: string
   readonly name: string
@@ -38,7 +37,6 @@ type PromptLibrary = Pick<
   'confirm' | 'input' | 'password' | 'search' | 'select'
 >
 
-/** Clears an invalid answer. */
 const clearInvalid = { validationFailureMode: 'clear' } as const
 
 /**

@@ -15,13 +15,10 @@ export interface TargetFile {
   write(bytes: Uint8Array): Promise<void>
   /** Moves the file to its path. */
   finish(): Promise<void>
-  /** Removes what has been written. */
   discard(): Promise<void>
 }
 
-/** Options for creating a file. */
 interface TargetOptions {
-  /** Replace an existing file. */
   readonly force?: boolean
   /** Permissions; default those of the replaced file, else 0600. */
   readonly mode?: number
