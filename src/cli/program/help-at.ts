@@ -3,15 +3,12 @@ import type { Command, Host, NamedCommand, Noun } from '../command/command.ts'
 import { commandHelp, groupHelp, isListed, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
 
-/**
- * Returns the help of `learnctl` for 80 columns. The build stores it beside the bundle, so it must not depend
- * on a terminal.
- */
+/** For 80 columns. The build stores it beside the bundle, so it must not depend on a terminal. */
 export function topHelp(): string {
   return programHelp(nouns, 80)
 }
 
-/** Returns the manual page of all nouns; `date` is ISO 8601. */
+/** `date` is ISO 8601. */
 export async function manualPage(date: string, host: Host): Promise<string> {
   const [{ manPage }, { version }] = await Promise.all([
     import('../help/man-page.ts'),
@@ -112,7 +109,6 @@ function wordsFor<Words>(table: Readonly<Record<string, Words>>, word: string): 
   return Object.hasOwn(table, word) ? table[word] : undefined
 }
 
-/** Replaces aliases among the words after a noun. */
 function expandAliases(words: readonly string[], commands: readonly Command[]): string[] {
   return words.map((word, index) => {
     const before = words.slice(0, index)

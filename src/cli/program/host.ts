@@ -7,7 +7,7 @@ export function widthOf(columns = 80): number {
   return Math.max(40, Math.min(columns, 110))
 }
 
-/** Creates the functions of the command line that commands use. Those that parse load the parser. */
+/** The functions that parse load the parser. */
 export function createHost(width: number, runApart: RunApart): Host {
   const parse = async (argv: readonly string[], execute: (invocation: Invocation) => Promise<void>) => {
     const { createProgram } = await import('./program.ts')

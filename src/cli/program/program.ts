@@ -15,13 +15,12 @@ import { HelpShown, UsageError } from '../terminal/errors.ts'
 import { topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
-/** Parses command lines and answers requests for help. */
 export interface Program {
-  /** Parses a command line and executes it. Throws HelpShown and UsageError. */
+  /** Throws HelpShown and UsageError. */
   parse(argv: readonly string[]): Promise<void>
 }
 
-/** Creates the program with all nouns; `width` is that of its help in characters. */
+/** `width` is that of the help in characters. */
 export function createProgram(host: Host, width: number, execute: Execute): Program {
   return new CommandLine(host, width, execute)
 }
@@ -196,7 +195,6 @@ function optionsOf(flag: Flag): Option[] {
   )
 }
 
-/** Returns the flags that may replace an argument. */
 function argumentOptions({ name, unlisted = [] }: Argument): Option[] {
   return unlisted.map((each) =>
     storeAs(argumentKey(name), hiddenOption(`${each} <${name}>`)).argParser(
@@ -213,7 +211,6 @@ function hiddenOption(flags: string): Option {
   return new Option(flags).hideHelp()
 }
 
-/** Stores the value of an option under another name. */
 function storeAs(name: string, option: Option): Option {
   const key = name.includes(' ') ? name : attributeOf(name)
   return Object.assign(option, { attributeName: () => key })
@@ -268,7 +265,6 @@ function pathOf(parser: Parser): string {
   return [pathOf(parser.parent), ...(words ?? [parser.name()])].join(' ')
 }
 
-/** Adds aliases for the commands of a parser. */
 function addAliases(parser: Parser, words: Iterable<readonly [word: string, name: string]>): void {
   for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
