@@ -9,7 +9,6 @@ import { neededBy, resultSchemas } from './output-schemas.ts'
 /** Version of the form of the document: a new one if something is removed or changes its meaning. */
 const helpForm = 1
 
-/** Returns commands as data, with what all of them share and the schemas of what they print. */
 export async function helpDocument(commands: readonly NamedCommand[]) {
   const described = await Promise.all(
     commands.map(({ path, command, aliases }) => describeCommand(path, command, aliases)),

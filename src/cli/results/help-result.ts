@@ -59,7 +59,6 @@ const command = z.object({
   examples: z.array(text),
 })
 
-/** The document of `help --json`. */
 export const helpResult = result('Commands as data', {
   form: z.literal(1).describe('Version of this form'),
   program: z.literal('learnctl'),

@@ -3,10 +3,9 @@ import { responseComponents } from '../../contract/openapi/schemas.ts'
 
 export const text = z.string()
 
-/** A whole number from 0. */
 export const count = z.int().min(0)
 
-/** Declares a result of a command; `others` are values of further fields. */
+/** `others` are values of further fields. */
 export function result(says: string, shape: z.core.$ZodLooseShape, others?: z.ZodType): z.ZodType {
   const object = z.object(shape)
   return (others ? object.catchall(others) : object).meta({ description: says })
