@@ -2,7 +2,6 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import type { Flag, FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Writes rows to a tab of a spreadsheet. */
 export const sheetFlag = {
   name: 'to-sheet',
   kind: 'text',
@@ -13,9 +12,7 @@ export const sheetFlag = {
     'Replace a tab of a Google spreadsheet, given by URL or id, in one step (see auth google); default tab: the kind of rows',
 } as const satisfies Flag
 
-/** A tab of a spreadsheet. */
 export interface SheetPlace {
-  /** Id of the spreadsheet. */
   readonly spreadsheet: string
   /** Name of the tab, or its number (`gid`). */
   readonly tab: string | number

@@ -26,7 +26,6 @@ interface SheetTarget extends TargetFile {
   readonly name: string
 }
 
-/** A tab that exists. */
 interface Tab {
   readonly id: number
   readonly title: string
@@ -100,7 +99,6 @@ function tooLarge(): CommandError {
   })
 }
 
-/** A response of the API that is not a success. */
 class SheetsError extends CommandError {
   override readonly name = 'SheetsError'
   /** True if the same request may succeed later. */
