@@ -30,7 +30,6 @@ export interface SignedIn {
   /** Null if the platform does not say. */
   readonly account: string | null
   readonly tokens: StoredTokens
-  /** The credential that the profile had before. */
   readonly replaced: StoredCredential | undefined
 }
 
@@ -177,7 +176,6 @@ function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
   })
 }
 
-/** Shows on standard error that the sign-in waits for the user. */
 interface WaitingLine {
   /** Updates one line with the remaining time on a terminal; elsewhere prints a line once. */
   readonly show: (leftMs: number) => Promise<void>
@@ -187,7 +185,6 @@ interface WaitingLine {
 
 const startOfEmptyLine = '\r\u001b[K'
 
-/** Creates the waiting line of a sign-in. */
 function createWaitingLine(io: Io): WaitingLine {
   let shown = false
   if (!io.stderr.isTTY) {

@@ -12,7 +12,6 @@ import { assertAddress, overridingVariable } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** The platform to sign in to, and the profile that stores its credential. */
 export interface SignInPlace {
   readonly profile: string
   /** Base URL, without a trailing slash. */
@@ -137,7 +136,7 @@ export function accountNameOf({
   return name === null ? null : String(name)
 }
 
-/** Returns a valid name of a profile unchanged; throws a UsageError on any other. */
+/** Throws a UsageError if it is invalid. */
 export function validProfileName(name: string): string {
   if (profileName.test(name)) return name
   throw new UsageError(`Invalid profile name ${JSON.stringify(name)}`, {

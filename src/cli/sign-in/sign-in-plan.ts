@@ -20,13 +20,11 @@ import type { Io } from '../terminal/io.ts'
 import { readInput } from '../terminal/text-input.ts'
 import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
 
-/** The profile, platform, client and server of a sign-in. */
 export interface SignInPlan {
   readonly place: SignInPlace
   readonly client: OAuthClient
   readonly server: AuthorizationServer
   readonly scopes: readonly string[]
-  /** True to open pages in a browser on this machine. */
   readonly browser: boolean
 }
 
@@ -130,7 +128,6 @@ async function reportLookup({ output }: Context, url: string): Promise<void> {
 }
 
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
-/** The values of --client-auth. */
 const secretPlaces: Readonly<Record<string, SecretPlace>> = { basic: 'header', post: 'form' }
 
 export interface OAuthClient {
