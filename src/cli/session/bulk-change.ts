@@ -7,13 +7,11 @@ import { changeHeader } from '../../contract/constants.ts'
 import type { Transport } from '../../contract/http.ts'
 import { isLearnctlServer } from './learnctl-server.ts'
 
-/** Command and source of a change of many records. */
 export interface BulkChange {
   /** Noun and verb: `users import`. */
   readonly command: string
   /** Name of the file or group that it is made from; null for none. */
   readonly source: string | null
-  /** Id of the change that it undoes. */
   readonly undoes?: string
 }
 

@@ -4,7 +4,6 @@ import { isJsonObject, parseJson } from '../../codec/json-text.ts'
 import { makeDirectory, readRegularFile } from '../../config/files.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** A listed record, by its references and its label. */
 export interface CachedThing {
   readonly id: string
   readonly externalId: string | null
@@ -12,7 +11,6 @@ export interface CachedThing {
   readonly label: string
 }
 
-/** The cached records of one noun on one platform. */
 export interface CompletionCache {
   /** The most recent first. */
   readonly things: readonly CachedThing[]
@@ -31,15 +29,14 @@ interface CompletionCacheKey {
 }
 
 const maxCacheAgeMs = 600_000
-/** Maximum entries of each noun. */
 export const maxThings = 500
 const maxBytes = 1024 * 1024
-/** Maximum files; few users work with more platforms. */
+/** Few users work with more platforms. */
 const maxFiles = 100
 
 const nothing: CompletionCache = { things: [], seenAt: 0, askedAt: 0, failed: false }
 
-/** Reads a cache; empty if it is too old or unreadable. */
+/** Empty if it is too old or unreadable. */
 export function readCompletionCache(place: CompletionCacheKey, now: number): CompletionCache {
   try {
     const stored: unknown = parseJson(readRegularFile(pathOf(place), maxBytes))
@@ -54,7 +51,6 @@ export function readCompletionCache(place: CompletionCacheKey, now: number): Com
   }
 }
 
-/** Adds listed records to a cache. */
 function addToCompletionCache(place: CompletionCacheKey, shown: readonly CachedThing[], now: number): void {
   const known = readCompletionCache(place, now)
   const ids = new Set(shown.map(({ id }) => id))
@@ -123,7 +119,7 @@ function isThing(value: unknown): value is CachedThing {
   return typeof id === 'string' && typeof label === 'string' && isName(externalId) && isName(email)
 }
 
-/** Returns the entry of a listed record; null if it has no id. */
+/** Null if it has no id. */
 export function thingOf(item: unknown, identifier = 'id'): CachedThing | null {
   if (!isJsonObject(item)) return null
   const id = String(item[identifier] ?? '')
@@ -151,15 +147,12 @@ export function thingOf(item: unknown, identifier = 'id'): CachedThing | null {
   return { id, externalId: text('externalId'), email, label: label.slice(0, 100) }
 }
 
-/** Collects the printed items of a list for completion. */
 interface ShownThings {
   /** Yields the pages unchanged. */
   collect(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]>
-  /** Adds the collected items to the cache. */
   save(now: number): void
 }
 
-/** Nouns that completion suggests. */
 const suggestedNouns = [
   'courses',
   'lessons',
@@ -174,7 +167,7 @@ const suggestedNouns = [
   'calendars',
 ]
 
-/** Returns a collector for a list whose items completion suggests; null for any other. */
+/** Null for a list whose items completion does not suggest. */
 export function shownThings(
   place: Pick<CompletionCacheKey, 'state' | 'target'>,
   { id, identifier }: Operation,

@@ -10,7 +10,6 @@ import { CommandError, type ExitName } from '../terminal/errors.ts'
 export const databaseMissing = 'database_missing'
 
 const unusable = ['database_unusable', 'failure'] as const
-/** Error code and exit code for each kind of DatabaseError. */
 const codesByKind: Readonly<Record<string, readonly [code: string, exit: ExitName]>> = {
   missing: [databaseMissing, 'notFound'],
   unreachable: ['database_unreachable', 'unavailable'],
@@ -30,7 +29,6 @@ export function databaseErrorOf(error: unknown): unknown {
   })
 }
 
-/** Maximum files of a directory to open. */
 const maxFiles = 100
 const maxNamed = 3
 /** Header of every SQLite database (SQLite, Database File Format §1.3). */
@@ -67,7 +65,7 @@ export async function missingDatabaseError(
   })
 }
 
-/** Returns the sorted names of the databases in a directory; none if it is unreadable. */
+/** Sorted; empty if the directory is unreadable. */
 function databasesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

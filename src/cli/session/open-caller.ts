@@ -4,7 +4,6 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import { maskSecretsInText } from '../terminal/format-text.ts'
 import { type Io, note, writeDebug } from '../terminal/io.ts'
 
-/** The options of a caller that a session sets. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
 
 /** Minimum interval between notes about a rate limit; concurrent and subsequent requests share it. */

@@ -86,7 +86,6 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
   }
 }
 
-/** Result of the work for one item. */
 type Settled<Item, Value> =
   | { readonly item: Item; readonly value: Value }
   | { readonly item: Item; readonly error: unknown }

@@ -8,7 +8,6 @@ import { suggestionText } from '../../contract/validation-issues.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** A platform file as a profile keeps it. */
 export interface KeptPlatform {
   readonly name: string
   /** SHA-256 of its text, in hexadecimal digits. */
@@ -16,7 +15,6 @@ export interface KeptPlatform {
   readonly file: PlatformFile
 }
 
-/** 256 KiB */
 const maxBytes = 256 * 1024
 const maxProblems = 100
 

@@ -16,7 +16,6 @@ import { signInCommand } from './sign-in-command.ts'
  */
 const timeoutMs = 10_000
 
-/** The tokens, and the parts of the run that refresh them. */
 interface SessionTokensOptions {
   readonly io: Io
   readonly settings: Settings

@@ -22,7 +22,6 @@ import type { KeptPlatform } from './platform-file.ts'
 /** Variable that names a platform file, for a target without a profile. */
 const platformVariable = 'LEARNCTL_PLATFORM'
 
-/** Options for opening a local academy. */
 interface LocalOptions {
   readonly path: string
   readonly now: () => Date
@@ -168,7 +167,6 @@ class TargetSession implements Session {
   #chosen: Target | null = null
   #academy: Promise<OpenAcademy> | null = null
   #remote: Promise<ClosableTransport> | null = null
-  /** Source of the access token of a profile. */
   #tokens: Promise<TokenSource> | null = null
   /** Access tokens that a refresh has replaced. */
   readonly #replaced: string[] = []
@@ -404,7 +402,6 @@ class TargetSession implements Session {
   }
 }
 
-/** Returns the credentials in the environment. */
 export function secretsIn(env: Io['env']): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (/^LEARNCTL_(API_KEY|ACCESS_TOKEN|CLIENT_SECRET|WEBHOOK_SECRET)$/.test(name)) return [value]

@@ -3,10 +3,8 @@ import { isLocal, type Profiles } from '../../config/profiles.ts'
 import type { RemoteTarget, Target } from '../../config/target.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'
 
-/** Options of the suggested command. */
 interface SignInWay {
   readonly scopes?: readonly string[]
-  /** Sign in with an API key. */
   readonly withKey?: boolean
   /** Name the profile and the URL even if they are active. */
   readonly whole?: boolean
