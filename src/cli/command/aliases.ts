@@ -1,10 +1,8 @@
-/** Accepted synonyms of nouns, besides their singulars. */
 export const nounSynonyms: Readonly<Record<string, string>> = {
   enrolment: 'enrollments',
   enrolments: 'enrollments',
 }
 
-/** Returns the nouns by their singulars and synonyms. */
 export function nounsByAlias(names: readonly string[]): Readonly<Record<string, string>> {
   return { ...Object.fromEntries(singulars(names)), ...nounSynonyms }
 }
@@ -16,7 +14,6 @@ function singulars(words: readonly string[]): [singular: string, plural: string]
     .map((word) => [word.replace(/ies$/, 'ys').replace(/s$/, ''), word])
 }
 
-/** Single words for complete commands. */
 export const shortcuts: Readonly<Record<string, readonly [noun: string, verb: string]>> = {
   login: ['auth', 'login'],
   logout: ['auth', 'logout'],

@@ -10,13 +10,11 @@ export interface Argument {
   readonly name: string
   readonly summary: string
   readonly optional?: true
-  /** Accepted values, if known. */
   readonly choices?: readonly string[]
   /** True for an integer from 1, such as a version. */
   readonly whole?: true
   /** True to take all remaining arguments. */
   readonly rest?: true
-  /** Flags that can replace it. */
   readonly instead?: readonly string[]
   /** Set if it names a file or folder: what is done with it. */
   readonly file?: FileUse
@@ -33,7 +31,6 @@ export function checkArgument({ name, choices = [] }: Argument, given: string | 
   })
 }
 
-/** The input of a command: arguments and flags by name. */
 export interface Given {
   readonly arguments: Readonly<Record<string, string>>
   readonly flags: FlagValues
@@ -65,7 +62,6 @@ export interface Command {
    * calls one operation may leave it out: it prints the response.
    */
   readonly prints?: readonly string[]
-  /** Schemas of what it prints with some flags, besides the response of its operation. */
   readonly alsoPrints?: readonly string[]
   /** Exit codes besides those that every command has. */
   readonly exits?: readonly ExitName[]
@@ -133,22 +129,18 @@ export const noColumns = { ...notAList, columns: 'The result has no columns' } a
 /** For a command whose result is plain text. */
 export const plainText = { ...noColumns, quiet: 'The result has no id' } as const satisfies Refusals
 
-/** For a command that uses neither a platform nor an academy. */
+/** For a command that uses no academy or platform. */
 export const noTarget = {
   profile: 'This command does not use a platform',
   url: 'This command does not use a platform',
   database: 'This command does not use an academy',
 } as const satisfies Refusals
 
-/** A parsed command line. */
 export interface Invocation {
   readonly command: Command
-  /** Full name of the command: `learnctl courses create`. */
   readonly name: string
-  /** Global flags by setting name. */
   readonly globals: Readonly<Record<string, unknown>>
   readonly arguments: readonly string[]
-  /** The command's own flags by name. */
   readonly flags: FlagValues
 }
 
@@ -162,7 +154,6 @@ export type RunLine = (argv: readonly string[], context: Context) => Promise<voi
 export interface NamedCommand {
   readonly path: string
   readonly command: Command
-  /** Other words for it. */
   readonly aliases: readonly string[]
 }
 
@@ -172,7 +163,6 @@ export interface NamedCommand {
  */
 export type RunApart = (argv: readonly string[], io: Io, onReply?: (text: string) => void) => Promise<number>
 
-/** Functions of the command line that a command may use. */
 export interface Host {
   readonly helpOf: HelpOf
   /**
@@ -180,7 +170,7 @@ export interface Host {
    * none. Aliases are accepted.
    */
   readonly commandsAt: (path: readonly string[]) => Promise<readonly NamedCommand[] | null>
-  /** Renders the manual page of the whole program; `date` (ISO 8601) is its date. */
+  /** `date` is ISO 8601. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
   /** Parses a command line, without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
@@ -190,7 +180,6 @@ export interface Host {
 
 /** The first word after `learnctl`: a group of commands, or a command. */
 export interface Noun {
-  /** Heading in help. */
   readonly group: string
   readonly summary: string
   /** Summaries of subgroups by their word, such as `grants` in `auth grants list`. */

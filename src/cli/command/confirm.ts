@@ -2,11 +2,9 @@ import { escapeHidden } from '../../codec/display-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 
-/** A confirmation prompt before a destructive action. */
 export interface Question {
   /** The action, verb first, without punctuation at its end: `Delete course Marine Biology (12 lessons)`. */
   readonly text: string
-  /** A sentence about the consequence. */
   readonly consequence: string
   /** Text to type as confirmation of an irreversible action. */
   readonly typed?: string

@@ -15,7 +15,6 @@ import { maskSecretsInText } from '../terminal/format-text.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 
-/** The environment of a running command. */
 export interface Context {
   readonly io: Io
   readonly settings: Settings
@@ -30,11 +29,9 @@ export interface Context {
   readonly endChanges: (state: ChangeEnd) => Promise<void>
   readonly output: Output
   readonly prompts: Prompts
-  /** Serves an academy on a socket. */
   readonly serve: Transports['serve']
 }
 
-/** What a command does if the file of the local academy is missing. */
 interface MissingAcademy {
   readonly createsAcademy?: boolean
   readonly plansForEmpty?: boolean
@@ -116,7 +113,7 @@ function placeAlone({
   return { profile: by('--to-profile', profile), url: none, database: by('--database', database) }
 }
 
-/** Opens a page in the user's browser. Returns false and prints a note if no browser could be opened. */
+/** Returns false and prints a note if no browser could be opened. */
 export async function openPage({ io, output }: Context, url: string): Promise<boolean> {
   try {
     await io.openBrowser(url)

@@ -2,7 +2,6 @@ import { type Setting, settings } from '../../config/setting.ts'
 import { mayDiffer, type Target } from '../../config/target.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Kinds of change that commands make, with their meanings. */
 export const effects = {
   academy: 'Creates, changes or deletes what the platform or academy holds',
   elsewhere: 'Changes another system, or sends to it: a spreadsheet, Google Classroom, a receiver of events',
@@ -10,10 +9,8 @@ export const effects = {
   machine: 'Changes what learnctl keeps on this machine: profiles, credentials, snapshots, running servers',
 } as const
 
-/** Name of a kind of change. */
 export type Effect = keyof typeof effects
 
-/** Use of a file or folder by a command. */
 export type FileUse = 'read' | 'write' | 'both'
 
 /**
@@ -36,7 +33,6 @@ export interface Kinds {
  */
 type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
-/** A flag of a command. */
 export interface Flag {
   /** In kebab-case, without dashes. */
   readonly name: string
@@ -45,7 +41,6 @@ export interface Flag {
   /** Other accepted names that are not listed, as typed: `--former`, `-f`. */
   readonly unlisted?: readonly string[]
   readonly kind: keyof Kinds
-  /** Placeholder of its value in help (default by kind). */
   readonly placeholder?: string
   readonly summary: string
   /** Use of a time (default `past`). */
@@ -121,7 +116,6 @@ export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindO
 /** Paging parameters of lists, covered by `--limit` and `--all`. */
 type Paging = 'limit' | 'cursor' | 'include_total'
 
-/** Flags by query parameter, except paging. */
 export type QueryFlags<Query> = {
   readonly [Name in Exclude<keyof Query & string, Paging>]-?: FieldFlag<
     ParameterKind<NonNullable<Query[Name]>>
@@ -184,13 +178,12 @@ export const noneText = 'none'
 
 export type FlagValues = Readonly<Record<string, unknown>>
 
-/** Returns the values of a repeatable flag; none if it was not given. */
+/** None if it was not given. */
 export function textsIn(values: FlagValues, name: string): string[] {
   const texts = values[name]
   return Array.isArray(texts) ? texts.map(String) : []
 }
 
-/** True for a flag that may be repeated. */
 export function isRepeatable({ kind }: Pick<Flag, 'kind'>): boolean {
   return kind === 'texts' || kind === 'words'
 }
@@ -228,7 +221,7 @@ export function parseExactNumber(text: string, name: string): number | bigint {
   return exact ? number : BigInt(text.replace('+', ''))
 }
 
-/** Parses a finite decimal number. Throws a UsageError that calls it `name`. */
+/** Throws a UsageError that calls it `name`. */
 function parseNumber(text: string, name: string): number {
   const number = Number(text)
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number)) return number
@@ -283,7 +276,6 @@ export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
   return [...flags, ...(flags.some(({ time }) => time === 'start') ? [lastFlag] : []), timeZoneFlag]
 }
 
-/** Flag of commands that apply files. */
 export const waitLockFlag = {
   name: 'wait-lock',
   kind: 'text',
@@ -321,7 +313,6 @@ export function requirePlanAlone(flags: FlagValues, others: readonly string[], h
   })
 }
 
-/** Client id of an OAuth client that the user registered at Google. */
 export const googleClientIdFlag = {
   name: 'client-id',
   kind: 'text',
@@ -337,7 +328,6 @@ export const googleRedirectUriFlag = {
   summary: 'Redirect URI of a client of the type Web application, on this machine',
 } as const satisfies Flag
 
-/** Opens pages in a browser; `--no-browser` prints their URLs. */
 export const browserFlag = {
   name: 'browser',
   kind: 'switch',

@@ -12,14 +12,13 @@ export const sheetsUrl = 'https://sheets.googleapis.com'
 /** Name of the one profile in the store of Google's tokens. */
 export const googleProfile = 'google'
 
-/** Access to the Google Sheets API as the user who signed in. */
 export interface GoogleAccess {
   readonly tokens: TokenSource
   /** Command that signs in again with the same client. */
   readonly signInCommand: string
 }
 
-/** Opens the stored sign-in. Throws an AuthRequiredError without one. */
+/** Throws an AuthRequiredError without a stored sign-in. */
 export function openGoogleAccess(context: Context): GoogleAccess {
   const { io, session, output } = context
   const store = googleStore(context)
@@ -46,12 +45,11 @@ export function openGoogleAccess(context: Context): GoogleAccess {
   }
 }
 
-/** Returns the store of Google's tokens, beside that of the profiles. */
 export function googleStore({ directories, io }: Context): ProfileStore {
   return createProfileStore(join(directories.config, 'google'), io)
 }
 
-/** Returns the stored tokens; null without a sign-in. */
+/** Null without a sign-in. */
 export function googleTokens(store: ProfileStore): StoredTokens | null {
   const credential = credentialOf(store.read(), googleProfile)
   return credential?.kind === 'oauth' ? credential : null

@@ -41,7 +41,6 @@ export const mappingFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** Flags that say how a file is written. */
 export const fileFormFlags = [
   {
     name: 'delimiter',

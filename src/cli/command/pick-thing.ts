@@ -17,7 +17,6 @@ export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   learner: 'users',
 }
 
-/** Maximum number of suggestions. */
 const maxOffered = 20
 /** Debounce of keystrokes before the platform is queried, in milliseconds. */
 const typingMs = 150
@@ -95,7 +94,7 @@ function labelOf(item: unknown, id: string): string {
     : `${[first, ...others.slice(0, -1)].join(' ')} (${others.at(-1)})`
 }
 
-/** Returns the result; undefined if the platform refuses or does not know the record. */
+/** Undefined if the platform refuses or does not know the record. */
 async function readable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await read()

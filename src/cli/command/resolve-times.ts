@@ -36,7 +36,7 @@ export function resolveTimes(
   return { ...values, ...resolved, ...(start && { [start.name]: last }) }
 }
 
-/** Returns the name of the time zone for days: that of the flag, else of the variable, else UTC. */
+/** That of the flag, else of the variable, else UTC. */
 export function timeZoneName({ env }: Pick<Io, 'env'>, values: FlagValues): string {
   return String(values[timeZoneFlag.name] ?? (env[zoneVariable] || 'UTC'))
 }

@@ -109,14 +109,13 @@ async function promptForArgument(context: Context, command: Command, argument: A
   return context.prompts.text(`${argument.summary}:`, (text) => faultOf(argument, text) ?? true)
 }
 
-/** Names the flags that can replace all missing arguments. */
 function insteadOf(missing: readonly Argument[]): string {
   const [first, ...others] = missing.map(({ instead = [] }) => instead)
   const all = (first ?? []).filter((flag) => others.every((each) => each.includes(flag)))
   return all.length === 0 ? '' : `Or use ${all.map((flag) => `--${flag}`).join(' or ')}. `
 }
 
-/** Returns the problem with an argument's text; null without one. */
+/** Null without a problem. */
 function faultOf({ name, whole }: Argument, text: string): string | null {
   if (!whole || /^[1-9]\d*$/.test(text)) return null
   return `<${name}> must be a whole number, 1 or more, not ${JSON.stringify(text)}`

@@ -10,7 +10,6 @@ export interface SecretInput {
   readonly words: string
 }
 
-/** The client secret of an OAuth client. */
 export const clientSecret: SecretInput = { name: 'client-secret', words: 'client secret' }
 
 /**
@@ -33,7 +32,6 @@ export function secretFlags({ name, words }: SecretInput): readonly Flag[] {
   ]
 }
 
-/** True if a secret is read from standard input. */
 export function readsInput(flags: FlagValues, { name }: SecretInput): boolean {
   return flags[`${name}-stdin`] === true
 }
