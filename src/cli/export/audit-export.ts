@@ -21,7 +21,6 @@ const { list } = calls.audit
 const everyColumn: readonly string[] = list.holds.answer
 const tableColumns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential']
 
-/** Exports the audit log to the target of the flags. */
 export async function exportAudit(
   context: Context,
   given: Given,
@@ -80,7 +79,7 @@ async function sourceOf(
   }
 }
 
-/** Converts a row to texts; changes are JSON. */
+/** Changes are JSON. */
 function cellsOf(row: unknown, columns: readonly Column[]): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ path }) => [path, cellOf({ kind: 'json' }, valueAt(row, path))]))
 }

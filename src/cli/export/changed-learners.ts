@@ -23,7 +23,7 @@ interface ExportState {
   readonly kind: typeof kind
   readonly version: 1
   readonly platform: string
-  /** The filters, which are the same each time. */
+  /** The same each time. */
   readonly courses: string | null
   readonly learners: string | null
   readonly until: string
@@ -38,7 +38,6 @@ const maxChanged = 500_000
 /** Filters that no change of a record can end. */
 const lastingFilters = ['course_id', 'learner_id']
 
-/** The rows to export, and since when. */
 interface ChangedExport extends RowForm, ExportTarget {
   readonly query: LearnersQuery
   /** Path of a state file, or the name of one in the state directory. */
@@ -160,7 +159,7 @@ function textOf(value: unknown): string | null {
   return value === undefined ? null : String(value)
 }
 
-/** Returns the path of a state file. A name is one in the state directory. */
+/** A name is one in the state directory. */
 function statePath({ io, directories }: Context, given: string): string {
   if (stateName.test(given)) return join(directories.state, 'exports', `${given}.json`)
   if (/[\\/]|\.json$/.test(given)) return resolve(io.cwd, given)

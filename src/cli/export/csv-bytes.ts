@@ -13,7 +13,6 @@ const lookaheadBytes = 64
 /** Counts records and guarded cells of a CSV as its bytes pass. */
 export interface CsvCounter {
   count(bytes: Uint8Array): void
-  /** Counts the rest after the last bytes. */
   end(): void
   /** Records (RFC 4180), including the header. */
   records(): number

@@ -10,7 +10,6 @@ const mediaTypes: Readonly<Record<DatasetFormat, string>> = {
   jsonl: 'application/x-ndjson',
 }
 
-/** Types of columns in a Table Schema. */
 const fieldTypes = {
   string: 'string',
   integer: 'integer',
@@ -42,7 +41,7 @@ export async function writeDescription(directory: string, manifest: Manifest): P
   await writeText(directory, 'load.bigquery.sql', bigQueryScript(tables, manifest.format))
 }
 
-/** Returns the tables of a data set: those with pseudonyms have fewer columns. */
+/** Those with pseudonyms have fewer columns. */
 export async function tablesOf({
   pseudonyms,
 }: Pick<Manifest, 'pseudonyms'>): Promise<readonly DatasetTable[]> {

@@ -33,15 +33,12 @@ const changeColumns = [
   },
 ] as const satisfies readonly EncodedColumn[]
 
-/** Returns the columns of the files of a table. */
 export function columnsOf({ columns }: DatasetTable): readonly EncodedColumn[] {
   return [...columns, ...changeColumns]
 }
 
-/** Writes the files of a run. */
 export interface RunWriter {
   add(rows: readonly ChangedRow[]): Promise<void>
-  /** Number of the rows so far. */
   rows(): number
   /** Completes the files under their names. */
   finish(): Promise<readonly RunFile[]>

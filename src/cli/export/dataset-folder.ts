@@ -7,7 +7,6 @@ import type { CoarseTime } from '../pseudonyms/pseudonyms.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
 
-/** Formats of the files of a data set. */
 export const datasetFormats = ['parquet', 'csv', 'jsonl'] as const
 export type DatasetFormat = (typeof datasetFormats)[number]
 
@@ -27,11 +26,9 @@ export interface Run {
   readonly files: readonly RunFile[]
 }
 
-/** Pseudonyms and precision of times in all files of a data set. */
 export interface DatasetPseudonyms {
-  /** Digest of the key. */
   readonly key: string
-  /** Precision of times; null for exact ones. */
+  /** Null for exact times. */
   readonly times: CoarseTime | null
 }
 
@@ -41,7 +38,7 @@ export interface Manifest {
   readonly version: 1
   /** Id of all runs since the last full one. */
   readonly id: string
-  /** The platform, by its address or file. */
+  /** By its address or file. */
   readonly platform: string
   readonly format: DatasetFormat
   readonly pseudonyms: DatasetPseudonyms | null
@@ -101,7 +98,7 @@ function isManifest(value: unknown): value is Manifest {
   return texts && isKnown && Number.isSafeInteger(value['lastChange']) && Array.isArray(value['runs'])
 }
 
-/** Returns the manifest of a data set without runs. */
+/** It has no runs. */
 export function newManifest(
   { platform, format, pseudonyms }: Pick<Manifest, 'platform' | 'format' | 'pseudonyms'>,
   before: Manifest | null,
@@ -110,7 +107,7 @@ export function newManifest(
   return { kind, version: 1, id: randomUUID(), platform, format, pseudonyms, until: '', lastChange: 0, runs }
 }
 
-/** Returns the number of the next run. Throws a UsageError if there are too many. */
+/** Throws a UsageError if there are too many runs. */
 export function nextRun({ runs }: Manifest, name: string): number {
   if (runs.length >= maxRuns) {
     throw new UsageError(`${name} has ${runs.length} runs`, {
@@ -120,12 +117,11 @@ export function nextRun({ runs }: Manifest, name: string): number {
   return (runs.at(-1)?.number ?? 0) + 1
 }
 
-/** Replaces the manifest. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   await writeText(directory, manifestName, `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** Replaces a file of the folder, completely or not at all. */
+/** Completely or not at all. */
 export async function writeText(directory: string, name: string, text: string): Promise<void> {
   const target = await openTarget(directory, name, { force: true, mode: 0o600 })
   try {
@@ -146,10 +142,8 @@ function isOwnName(name: string): boolean {
   return name === lockName || name.startsWith(`${lockName}.`) || partName.test(name) || name === tablesName
 }
 
-/** Folder with a folder for each table. */
 const tablesName = 'tables'
 
-/** Returns the path of a file of a run. */
 export function runPath(table: string, run: number, format: DatasetFormat): string {
   return `${tablesName}/${table}/run-${String(run).padStart(6, '0')}.${format}`
 }
@@ -174,12 +168,10 @@ export function removeOtherRuns(
   }
 }
 
-/** Path of the lock of a folder. */
 export function lockPath(directory: string): string {
   return join(directory, lockName)
 }
 
-/** Another process writes to the folder. */
 export function folderBusy(name: string, pid: number | null): CommandError {
   return new CommandError('dataset_busy', 'conflict', `Another process writes to ${name}`, {
     ...(pid !== null && { why: [`Its process id is ${pid}`] }),

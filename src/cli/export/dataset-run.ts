@@ -27,14 +27,13 @@ import {
   writeManifest,
 } from './dataset-folder.ts'
 
-/** Folder, format and platform of a data set. */
 interface DatasetOptions {
   readonly name: string
   /** Undefined for the format that the folder has, or Parquet. */
   readonly format: DatasetFormat | undefined
   /** Begins again, without the files that are there. */
   readonly isFull: boolean
-  /** The platform, by its address or file. */
+  /** By its address or file. */
   readonly platform: string
   /** Hides the identities of people; null shows them. */
   readonly pseudonymising: Pseudonymising | null
@@ -43,7 +42,7 @@ interface DatasetOptions {
 /** Rows that a run added, and the manifest after it. */
 interface DatasetResult {
   readonly manifest: Manifest
-  /** Rows by table; empty if nothing has changed. */
+  /** By table; empty if nothing has changed. */
   readonly rows: Readonly<Record<string, number>>
   readonly isFull: boolean
   /** Notes about columns that a pseudonymised run leaves out, and about groups of fewer than `k` people. */

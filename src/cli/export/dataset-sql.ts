@@ -4,7 +4,6 @@ import type { DatasetFormat, Manifest } from './dataset-folder.ts'
 /** A table of a data set, with its files in the order of the runs. */
 export interface LoadedTable {
   readonly name: string
-  /** Columns that identify a record. */
   readonly key: readonly string[]
   readonly references: Readonly<Record<string, string>>
   readonly columns: readonly EncodedColumn[]
@@ -15,7 +14,6 @@ export interface LoadedTable {
 interface Names {
   readonly types: Readonly<Record<ColumnType, string>>
   readonly column: (name: string) => string
-  /** Name of a table or view. */
   readonly table: (name: string) => string
 }
 
@@ -104,7 +102,7 @@ function erasureOf(tables: readonly LoadedTable[], names: Names): string {
     .join('')
 }
 
-/** Returns the script for DuckDB, which reads the files in the current folder. */
+/** The script reads the files in the current folder. */
 export function duckdbScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const load = (table: LoadedTable) => {
     const files = `[${table.files.map(({ path }) => text(path)).join(', ')}]`
@@ -192,7 +190,7 @@ commit;
 `
 }
 
-/** Returns the script for BigQuery, which reads the files from a bucket. */
+/** The script reads the files from a bucket. */
 export function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const options = {
     parquet: "format = 'PARQUET'",

@@ -7,7 +7,6 @@ import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sh
 import { UsageError } from '../terminal/errors.ts'
 import type { ExportFormat, RowForm } from './row-encoder.ts'
 
-/** Format and compression of an export. */
 interface ExportForm {
   readonly format: ExportFormat
   /** True if the file's name ends in `.gz`. */
@@ -22,10 +21,9 @@ export interface ExportTarget extends ExportForm {
   readonly sheet?: SheetPlace
 }
 
-/** Values of `--format`: the output formats, and one alias. */
+/** The output formats, and one alias. */
 const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml', 'parquet', 'xlsx'] as const
 
-/** The format by its own flag, besides `--output`. */
 export const formatFlag = {
   name: 'format',
   kind: 'text',
@@ -41,7 +39,6 @@ export const allColumnsFlag = {
   summary: 'Include what the platform sets, such as id, version and times; an import ignores it',
 } as const satisfies Flag
 
-/** Exports the history of records instead of their state. */
 export const historyFlag = {
   name: 'history',
   kind: 'switch',
@@ -63,7 +60,7 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file', destructive: true },
 ] as const satisfies readonly Flag[]
 
-/** Reads the flags of an export. Throws a UsageError on contradictions. */
+/** Throws a UsageError on contradictions. */
 export function exportOptionsOf(
   settings: Settings,
   { flags }: Given,
@@ -123,7 +120,6 @@ const formatByExtension: ReadonlyMap<string, Format> = new Map([
 /** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
 const unsupportedExtensions = ['tsv', 'xls', 'ods', 'avro', 'xml', 'html', 'zip', 'bz2', 'xz', 'zst', '7z']
 
-/** A format and what requested it. */
 interface Asked {
   readonly format: Format
   readonly by: string

@@ -131,10 +131,8 @@ function isUnsorted(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === 'not_sorted'
 }
 
-/** The records to export, and their form. */
 interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly dataset: Dataset
-  /** The operation that lists them. */
   readonly list: Call
   readonly columns: RecordColumns
 }
@@ -298,7 +296,7 @@ const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {
   json: 'string',
 }
 
-/** Returns columns with their types: those of the list in the data dictionary, else by what an import reads. */
+/** Those of the list in the data dictionary, else by what an import reads. */
 async function typeRecordColumns(columns: readonly Column[], list: Call): Promise<EncodedColumn[]> {
   const described = await describedColumns(list.id)
   return columns.map(({ name, path, kind }) => ({
@@ -309,11 +307,10 @@ async function typeRecordColumns(columns: readonly Column[], list: Call): Promis
   }))
 }
 
-/** Columns of an export of records. */
 interface RecordColumns {
   /** Columns of a row, in order. */
   readonly shown: readonly Column[]
-  /** True if they were chosen by name. */
+  /** True if the columns were chosen by name. */
   readonly chosen: boolean
   /** Fields of a row that the platform computes and no record has. */
   readonly made: readonly string[]

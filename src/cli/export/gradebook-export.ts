@@ -186,7 +186,7 @@ function namedCells(row: Readonly<Record<string, unknown>>, columns: readonly Co
   return Object.fromEntries(columns.map(({ label, path }) => [label, row[path]]))
 }
 
-/** Returns the columns of these names. Throws a UsageError on an unknown name. */
+/** Throws a UsageError on an unknown name. */
 function chosenColumns(names: readonly string[], { columns }: GradebookLayout): Column[] {
   const labels = columns.map(({ label }) => label)
   return names.map((name) => {
@@ -195,7 +195,6 @@ function chosenColumns(names: readonly string[], { columns }: GradebookLayout): 
   })
 }
 
-/** Says how many columns had no room. */
 function hiddenNotes({ hidden }: AnyEncoder): string[] {
   const count = hidden?.().length ?? 0
   if (count === 0) return []

@@ -19,7 +19,6 @@ export interface GradebookLayout {
   rowOf(row: GradebookRow): Readonly<Record<string, Cell>>
 }
 
-/** A column, and its cell for a learner. */
 interface LayoutColumn {
   readonly name: string
   readonly cell: (row: GradebookRow, gradesByItem: GradesByItem) => Cell

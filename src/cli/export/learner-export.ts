@@ -15,11 +15,10 @@ import type { ExportTarget } from './export-options.ts'
 import type { RowForm } from './row-encoder.ts'
 import { type Source, writeExport } from './write-export.ts'
 
-/** The operation that exports learners. */
 export type Learners = typeof analytics.learners
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
-/** The rows to export, how to request them, and their form. */
+/** How to request the rows, and their form. */
 interface Wanted extends RowForm {
   readonly operation: Learners
   /** The query to send, without the format. */
@@ -30,10 +29,9 @@ interface Wanted extends RowForm {
   readonly pseudonymising?: Pseudonymising | null
 }
 
-/** The rows, form and target of an export. */
 interface LearnerExport extends Wanted, ExportTarget {}
 
-/** Returns the first request of an export, without its credential. */
+/** Without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
   const { input, accept } = firstRequest(wanted)
   const request = caller.request(wanted.operation, input)
@@ -71,7 +69,6 @@ function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymis
   return { input: { ...how, query: { ...query, ...as, format: 'csv' } }, accept: media.csv } as const
 }
 
-/** Opens the source of an export's bytes. */
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
   const { format, columns, delimiter } = wanted
   const { signal } = context.io
@@ -118,7 +115,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Adds a byte order mark unless there is one. */
+/** Unless there is one. */
 async function* withByteOrderMark(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head: Buffer | null = Buffer.alloc(0)
   for await (const piece of bytes) {
@@ -184,7 +181,6 @@ async function* recordsOf(texts: LearnerRows): AsyncGenerator<readonly unknown[]
 
 type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
 
-/** All rows, as JSON in batches. */
 type LearnerRows = AsyncIterable<readonly string[]>
 
 /** Requests all rows: from a stream if the platform offers one, else page by page. */
@@ -243,7 +239,7 @@ async function* pagedTexts(
   for await (const { data } of pages) yield data.map((row) => jsonText(row))
 }
 
-/** Parses a row of JSON. Throws a CommandError. */
+/** Throws a CommandError. */
 function parsedRow(text: string): unknown {
   try {
     return parseJson(text)

@@ -11,7 +11,7 @@ import { type Source, writeExport } from './write-export.ts'
 
 const operation: Operation = calls.users.data
 
-/** Exports all data about a person as one JSON document, a page at a time. */
+/** As one JSON document, a page at a time. */
 export async function exportPersonalData(context: Context, given: Given): Promise<void> {
   const { io, session, settings } = context
   const { flags } = given

@@ -7,17 +7,15 @@ import type { ChangedRow, RunWriter } from './dataset-files.ts'
 import type { DatasetPseudonyms } from './dataset-folder.ts'
 import { pseudonymNotes } from './pseudonymised-export.ts'
 
-/** Returns what a manifest has to remember of pseudonyms. */
 export function manifestEntryOf({ pseudonyms, times }: Pseudonymising): DatasetPseudonyms {
   return { key: pseudonyms.keyDigest(), times }
 }
 
-/** Returns the tables of a data set with pseudonyms: without columns that identify a person. */
+/** Without columns that identify a person. */
 export function pseudonymisedTables({ times }: DatasetPseudonyms): readonly DatasetTable[] {
   return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, times) }))
 }
 
-/** Returns the names of the columns that are left out. */
 function droppedColumns({ times }: Pseudonymising): string[] {
   return datasetTables.flatMap((table) => {
     const kept = new Set(keptColumnsOf(table, times).map(({ name }) => name))

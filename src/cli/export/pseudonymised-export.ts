@@ -8,14 +8,12 @@ import { UsageError } from '../terminal/errors.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import type { Source } from './write-export.ts'
 
-/** Rows of a table to export without the identities of people. */
 interface PseudonymisedRows {
   /** Operation that lists the rows. */
   readonly operation: string
   readonly rows: AsyncIterable<readonly unknown[]>
 }
 
-/** Maximum names of columns in a note. */
 const maxNames = 30
 
 /**
@@ -87,7 +85,7 @@ export function pseudonymNotes(
   ]
 }
 
-/** Returns the columns to write. Throws a UsageError for one that is left out. */
+/** Throws a UsageError for a column that is left out. */
 function chosenColumns(table: PseudonymTable, names: readonly string[] | null): readonly KeptColumn[] {
   if (names === null) return table.columns
   const paths = table.columns.map(({ path }) => path)
@@ -102,7 +100,6 @@ function chosenColumns(table: PseudonymTable, names: readonly string[] | null): 
   })
 }
 
-/** Returns the error of a chosen column that is left out. */
 export function droppedColumnError(name: string, columns: readonly KeptColumn[]): UsageError {
   return new UsageError(`--columns ${name} and --pseudonymise cannot be used together`, {
     why: ['The column has names, addresses or free text, or tells much about a person'],

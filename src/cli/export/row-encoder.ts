@@ -13,7 +13,6 @@ import { UsageError } from '../terminal/errors.ts'
 
 /** Columns of every row; another platform may have more. */
 export const rowColumns: readonly string[] = calls.analytics.learners.holds.answer
-/** Default columns of a table. */
 const tableColumns = [
   'email',
   'courseTitle',
@@ -30,15 +29,13 @@ export interface RowForm {
   readonly format: ExportFormat
   /** Chosen columns in order; null for the default ones. */
   readonly columns: readonly string[] | null
-  /** Write CSV without the guard against formulas. */
   readonly raw: boolean
-  /** Write CSV with a byte order mark. */
   readonly bom: boolean
-  /** Character between the cells of CSV. */
+  /** Between the cells of CSV. */
   readonly delimiter: string
 }
 
-/** Resolves column names. Throws a UsageError on a name that is neither known nor in the sample. */
+/** Throws a UsageError on a name that is neither known nor in the sample. */
 export function resolveColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
   const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
@@ -57,7 +54,7 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   })
 }
 
-/** Creates an encoder of rows with the fields of the API. Throws a UsageError if a chosen column is not in the sample. */
+/** The rows have the fields of the API. Throws a UsageError if a chosen column is not in the sample. */
 export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, columns: names, raw, bom, delimiter }: RowForm,
@@ -77,7 +74,6 @@ function shownColumns(sample: readonly unknown[]): string[] {
   return columnsInRows(sample, { paths: rowColumns })
 }
 
-/** Columns of a list by format. */
 interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
@@ -87,7 +83,6 @@ interface ListColumns {
   readonly typed: () => Promise<readonly EncodedColumn[]>
 }
 
-/** Creates an encoder of values. */
 export async function listEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, raw, bom, delimiter }: Omit<RowForm, 'columns'>,

@@ -46,7 +46,7 @@ export async function exportStatements(
   )
 }
 
-/** Returns the format by --output, else by the name of the file, else JSON lines. */
+/** By --output, else by the name of the file, else JSON lines. */
 function formatOf({ settings }: Context, file: string | undefined): Format {
   const { value, origin } = settings.output
   if (origin.source === 'flag') {

@@ -11,7 +11,6 @@ export interface Source {
   rows(): number
   /** Cells with the guard against formulas. */
   guarded(): number
-  /** Notes to print at the end. */
   notes(): readonly string[]
 }
 
