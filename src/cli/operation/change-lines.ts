@@ -29,7 +29,6 @@ export function changeLines(
   return namedChanges(field, from, to).flatMap((change) => linesOf(change, form))
 }
 
-/** Bounds of what is shown of a value. */
 interface Form {
   readonly width: number
   readonly most: number
@@ -96,13 +95,12 @@ function itemLines(
   return lines
 }
 
-/** An item of a list with its place, from 1. */
 interface Numbered {
   readonly item: JsonObject
   readonly number: number
 }
 
-/** Returns a value as the lines to compare: a text as its own, an object as a line for each field. */
+/** A text gives its own lines, an object a line for each field. */
 function valueLines(value: unknown): string[] {
   if (value === undefined || value === null || value === '') return []
   if (typeof value === 'string') return value.split('\n')

@@ -8,7 +8,7 @@ import { moduleNamed } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { thingName } from './thing-name.ts'
 
-/** Reads a course; throws what the platform refuses. */
+/** Throws what the platform refuses. */
 export async function readCourse(
   caller: Caller,
   reference: string,
@@ -20,7 +20,7 @@ export async function readCourse(
   throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
 }
 
-/** Returns the modules of a course, in their order. */
+/** In their order. */
 export function modulesOf({ modules }: JsonObject): readonly JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }

@@ -74,7 +74,7 @@ export async function createOrFind(
     return keepOrUpdate(raced)
   }
 
-  /** Updates the existing thing or leaves it unchanged, and prints it in the form of `create`. */
+  /** Prints the thing in the form of `create`. */
   async function keepOrUpdate({ thing, update }: Found): Promise<'existing'> {
     if (settings.dryRun.value) {
       if (update) await showRequests(context, [caller.request(update.operation, update.input)])
@@ -110,7 +110,6 @@ export async function createOrFind(
   }
 }
 
-/** Finds the record with the key of a body and prepares its update. */
 async function datasetSearch(
   context: Context,
   call: BoundCall,

@@ -75,7 +75,7 @@ async function positionOf(text: string): Promise<string> {
   return `${line}:${column}`
 }
 
-/** Returns the engine's message without its excerpt of the text. */
+/** Without its excerpt of the text. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message
@@ -259,7 +259,7 @@ function tooDeep(name: string, cause?: Error): UsageError {
   return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
 }
 
-/** Returns the value with bigints as numbers if these are exact. */
+/** Bigints become numbers if these are exact. */
 function plainIntegers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)

@@ -13,7 +13,7 @@ export function showRequest(context: Context, request: OutgoingRequest): Promise
   return showRequests(context, [request])
 }
 
-/** Prints several requests: as HTTP separated by empty lines, or as a list of values if `asList`. */
+/** As HTTP separated by empty lines, or as a list of values if `asList`. */
 export async function showRequests(
   context: Context,
   requests: readonly OutgoingRequest[],

@@ -7,7 +7,6 @@ import type { Given } from '../command/command.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Find, Finding } from './operation-spec.ts'
 
-/** Maximum pages of a list to search. */
 const maxPages = 100
 
 /** Things that are known by names, which need not be unique. */
@@ -20,7 +19,6 @@ export interface Named {
   readonly several: string
   /** False for a thing that is no longer valid. */
   readonly counts?: (thing: JsonObject) => boolean
-  /** Returns a text that distinguishes things of the same name. */
   readonly apart: (thing: JsonObject) => string
 }
 
@@ -58,7 +56,7 @@ export function findNamed(named: Named): (finding: Finding) => Find {
   }
 }
 
-/** Returns the newest valid item of a list with this name; null if there is none. */
+/** The newest valid one; null if there is none. */
 export async function itemNamed(
   finding: Finding,
   operation: Operation,
@@ -92,7 +90,6 @@ async function itemsOf(
   return items
 }
 
-/** Lists all records that match a query. */
 export async function recordsOf(
   { context, caller }: Finding,
   operation: Operation,

@@ -5,7 +5,7 @@ import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { valueAt } from '../output/columns.ts'
 
-/** Number of items; a lower bound if not exact. */
+/** A lower bound if not exact. */
 export interface Count {
   readonly count: number
   readonly isExact: boolean
@@ -18,7 +18,6 @@ export interface Count {
 export interface Lookup {
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
-  /** Reads the first page of a list. */
   recent(operation: Operation): Promise<readonly unknown[] | undefined>
   /** Finds an item by id among the first thousand of a list. */
   find(operation: Operation, id: string): Promise<unknown>

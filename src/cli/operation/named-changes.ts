@@ -32,12 +32,11 @@ export function changeText(change: NamedChange): string {
   return `${change.field}: ${wordFor(change)}`
 }
 
-/** Returns both values as text, null for a value that is too long or not single. */
+/** Null for a value that is too long or not single. */
 export function changeTexts(change: NamedChange): readonly [string | null, string | null] {
   return [valueText(change.from), valueText(change.to)]
 }
 
-/** Returns the word for a change whose value is not shown. */
 export function wordFor(change: NamedChange): string {
   return isNone(change.from) ? 'added' : isNone(change.to) ? 'removed' : 'changed'
 }
@@ -69,7 +68,7 @@ function inLists(field: string, from: readonly unknown[], to: readonly unknown[]
     : [{ field: `${field} (order)`, from: [...before.keys()], to: [...after.keys()] }]
 }
 
-/** Returns the items of a list by name; null if they have no unique names. */
+/** Null if the items have no unique names. */
 function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | null {
   const items = new Map<string, unknown>()
   for (const item of list) {
@@ -103,7 +102,7 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Returns the text of a short single value; null for any other. */
+/** Null for a value that is not short and single. */
 function valueText(value: unknown): string | null {
   if (isNone(value)) return 'none'
   if (typeof value === 'object') {

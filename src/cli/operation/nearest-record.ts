@@ -59,7 +59,6 @@ async function nearestRecordHint(
 
 type Noun = (typeof nouns)[keyof typeof nouns]
 
-/** Returns the references that arguments and flags have. */
 function referencesIn({ positions, fields, query }: Sources, given: Given): { noun: Noun; value: string }[] {
   const typed = [
     ...positions.map(([place, { name }]) => [place, given.arguments[name]] as const),

@@ -77,7 +77,6 @@ function isFilteredList({ query = {}, fields, destroys, several }: OperationSpec
 /** Parameters of lists and reads that filter no rows. */
 const unfiltered: ReadonlySet<string> = new Set(['sort', 'to'])
 
-/** Returns an argument whose field may come from `--body` instead. */
 function withBody(argument: Argument): Argument {
   return { ...argument, instead: [...(argument.instead ?? []), bodyFlag.name] }
 }

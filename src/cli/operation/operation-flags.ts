@@ -2,7 +2,6 @@ import { joinReferences } from '../../codec/reference.ts'
 import type { BoundFlag, Flag, FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Flag for the whole body. */
 export const bodyFlag: Flag = {
   name: 'body',
   kind: 'text',
@@ -11,7 +10,6 @@ export const bodyFlag: Flag = {
   summary: 'Read fields from a JSON or YAML file, or standard input; flags override them',
 }
 
-/** Flag for fields to remove from a resource. */
 export const unsetFlag: Flag = {
   name: 'unset',
   kind: 'words',
@@ -28,21 +26,18 @@ export const idsFlag: Flag = {
   summary: 'Read ids from a file or standard input, one per line',
 }
 
-/** Flag that leaves an existing record unchanged. */
 export const ifNotExistsFlag: Flag = {
   name: 'if-not-exists',
   kind: 'switch',
   summary: 'Do nothing if it already exists',
 }
 
-/** Flag that updates an existing record. */
 export const upsertFlag: Flag = {
   name: 'upsert',
   kind: 'switch',
   summary: 'Update it if it already exists',
 }
 
-/** Flag for the required current version. */
 export const ifVersionFlag: Flag = {
   name: 'if-version',
   kind: 'number',

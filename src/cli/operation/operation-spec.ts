@@ -12,7 +12,6 @@ import type { ExitName } from '../terminal/errors.ts'
 import type { Lookup } from './lookup.ts'
 import type { Sources } from './refused-call.ts'
 
-/** Rows of an answer and their columns. */
 export interface Rows {
   readonly columns: readonly string[]
   readonly from: (answer: unknown) => readonly unknown[]
@@ -20,13 +19,11 @@ export interface Rows {
   readonly short?: (answer: unknown) => readonly unknown[]
 }
 
-/** Description of what an operation destroys, for its confirmation. */
 interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
   /** Reads a single record before it is destroyed; undefined where the platform does not show it. */
   readonly read: (look: Lookup, given: Given) => Promise<unknown>
-  /** Returns the question about the record that was read. */
   readonly question: (look: Lookup, given: Given, found: unknown) => Promise<Question>
   /** Question about several things, without looking them up; if irreversible, the user types their number. */
   readonly several?: (
@@ -35,7 +32,6 @@ interface Destruction {
   ) => Promise<{ readonly consequence: string; readonly irreversible?: boolean }>
 }
 
-/** A refusal of the platform that a confirmation, or its flag, overrides. */
 interface Confirmed {
   /** Boolean field of the body that overrides it: false until confirmed. */
   readonly field: string
@@ -52,13 +48,11 @@ interface Confirmed {
  */
 export type Find = (given: Given) => Promise<string>
 
-/** Context of a search for a thing. */
 export interface Finding {
   readonly context: Context
   readonly caller: Caller
 }
 
-/** Lookup of an existing thing. */
 interface Existing {
   /** Dataset whose key finds it; such a thing can be updated. */
   readonly dataset?: DatasetName
@@ -89,7 +83,6 @@ export interface OperationSpec<O extends Call> {
   readonly finds?: (finding: Finding) => Promise<Find>
   /** How to find an existing thing: adds `--if-not-exists`, and `--upsert` if it can be updated. */
   readonly exists?: Existing
-  /** Flags for the lookup, besides those of the request. */
   readonly flags?: readonly Flag[]
   /** Flags for fields of the body, by dotted path: a value that `satisfies FieldFlags<…>`. */
   readonly fields?: Readonly<Record<string, FieldFlag>>
@@ -116,15 +109,12 @@ export interface OperationSpec<O extends Call> {
   readonly merge?: true
   /** True for a resource with versions: adds `--if-version`. */
   readonly versioned?: true
-  /** Default columns of a table. */
   readonly columns?: readonly string[]
   /** Rows to print in a table or CSV instead of the whole answer. */
   readonly rows?: Rows
   /** Returns the exit code of an answer; null for success. */
   readonly exits?: (answer: unknown) => ExitName | null
-  /** Exit codes that `exits` returns. */
   readonly exitNames?: readonly ExitName[]
-  /** Confirmation to ask for before a destructive operation. */
   readonly destroys?: Destruction
   /** Refusal that the user can override by confirming. */
   readonly confirms?: Confirmed

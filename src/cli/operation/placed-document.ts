@@ -15,7 +15,6 @@ const maxLength = 16 * 1024 * 1024
 const maxProblems = 100
 const maxValueLength = 60
 
-/** Document that was read from a file. */
 export interface PlacedDocument extends PlacedValue {
   /** Name as given, or `Standard input`. */
   readonly name: string

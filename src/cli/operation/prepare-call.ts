@@ -20,7 +20,6 @@ import { readDocument, readJsonOrDocument } from './document.ts'
 import { bodyFlag, ifVersionFlag, queryOf, unsetFlag } from './operation-flags.ts'
 import type { BoundCall, Rows } from './operation-spec.ts'
 
-/** A parsed call, before anything is sent. */
 export interface PreparedCall {
   /** Input in the form of the command line; lacks a path parameter without an argument. */
   readonly input: AnyInput
@@ -279,7 +278,7 @@ function invalidReason(flag: Flag, text: string): string | null {
   }
 }
 
-/** Returns the output shape of an operation: the items of a list, or the resource. */
+/** The items of a list, or the resource. */
 export function shapeOf(operation: Call, table: readonly string[]): Shape {
   const { answer } = operation.holds
   return {

@@ -7,7 +7,6 @@ import { hasChosenForm, type Shape } from '../output/output.ts'
 import { ExitWith } from '../terminal/errors.ts'
 import type { BoundCall, Rows } from './operation-spec.ts'
 
-/** A completed call, its answer, and the output form. */
 interface AnsweredCall {
   /** Input in the form of the command line. */
   readonly input: AnyInput

@@ -73,7 +73,6 @@ export class RefusedCallError extends Error {
   }
 }
 
-/** Maximum characters of a value that a message repeats. */
 const maxValue = 60
 
 /** Returns the path of the field, or the parameter, that a fault concerns. */

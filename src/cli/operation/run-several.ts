@@ -22,10 +22,8 @@ import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
 const maxConcurrent = 8
-/** Maximum names in a question. */
 const maxNames = 3
 
-/** A refused thing and the reason. */
 interface Refused {
   readonly argument: string
   readonly error: unknown
@@ -80,14 +78,12 @@ interface RunParts {
   readonly find: Find | undefined
 }
 
-/** Calls for several things, and what came of them. */
 class SeveralCalls {
   readonly #parts: RunParts
   readonly #refused: Refused[] = []
   /** First error that does not concern a thing. */
   #fault: Refused | null = null
   #done = 0
-  /** Number of things that existed before. */
   #existing = 0
 
   constructor(parts: RunParts) {
