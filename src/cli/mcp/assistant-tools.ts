@@ -5,7 +5,6 @@ import type { RunTool } from './run-tool.ts'
 import { searchCommands } from './search-commands.ts'
 import type { Toolbox } from './serve-messages.ts'
 
-/** Creates the tools of an assistant. */
 export function assistantTools(
   host: Pick<Host, 'helpOf' | 'commandsAt'>,
   run: RunTool,
@@ -45,7 +44,7 @@ function instructionsFor(allowWrites: boolean, showNames: boolean): string {
   ].join(' ')
 }
 
-/** Returns the tools. Their descriptions are part of each conversation, so they are short. */
+/** Their descriptions are part of each conversation, so they are short. */
 function toolsFor(allowWrites: boolean): readonly JsonObject[] {
   const reads = { readOnlyHint: true, openWorldHint: false }
   return [
@@ -150,7 +149,7 @@ function textResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: false }
 }
 
-/** Returns the error of wrong input, which an assistant can correct. */
+/** An assistant can correct wrong input. */
 function inputError(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: true }
 }

@@ -13,11 +13,9 @@ const placesOfPeople: ReadonlySet<string> = new Set([
   ...['email', 'username'],
 ])
 
-/** Limits of a command line. */
 const maxWords = 300
 const maxCharacters = 200_000
 
-/** Limits on the command lines of an assistant. */
 export interface LineRules {
   readonly parseLine: Host['parseLine']
   readonly offered: ReadonlyMap<string, OfferedCommand>
@@ -26,13 +24,12 @@ export interface LineRules {
   readonly allowWrites: boolean
 }
 
-/** A command line that may be run. */
 export interface CheckedLine {
   readonly offered: OfferedCommand
   readonly invocation: Invocation
-  /** Id of the operation that it calls; undefined if it makes several calls. */
+  /** Undefined if the line makes several calls. */
   readonly operation: string | undefined
-  /** The words to run, with absolute paths. */
+  /** With absolute paths. */
   readonly argv: readonly string[]
   /** Digests of the content of the files that it names. */
   readonly fileDigests: readonly string[]
@@ -188,7 +185,7 @@ function namedFiles({ arguments: given, flags }: Invocation, { command }: Offere
   return [...inArguments, ...inFlags]
 }
 
-/** Returns the file that a value names; none for another value. */
+/** None for another value. */
 function fileIn(text: string, isFile: boolean): NamedFile[] {
   if (text === '-') {
     throw new UsageError('There is no standard input here', {

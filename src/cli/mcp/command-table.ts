@@ -1,14 +1,13 @@
 import type { Command, Host } from '../command/command.ts'
 import { type Offer, offeredCommands } from './offered-commands.ts'
 
-/** A command that assistants may run. */
 export interface OfferedCommand {
   readonly path: string
   readonly command: Command
   readonly offer: Offer
 }
 
-/** Loads the commands that assistants may run, in the order of help. */
+/** In the order of help. */
 export async function loadOffered({ commandsAt }: Host): Promise<readonly OfferedCommand[]> {
   const all = (await commandsAt([])) ?? []
   return all.flatMap(({ path: short, command }) => {

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 /** Asks the user a question; true if they agree. */
 export type Ask = (question: string) => Promise<boolean>
 
-/** Signal and question of one call of a tool. */
 export interface CallParts {
   readonly signal: AbortSignal
   /** Null if the client cannot ask its user. */
@@ -28,7 +27,6 @@ export function elicitation(message: string): JsonObject {
   return { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } }
 }
 
-/** True if the user accepted. */
 export function isAccepted(result: unknown): boolean {
   return isJsonObject(result) && result['action'] === 'accept'
 }

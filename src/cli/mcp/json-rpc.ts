@@ -13,7 +13,6 @@ const rpcErrors = {
   unsupportedVersion: -32022,
 } as const
 
-/** A refusal of a request. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -26,7 +25,6 @@ export class RpcError extends Error {
   }
 }
 
-/** A message of a client. */
 export type Message =
   | {
       readonly kind: 'request'

@@ -1,7 +1,6 @@
 import { type Readable, Writable } from 'node:stream'
 import { type Io, ignoreStreamErrors } from '../terminal/io.ts'
 
-/** Maximum bytes of a message. */
 export const maxLineBytes = 1024 * 1024
 
 /** A line of a stream; null for one that is longer than a message may be, or not UTF-8. */

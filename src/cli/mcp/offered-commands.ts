@@ -162,7 +162,6 @@ const reasons: readonly (readonly [words: string, reason: string])[] = [
   ['open', 'There is no browser'],
 ]
 
-/** Returns why a command is not offered. */
 export function refusalReason(path: string): string {
   const found = reasons.find(([words]) => path === words || path.startsWith(`${words} `))
   return found?.[1] ?? 'It is left to the user'

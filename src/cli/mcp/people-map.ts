@@ -129,7 +129,6 @@ export function hasPseudonym(text: string): boolean {
   return text.search(pseudonymPattern) >= 0
 }
 
-/** Pattern of pseudonyms in a text. */
 const pseudonymPattern = new RegExp(
   `\\b(?:(?:person|external|record)_[a-z2-7]{${nameLength}}\\b|mail_[a-z2-7]{${nameLength}}@${mailDomain.replace('.', '\\.')})`,
   'g',

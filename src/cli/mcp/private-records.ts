@@ -216,5 +216,4 @@ const fieldName = /^[\w.$-]{1,100}$/
 /** Ids of the academy, with their prefix. */
 const academyId = /^[a-z]{3}_[0-9a-z]{20,40}$/
 const dayOrTime = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/
-/** Maximum names of fields left out. */
 const maxDropped = 40

@@ -105,7 +105,6 @@ export class PrivateText {
   }
 }
 
-/** A text to replace, as it is and as part of a URL. */
 interface Identity {
   readonly text: string
   readonly encoded: string
@@ -146,7 +145,6 @@ const mailAddress =
 const personReference = /\b(users?|learners?|members?) ext:([^\s"]*[^\s".,;:)])/gi
 
 const personInPath = /(\/(?:users|learners|members)\/)((?:ext|email)(?::|%3A))?([^/?#]+)/g
-/** Maximum characters of a message. */
 const maxMessage = 20_000
 
 /** Stands for a value of the command line. */
@@ -167,7 +165,6 @@ function isPlain(value: string): boolean {
   return /^[\d.,]{0,4}$|^(?:person|external|record|mail)_[a-z2-7]{12}/.test(value)
 }
 
-/** Replaces a text where it is not part of a longer word. */
 function replaceWord(text: string, word: string, replacement: string): string {
   const escaped = word.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
   return text.replaceAll(

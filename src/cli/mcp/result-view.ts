@@ -9,11 +9,9 @@ import { PrivateText } from './private-text.ts'
 
 /** Translates between the words and results of the platform and those that an assistant gets. */
 export interface View {
-  /** Returns the words to run. */
   translate(argv: readonly string[]): readonly string[]
   /** Sets the command whose results follow. */
   use(line: CheckedLine, argv: readonly string[]): void
-  /** Receives the responses of the platform. */
   readonly onReply?: (text: string) => void
   record(record: unknown): PrivateRecord
   /** Returns a request that a dry run prints, or another record of its plan. */
@@ -26,7 +24,6 @@ export interface View {
   save(): void
 }
 
-/** Shows everything. */
 export class PlainView implements View {
   translate(argv: readonly string[]): readonly string[] {
     return argv
@@ -138,7 +135,6 @@ export class PrivateView implements View {
   }
 }
 
-/** Returns the table of the records of a command. */
 function tableOf({ offered: { path, offer }, operation }: CheckedLine): NamedTable {
   const own = tables.find((table) => operation !== undefined && table.operation === operation)
   const resource = operation?.split('.')[0] ?? path.split(' ')[0] ?? ''
@@ -172,7 +168,6 @@ function personalValues(
   )
 }
 
-/** Fields by which a record is recognised. */
 const identityFields = ['id', 'externalId', 'title', 'name', 'email', 'role', 'status', 'courseId', 'userId']
 
 function identityOf(record: JsonObject): JsonObject {

@@ -55,7 +55,6 @@ export class Revisions {
     return stateless
   }
 
-  /** True if the client can ask its user. */
   canAsk(revision: Revision, params: JsonObject): boolean {
     if (revision === withHandshake) return this.#canAsk
     const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
@@ -74,7 +73,6 @@ export class Revisions {
     return { protocolVersion: withHandshake, capabilities, serverInfo, instructions: this.#instructions }
   }
 
-  /** Answers `server/discover`. */
   discover(): JsonObject {
     return {
       supportedVersions: revisions,
@@ -84,7 +82,6 @@ export class Revisions {
     }
   }
 
-  /** Returns the caching hints of a result. */
   cacheable(revision: Revision): JsonObject {
     return revision === stateless ? { ttlMs: cachedMs, cacheScope: 'private' } : {}
   }

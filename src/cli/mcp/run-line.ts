@@ -5,14 +5,12 @@ import type { RunApart } from '../command/command.ts'
 import { InterruptedError } from '../terminal/errors.ts'
 import type { Io, Output } from '../terminal/io.ts'
 
-/** Time limit of a run. */
 const maxRunMs = 120_000
 /** Maximum characters of a run's output that are kept; the run ends when it exceeds them. */
 const maxOutput = 4 * 1024 * 1024
 /** Maximum characters of its messages that are kept. */
 const maxMessages = 64 * 1024
 
-/** Result of a command that ran. */
 export interface RunResult {
   readonly exitCode: number
   /** Records that it printed; null if the output is not JSON. */

@@ -23,7 +23,6 @@ import type { SharedFolder } from './shared-folder.ts'
 import { errorResult, helpResult, planResult, resultOf } from './tool-result.ts'
 import { previewDigest, refusal, WritePlans } from './write-plans.ts'
 
-/** Options of a server for assistants. */
 export interface RunOptions {
   readonly allowWrites: boolean
   /** Shows names and addresses of people instead of pseudonyms. */
@@ -56,7 +55,6 @@ export class RunTool {
     this.#options = options
   }
 
-  /** Returns the commands that may be run, by path. */
   offered(): Promise<ReadonlyMap<string, OfferedCommand>> {
     this.#offered ??= loadOffered(this.#host).then(
       (all) => new Map(all.map((offered) => [offered.path, offered])),
@@ -187,7 +185,6 @@ function questionOf(argv: readonly string[], steps: number, affected: readonly J
     .join('\n')
 }
 
-/** A call in progress. */
 interface RunCall extends CallParts {
   readonly view: View
   readonly target: string
@@ -204,7 +201,6 @@ function previewOf({ offered }: CheckedLine, { records }: RunResult): string | n
   return offered.command.calls ? null : previewDigest((records ?? []).map(withoutHeaders))
 }
 
-/** Nouns of arguments and flags that name records. */
 const nounByName: Readonly<Record<string, string>> = { ...nouns, enrollment: 'enrollments' }
 
 function namedRecords(

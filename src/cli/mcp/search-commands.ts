@@ -1,9 +1,7 @@
 import type { OfferedCommand } from './command-table.ts'
 import { offeredFlagsOf } from './command-table.ts'
 
-/** Maximum commands of an answer. */
 const maxFound = 10
-/** Maximum words of a search. */
 const maxWords = 12
 
 interface FoundCommand {
@@ -67,7 +65,7 @@ const synonyms: Readonly<Record<string, string>> = {
   mean: 'summary',
 }
 
-/** Returns the words of a text in lower case, without the ending of a plural. */
+/** In lower case, without the ending of a plural. */
 function stemsIn(text: string): string[] {
   const words = text.toLowerCase().match(/[a-z]+/g) ?? []
   return [...new Set(words.map((word) => stemOf(word)).filter((word) => !fillers.has(word)))]

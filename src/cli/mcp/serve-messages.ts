@@ -13,9 +13,7 @@ import {
 import { maxLineBytes, readLines } from './message-streams.ts'
 import { type Revision, Revisions } from './revisions.ts'
 
-/** The tools that a server offers. */
 export interface Toolbox {
-  /** Guidance for the assistant about all tools. */
   readonly instructions: string
   readonly tools: readonly JsonObject[]
   /** Calls a tool. Throws an RpcError for an unknown one. */

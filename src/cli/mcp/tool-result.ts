@@ -9,7 +9,6 @@ import { planMs } from './write-plans.ts'
 const maxResult = 20_000
 /** Maximum characters between the marks. */
 const maxText = 24_000
-/** Maximum names of fields left out. */
 const maxDropped = 40
 
 /** Returns the result of a command that ran. Its data is text alone: clients may pass structured content on without the fence. */
@@ -57,7 +56,6 @@ export function resultOf(
   }
 }
 
-/** Returns a plan and how to carry it out. */
 export function planResult(
   { records }: RunResult,
   view: View,
@@ -93,7 +91,6 @@ export function helpResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: false }
 }
 
-/** Returns the result of a call that was refused before anything ran. */
 export function errorResult(exit: number, error: JsonObject): JsonObject {
   return {
     content: [{ type: 'text', text: `exit code ${exit}\n${fence(jsonText({ error }))}` }],

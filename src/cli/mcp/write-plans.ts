@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Time in which a plan can be confirmed. */
 export const planMs = 10 * 60 * 1000
 /** Maximum plans in memory; the oldest are dropped. */
 const maxPlans = 100
@@ -63,13 +62,11 @@ export class WritePlans {
     return plan
   }
 
-  /** Removes a plan that is carried out. */
   use(digest: string): void {
     this.#plans.delete(digest)
   }
 }
 
-/** Returns the refusal of a confirmation. */
 export function refusal(message: string, why: string): CommandError {
   return new CommandError('not_confirmed', 'conflict', `${message}; nothing was changed`, {
     why: [why],
