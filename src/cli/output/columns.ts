@@ -11,7 +11,7 @@ export function pick(value: unknown, columns: readonly Column[]): Record<string,
   return picked
 }
 
-/** Sets the value at a path and creates the objects on the way. */
+/** Creates the objects on the way. */
 export function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let inner = target
   for (const [index, name] of path.entries()) {

@@ -105,7 +105,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }
 
-/** Returns the path from the root of the repository; null for a file that is none, or elsewhere. */
+/** From the root of the repository; null for a file that is none, or elsewhere. */
 function pathInRepository({ env, cwd }: Place, file: string | null): string | null {
   if (file === null || !existsSync(resolve(cwd, file))) return null
   const path = relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file)).replaceAll('\\', '/')
@@ -116,7 +116,6 @@ function placeOf(file: string, line: number): string {
   return line === 0 ? file : `${file}:${line}`
 }
 
-/** Returns a text on one line of bounded length. */
 function lineIn(text: string): string {
   const shown = escapeHidden(text)
   return shown.length > maxTextLength ? `${shown.slice(0, maxTextLength - 1)}…` : shown

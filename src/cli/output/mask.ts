@@ -5,7 +5,7 @@ import { maskSecretsInText, secretMask } from '../terminal/format-text.ts'
 // Fields are recognised by name: `learnctl api` sends bodies without a schema.
 const secretField = /^(key|api_?key|(current|new)?_?password|secret_?path|.*(secret|token)s?)$/i
 
-/** Masks the passwords, keys and tokens in a value, by the names of its fields. */
+/** By the names of fields. */
 export function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets)
   if (!isJsonObject(value)) return value

@@ -40,10 +40,8 @@ export interface Shape {
   readonly described?: readonly EncodedColumn[]
 }
 
-/** The rows of a list, by page. */
 type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
-/** Prints results in the chosen format. */
 export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
   /**
@@ -61,7 +59,6 @@ export interface Output {
   text(text: string): Promise<void>
   /** Prints foreign text unchanged; escapes its control characters on a terminal. */
   exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
-  /** Prints a line about a change on standard error, unless --quiet. */
   done(text: string): Promise<void>
   /** Prints a line `note: …` on standard error. */
   note(text: string): Promise<void>
@@ -211,7 +208,7 @@ function wholeColumns(sample: readonly unknown[], shape: Shape): readonly Column
   return labelColumns(fields, fields)
 }
 
-/** Returns the columns of rows of cells: the chosen ones, else all. Throws a UsageError on unknown names. */
+/** The chosen ones, else all. Throws a UsageError on unknown names. */
 export function cellColumns(settings: Settings, sample: readonly unknown[], shape: Shape): readonly Column[] {
   return chosenForSample(settings, sample, shape) ?? wholeColumns(sample, shape)
 }
@@ -323,7 +320,6 @@ export function hasChosenForm(settings: Pick<Settings, 'output' | 'columns' | 'q
   return settings.output.origin.source !== 'default' || hasChosenColumns(settings) || settings.quiet.value
 }
 
-/** Returns the shape of a value that no operation describes. */
 export function shapeOfValue(value: unknown, table: readonly string[]): Shape {
   return { table, paths: pathsIn(value) }
 }

@@ -4,7 +4,6 @@ import { escapeHidden } from '../../codec/display-text.ts'
 import type { Bucket, Summary } from '../../contract/analytics.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 
-/** A figure of a summary as a row. */
 interface Figure {
   readonly section: 'all' | 'distribution' | 'gradeDistribution' | 'course'
   readonly name: string
@@ -64,7 +63,6 @@ function rangeOf({ from, to }: Bucket): string {
   return `${from}–${to === 100 ? to : to - 1}`
 }
 
-/** Returns a summary as plain rows, for pipes and CSV. */
 export function figuresOf(summary: Summary): Figure[] {
   const {
     distribution: _,
@@ -197,7 +195,6 @@ function percent(value: number | null): string {
   return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)}%`
 }
 
-/** Truncates a text with an ellipsis, or pads it, to `width` columns. */
 function padded(text: string, width: number): string {
   let cut = text
   while (stringWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`

@@ -17,15 +17,12 @@ export interface BinaryEncoder extends Pick<ListEncoder, 'hidden' | 'guarded'> {
   end(): Promise<Uint8Array>
 }
 
-/** Writes a list as text or bytes. */
 export type AnyEncoder = ListEncoder | BinaryEncoder
 
-/** Returns the next piece of a list as bytes. */
 export async function rowBytes(encoder: AnyEncoder, values: readonly unknown[]): Promise<Uint8Array> {
   return bytesOf(await encoder.rows(values))
 }
 
-/** Returns the last piece of a list as bytes. */
 export async function endBytes(encoder: AnyEncoder): Promise<Uint8Array> {
   return bytesOf(await encoder.end())
 }
@@ -34,7 +31,6 @@ function bytesOf(piece: string | Uint8Array): Uint8Array {
   return typeof piece === 'string' ? Buffer.from(piece) : piece
 }
 
-/** A way to write results as text. */
 export interface Format {
   /** Set if the text may be coloured and has its control characters escaped. */
   readonly drawn?: true
@@ -50,7 +46,7 @@ export function reduceColumns(encoder: ListEncoder, columns: readonly Column[] |
   return { rows: (values) => encoder.rows(values.map((value) => pick(value, columns))), end: encoder.end }
 }
 
-/** Returns the note about columns that had no room; null if all are shown. */
+/** About columns that had no room; null if all are shown. */
 export function hiddenNote({ hidden }: Pick<ListEncoder, 'hidden'>): string | null {
   const labels = hidden?.() ?? []
   if (labels.length === 0) return null

@@ -6,10 +6,8 @@ import { wrap } from '../../terminal/format-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
-/** Spaces between two columns. */
 const gap = 2
 
-/** Layout of a table: the terminal's width and colours, and the columns. */
 interface TableOptions {
   /** Columns of a list, the most important first. */
   readonly columns: readonly Column[]
@@ -113,7 +111,6 @@ function factsOf(columns: readonly Column[], values: readonly unknown[], width: 
   })
 }
 
-/** Facts about a column that decide its width. */
 interface ColumnFacts {
   /** Width of the widest value or the label. */
   readonly natural: number
@@ -187,7 +184,6 @@ interface RecordOptions {
 const step = 2
 /** Minimum room for values beside long names: the length of an id. */
 const minValueWidth = 36
-/** Minimum width of wrapped text. */
 const narrowest = 8
 
 /** Lists with longer items, such as sentences or URLs, are not joined with commas. */

@@ -50,7 +50,7 @@ export async function typeColumns(
   }))
 }
 
-/** Returns the columns of a list in the data dictionary by path. */
+/** By path. */
 export async function describedColumns(
   operation: string | undefined,
 ): Promise<ReadonlyMap<string, TableColumn>> {
