@@ -43,7 +43,6 @@ export class BucketSpool {
     }
   }
 
-  /** Deletes the files. */
   remove(): void {
     for (const file of this.#files ?? []) closeSync(file)
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true })

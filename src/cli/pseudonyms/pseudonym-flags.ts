@@ -5,12 +5,10 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Pseudonymising } from './pseudonym-table.ts'
 import type { CoarseTime } from './pseudonyms.ts'
 
-/** Precision that times are reduced to. */
 const coarseTimes = ['day', 'week', 'month'] as const satisfies readonly CoarseTime[]
 /** Least people of a group, unless another number is given. */
 const defaultK = 5
 
-/** Replaces the identities of people. */
 export const pseudonymFlag = {
   name: 'pseudonymise',
   kind: 'switch',
@@ -26,7 +24,7 @@ const keyFlag = {
   summary: 'Key of the pseudonyms: the same key gives the same ones (see analytics pseudonym-key)',
 } as const satisfies Flag
 
-/** Reduces times; of no use where there are none. */
+/** Of no use where there are no times. */
 export const timesFlag = {
   name: 'coarsen-times',
   kind: 'text',
@@ -56,7 +54,7 @@ export const pseudonymFlags = [...changedPseudonymFlags, suppressFlag] as const
 
 const maxK = 1000
 
-/** Reads the flags, and the key; null without `--pseudonymise`. Throws a UsageError. */
+/** Null without `--pseudonymise`. Throws a UsageError. */
 export async function pseudonymisingOf(
   { io }: Pick<Context, 'io'>,
   { flags }: Given,

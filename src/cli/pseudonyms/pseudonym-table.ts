@@ -4,18 +4,16 @@ import { tables } from '../../tables/dictionary.ts'
 import { ancestorsOf, valueAt } from '../../tables/paths.ts'
 import { type CoarseTime, coarsened, type Pseudonyms } from './pseudonyms.ts'
 
-/** Pseudonyms, precision of times and size of groups of an export. */
 export interface Pseudonymising {
   readonly pseudonyms: Pseudonyms
-  /** Precision of times; null keeps them as they are. */
+  /** Null keeps times as they are. */
   readonly times: CoarseTime | null
   /** Least people of a group; 1 checks nothing. */
   readonly k: number
-  /** Leaves out the rows of smaller groups. */
+  /** Leaves out the rows of groups below `k`. */
   readonly suppressSmall: boolean
 }
 
-/** A column of a pseudonymised table. */
 export interface KeptColumn extends TableColumn {
   /** Kind of the ids in the column; null for other values. */
   readonly kind: string | null
@@ -69,7 +67,6 @@ export class PseudonymTable {
     return coarsened(value, 'day') === null ? null : String(value)
   }
 
-  /** Returns the place of a column in the values. */
   placeOf({ path }: KeptColumn): number {
     return this.columns.findIndex((column) => column.path === path)
   }
@@ -93,7 +90,6 @@ export class PseudonymTable {
   }
 }
 
-/** A table with its columns. */
 interface NamedColumns {
   readonly name: string
   readonly columns: readonly TableColumn[]

@@ -68,7 +68,6 @@ function base32(bytes: Buffer): string {
   return text
 }
 
-/** Precision that times are reduced to. */
 export type CoarseTime = 'day' | 'week' | 'month'
 
 /** Returns the first day of the period that contains a time (UTC; weeks begin on Monday); null for what is no time. */

@@ -46,14 +46,12 @@ export class SmallGroups {
     return group
   }
 
-  /** Returns the groups below k of all tables. */
   small(): ReadonlySet<string> {
     const small = new Set<string>()
     for (const { key, people } of this.#groups()) if (people < this.#k) small.add(key)
     return small
   }
 
-  /** Returns a note for each table that has groups below k. */
   notes(): string[] {
     const found = this.#tables.map((table) => ({ table, groups: 0, smallest: Number.POSITIVE_INFINITY }))
     for (const { index, people } of this.#groups()) {

@@ -2,7 +2,6 @@ import { BucketSpool } from './bucket-spool.ts'
 import type { KeptColumn, Pseudonymising, PseudonymTable } from './pseudonym-table.ts'
 import { type GroupedTable, SmallGroups } from './small-groups.ts'
 
-/** Rows that are returned at once. */
 const batchRows = 500
 
 /** Rows about people that are written: without those of small groups, if these are to be left out. */
@@ -41,12 +40,11 @@ export class KeptRows {
     if (this.#suppresses) this.#notes = this.#groups.suppressedNotes(left, small.size, this.#table)
   }
 
-  /** Returns the notes about small groups, after all rows were read. */
+  /** Complete after all rows were read. */
   groupNotes(): readonly string[] {
     return this.#notes
   }
 
-  /** Deletes the files. */
   remove(): void {
     this.#spool.remove()
     this.#groups.remove()
@@ -81,12 +79,11 @@ export class SortedPeople {
     return this.#rows.batches()
   }
 
-  /** Returns the notes about small groups, after all rows were read. */
+  /** Complete after all rows were read. */
   groupNotes(): readonly string[] {
     return this.#rows.groupNotes()
   }
 
-  /** Deletes the files. */
   remove(): void {
     this.#rows.remove()
   }
