@@ -97,7 +97,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> 
   return null
 }
 
-/** Returns the child's own error, which it wrote as JSON. */
+/** The child wrote it as JSON. */
 function startError(reason: string, log: string): CommandError {
   try {
     const { error } = JSON.parse(reason) as { error: { code: string; message: string; hint: string | null } }

@@ -5,7 +5,6 @@ import type { ExampleData } from './example-data.ts'
 
 const batchSize = 500
 
-/** Number of example records of each kind. */
 interface ExampleCounts {
   readonly courses: number
   readonly learners: number

@@ -5,7 +5,7 @@ import type { GradeInput } from '../../contract/grades.ts'
 import type { ProgressItem } from '../../contract/progress.ts'
 import type { UserInput } from '../../contract/users.ts'
 
-/** A row of an example file by column name. */
+/** By column name. */
 type Cells = Readonly<Record<string, string>>
 
 /** Real learners of the Open University (src/examples/README.md), in the fields of the API. */
@@ -27,7 +27,6 @@ export interface ExampleData {
   readonly grades: readonly GradeInput[]
 }
 
-/** Reads the bundled example files. */
 export async function readExampleData(): Promise<ExampleData> {
   const [courses, users, enrollments, progress, grades] = await Promise.all(
     ['courses', 'users', 'enrollments', 'progress', 'grades'].map(readRows),

@@ -22,9 +22,9 @@ const headBytes = 512
 
 /** A file with the variables of a run, for programs that do not inherit its environment. */
 export interface EnvFile {
-  /** Creates the file, mode 0600. */
+  /** Mode 0600. */
   write(variables: Readonly<Record<string, string | undefined>>): void
-  /** Removes it, unless another program has changed it. */
+  /** Unless another program has changed it. */
   remove(): void
 }
 

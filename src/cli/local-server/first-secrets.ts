@@ -24,12 +24,10 @@ export function startText(url: string, { key, email, password }: FirstSecrets): 
   return `${lines.flat().join('\n')}\n`
 }
 
-/** Returns the URL of a server's dashboard. */
 export function dashboardOf(url: string): string {
   return `${url.replace(/\/+$/, '')}/dashboard`
 }
 
-/** The file that receives the admin's key. */
 export interface KeyFile {
   /** True if the file did not exist: then it gets a key, even for an existing academy. */
   readonly isMissing: boolean

@@ -7,16 +7,13 @@ import { isAlive } from '../../config/lock.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Maximum size of an entry. */
 const maxBytes = 64 * 1024
 
-/** A server that registered itself on this machine. */
 export interface RunningServer {
   readonly pid: number
   readonly url: string
-  /** URL that it listens on. */
   readonly address: string
-  /** The absolute path of its database. */
+  /** Absolute path. */
   readonly database: string
   /** ISO 8601, UTC. */
   readonly startedAt: string

@@ -50,7 +50,6 @@ async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> 
   })
 }
 
-/** Returns the command line that applies a seed. */
 export function seedCommandLine(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
   if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
   return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]

@@ -26,7 +26,7 @@ export const fixedFlags: readonly Flag[] = [
   },
 ]
 
-/** The fixed clock and seed; undefined if not set. */
+/** Undefined if not set. */
 export interface FixedOptions {
   /** ISO 8601, UTC. */
   readonly fixedTime: string | undefined
@@ -151,7 +151,6 @@ function durationMsOf(text: unknown, name: string): number | undefined {
 
 const logFormats = ['text', 'json'] as const
 
-/** The flags of `server start`. */
 export const serveFlags: readonly Flag[] = [
   { name: 'port', kind: 'number', summary: 'Port to listen on, 0 for any free port (default 4700)' },
   {

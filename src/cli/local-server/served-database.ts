@@ -10,7 +10,6 @@ import type { Context } from '../command/context.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { runningServers } from './running-servers.ts'
 
-/** The database that a server uses. */
 export interface ServedDatabase {
   /** Name in messages and in the list of servers: its path, or its URL without user and password. */
   readonly name: string

@@ -15,12 +15,11 @@ export interface Snapshot {
   readonly path: string
 }
 
-/** Returns the directory of a database's snapshots. */
 export function snapshotFolder(database: string): string {
   return `${database}.snapshots`
 }
 
-/** Returns the path of a snapshot, whether it exists or not. Throws a UsageError on an invalid name. */
+/** Whether it exists or not. Throws a UsageError on an invalid name. */
 export function snapshotPath(database: string, name: string): string {
   if (nameForm.test(name)) return join(snapshotFolder(database), name + ending)
   throw new UsageError(
@@ -28,7 +27,7 @@ export function snapshotPath(database: string, name: string): string {
   )
 }
 
-/** Returns the snapshots of a database, newest first. */
+/** Newest first. */
 export function snapshotsOf(database: string): Snapshot[] {
   const folder = snapshotFolder(database)
   const names = namesIn(folder).flatMap((file) =>
