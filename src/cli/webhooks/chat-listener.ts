@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { isJsonObject } from '../../codec/json-text.ts'
 
-/** Kinds of chats that this machine can stand in for. */
+/** Chats that this machine can stand in for. */
 export const chatKinds = ['slack', 'teams'] as const
 export type ChatKind = (typeof chatKinds)[number]
 
@@ -13,7 +13,6 @@ export interface ReadableMessage {
   readonly link: string | null
 }
 
-/** A stand-in for a chat on this machine. */
 interface ChatListener {
   /** Has a secret path, as that of a chat. */
   readonly url: string
@@ -58,7 +57,7 @@ export async function listenAsChat(
   }
 }
 
-/** Readers of the payloads, by kind; undefined for another payload. */
+/** Undefined for another payload. */
 const readers: Readonly<Record<ChatKind, (payload: unknown) => ReadableMessage | undefined>> = {
   slack: readSlack,
   teams: readTeams,
@@ -86,7 +85,7 @@ function readTeams(payload: unknown): ReadableMessage | undefined {
   return { lines: runs.map(({ text }) => String(text)), link: typeof url === 'string' ? url : null }
 }
 
-/** Returns the objects in a list of an object; none for anything else. */
+/** None for anything else. */
 function membersOf(value: unknown, name: string) {
   const list = isJsonObject(value) ? value[name] : undefined
   return Array.isArray(list) ? list.filter(isJsonObject) : []

@@ -9,7 +9,6 @@ import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { secretVariable } from './signing-material.ts'
 
-/** The receiver of simulated deliveries. */
 export interface Destination {
   readonly url: string
   /** False for an academy in this process, and for a server on this machine. */

@@ -6,7 +6,6 @@ import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Simulation } from './simulation.ts'
 
-/** The flags of each fact that an event may contain. */
 const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
   item: ['item'],
   label: ['label'],
@@ -17,10 +16,7 @@ const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
   account: ['account'],
 }
 
-/**
- * Reads the facts of the events from the flags. Throws a UsageError on a fact that the real system's event
- * does not contain.
- */
+/** Throws a UsageError on a fact that the real system's event does not contain. */
 export function factsOf(
   kind: LmsKind,
   name: string,

@@ -20,10 +20,9 @@ export interface ArrivedEvent {
   readonly body: string
 }
 
-/** Handles an event; returns the status of the response. */
+/** Returns the status of the response. */
 type OnEvent = (event: ArrivedEvent) => Promise<number>
 
-/** A listener for events on this machine. */
 interface EventListener {
   readonly url: string
   close(): Promise<void>
@@ -95,7 +94,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(pieces)
 }
 
-/** Reads a signed event; undefined if it is not signed or not an event. */
+/** Undefined if the event is not signed or is none. */
 function eventIn(
   rawBody: Buffer,
   headers: HttpHeaders,
@@ -114,14 +113,13 @@ function eventIn(
   }
 }
 
-/** Result of forwarding an event: a status, or an error. */
+/** A status, or an error. */
 export interface Forwarded {
   readonly status: number | null
   readonly durationMs: number
   readonly error: string | null
 }
 
-/** Forwards events to another URL. */
 interface Forwarder {
   forward(event: ArrivedEvent): Promise<Forwarded>
   close(): Promise<void>
@@ -130,7 +128,7 @@ interface Forwarder {
 /** Shorter than the sender's timeout. */
 const timeoutMs = 10_000
 
-/** Creates a forwarder that keeps headers and body, so that the receiver can verify them. */
+/** Keeps headers and body, so that the receiver can verify them. */
 export async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string): Promise<Forwarder> {
   const { createNetworkTransport } = await import('../../client/network.ts')
   const transport: ClosableTransport = await createNetworkTransport({ env: io.env })

@@ -10,7 +10,6 @@ export interface Tally {
   /** For example `8 applied, 2 duplicate`. */
   readonly summary: string
   readonly unexpected: number
-  /** The first unexpected result. */
   readonly first: DeliveryResult | undefined
 }
 
@@ -58,7 +57,7 @@ export function createTally(expected: readonly Outcome[], duplicate: boolean): T
   }
 }
 
-/** Returns the outcomes that a run expects. Throws a UsageError on an unknown one. */
+/** Throws a UsageError on an unknown one. */
 export function expectedOutcomes(
   given: string | undefined,
   { tampered, overtaking }: { tampered: boolean; overtaking: boolean },
@@ -79,15 +78,13 @@ export function deliveryCount(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 }
 
-/** A finished run of deliveries. */
 interface Run {
   readonly total: number
   readonly expected: readonly Outcome[]
-  /** Exit codes by status. */
   readonly exits: Readonly<Record<number, ExitName>>
 }
 
-/** Returns the error of a run with unexpected outcomes: the first of them, and what to do. */
+/** Says the first unexpected outcome, and what to do. */
 export function unexpectedOutcome(
   simulation: Simulation,
   tally: Tally,
@@ -127,7 +124,6 @@ function hintFor(
   return null
 }
 
-/** Returns how to make a missing record known. */
 function matchingSteps({ kind, facts }: Simulation, reason: string): string {
   // The learner and the course are known, but there is no enrolment.
   if (reason.startsWith('enrollment')) return enrolStep

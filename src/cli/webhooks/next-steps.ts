@@ -24,7 +24,7 @@ export async function webhookNotes(
   ]
 }
 
-/** Returns the base URL of the academy; null if no server runs. */
+/** Null if no server runs. */
 export async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url
@@ -32,10 +32,10 @@ export async function addressOf({ session, directories }: Context): Promise<stri
   return (await serverOf(directories.state, target.database))?.url ?? null
 }
 
-/** An external record without a mapping: its noun and its key in the other system. */
+/** The noun of an external record and its key in the other system. */
 type Unmapped = readonly [noun: string, key: string]
 
-/** Returns the commands that map external records, with placeholders for the local ones. */
+/** With placeholders for the local records. */
 export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): string {
   if (unmapped.length === 0) return `map it with \`learnctl integrations map ${kind}\``
   const commands = unmapped.map(
@@ -44,11 +44,9 @@ export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): strin
   return `map it with ${commands.join(' and ')}`
 }
 
-/** Returns the steps before a delivery is replayed, as a sentence. */
 export function thenReplay(steps: string, deliveryId: string | null): string {
   const sentence = steps.replace(/^./, (first) => first.toUpperCase())
   return `${sentence}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
 }
 
-/** Step that enrols a known learner in the course. */
 export const enrolStep = 'enrol the learner with `learnctl enrollments create`'

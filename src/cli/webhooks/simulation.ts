@@ -110,7 +110,6 @@ function protectedParts(kind: LmsKind, standard: boolean): readonly Tampering[] 
   }
 }
 
-/** Returns a delivery with one part changed. */
 function tamperWith(delivery: SignedDelivery, part: Tampering): SignedDelivery {
   const { headers } = delivery
   if (headers['webhook-signature'] === undefined) return withoutStandard(delivery, part)
@@ -187,7 +186,6 @@ export function tamperingOf(
   })
 }
 
-/** All events that can be simulated, by kind. */
 export const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   canvas: canvasEvents,
   moodle: moodleEvents,
