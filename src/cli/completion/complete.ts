@@ -55,7 +55,6 @@ function parseTypedLine(shell: string | undefined, [line = '', ...more]: readonl
   return { words, current, raw: current, quote: null, isRedirection: false }
 }
 
-/** Maximum length of a meaning. */
 const maxMeaningLength = 60
 
 function formatSuggestions(
@@ -113,7 +112,7 @@ function bashReplacement(value: string, { raw, current, quote }: TypedLine, brea
   return value.startsWith(kept) ? escaped(value.slice(kept.length), kept === '') : null
 }
 
-/** Returns how many unquoted characters of the word precede what bash replaces. */
+/** The number of unquoted characters of the word before what bash replaces. */
 function keptLength(raw: string, breaks: string): number {
   let [kept, length] = [0, 0]
   for (const [part] of raw.matchAll(/\\?[\s\S]/g)) {
@@ -124,7 +123,7 @@ function keptLength(raw: string, breaks: string): number {
   return kept
 }
 
-/** Returns the rest of a word with an open quote; null if the quote cannot contain it. */
+/** Null if the open quote cannot contain the rest. */
 function insideQuote(value: string, current: string, typed: string, mark: '"' | "'"): string | null {
   const inside = mark === '"' ? typed.replaceAll(/\\(["\\$`])/g, '$1') : typed
   const kept = current.slice(0, current.length - inside.length)
@@ -135,13 +134,13 @@ function insideQuote(value: string, current: string, typed: string, mark: '"' | 
   return mark === "'" ? rest : rest.replaceAll(/["\\$`]/g, '\\$&')
 }
 
-/** Escapes all special characters of a POSIX shell with backslashes. */
+/** With backslashes. */
 function escaped(text: string, isStart: boolean): string {
   const quoted = text.replaceAll(/[^\w@%+=:,./\-\u0080-\u{10ffff}]/gu, '\\$&')
   return isStart ? quoted.replace(/^=/, '\\=') : quoted
 }
 
-/** Quotes a value for PowerShell, which accepts several Unicode single quotes; all are doubled. */
+/** PowerShell accepts several Unicode single quotes; all are doubled. */
 function powershellWord(value: string): string {
   return /^[\w.:/\\-][\w.:/\\=,+%-]*$/.test(value) && !value.includes(',')
     ? value

@@ -3,9 +3,8 @@ import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Argument, Command, Host, Noun } from '../command/command.ts'
 import { type Flag, isRepeatable, placeholders } from '../command/flag.ts'
 
-/** A flag of a command, or a global one. */
 export interface KnownFlag {
-  /** All listed names, with their dashes. */
+  /** With their dashes. */
   readonly names: readonly string[]
   /** Other accepted names: short ones and unlisted ones. */
   readonly unlisted: readonly string[]
@@ -28,12 +27,10 @@ export interface CursorPlace {
   /** Words between the noun and a verb, such as `grants`. */
   readonly group: string
   readonly command: Command | null
-  /** Positional arguments before the cursor. */
   readonly given: readonly string[]
   readonly flags: readonly KnownFlag[]
   /** Values of flags before the cursor, by the flag's name. */
   readonly values: ReadonlyMap<string, readonly string[]>
-  /** The flag whose value is at the cursor. */
   readonly awaiting: KnownFlag | null
   /** True after `--`, where nothing is a flag. */
   readonly isAfterFlags: boolean
@@ -51,12 +48,11 @@ const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(
   setting: name as SettingName,
 }))
 
-/** Returns the argument of a command at an index; undefined if it has no more. */
 export function argumentAt({ arguments: positions = [] }: Command, index: number): Argument | undefined {
   return positions[index] ?? positions.find(({ rest }) => rest)
 }
 
-/** Parses the words before the cursor; null if they are invalid. */
+/** Null if the words are invalid. */
 export async function parseWords(
   words: readonly string[],
   nouns: Readonly<Record<string, Noun>>,
@@ -132,7 +128,6 @@ export async function parseWords(
   return { noun, commands, group, command, given, flags, values, awaiting, isAfterFlags }
 }
 
-/** Returns the flag with a name, including its dashes. */
 export function flagNamed(flags: readonly KnownFlag[], name: string): KnownFlag | undefined {
   return flags.find(({ names, unlisted }) => names.includes(name) || unlisted.includes(name))
 }

@@ -111,7 +111,6 @@ function isFresh({ askedAt, failed }: CompletionCache, target: Target, now: numb
   return Math.max(...changed) < askedAt
 }
 
-/** True if an unknown record was missing from the list a moment ago. */
 function isRecent({ askedAt }: CompletionCache, target: Target, now: number): boolean {
   return target.kind === 'local' || now - askedAt < retryIntervalMs
 }
@@ -234,7 +233,6 @@ async function open(
   return { caller, close: () => network.close() }
 }
 
-/** Returns the bearer token unless it is missing or about to expire. */
 function bearerOf({ credential }: RemoteTarget, now: number): string | null {
   const tokens = credential?.kept?.tokens
   const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) - tokens.skewMs : Number.POSITIVE_INFINITY

@@ -4,7 +4,6 @@ import { type Noun, schemaFlag, showsSchema } from '../command/command.ts'
 import { schemaMeaning } from '../help/help-text.ts'
 import { argumentAt, type CursorPlace, flagNamed, type KnownFlag } from './cursor-place.ts'
 
-/** A suggested word and its meaning. */
 export interface Suggestion {
   readonly value: string
   readonly meaning: string
@@ -48,7 +47,7 @@ export type FindThings = (
   isDeleted?: boolean,
 ) => Promise<readonly Suggestion[]>
 
-/** The kind of record that arguments and flags with these names refer to. */
+/** By names of arguments and flags. */
 export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   course: 'courses',
   lesson: 'lessons',
@@ -75,11 +74,9 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
 /** Arguments that are paths or programs. */
 export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
 
-/** Facts about the machine and the program. */
 export interface Surroundings {
   readonly nouns: Readonly<Record<string, Noun>>
   readonly find: FindThings
-  /** The working directory. */
   readonly cwd: string
 }
 
@@ -235,7 +232,7 @@ async function requestWords(
   return thing ? find(thing, place, current) : []
 }
 
-/** Returns the values of a flag; in a list, each after the items before it. */
+/** In a list, each value comes after the items before it. */
 async function valuesOf(
   known: KnownFlag,
   place: CursorPlace,
