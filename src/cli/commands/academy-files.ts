@@ -12,7 +12,6 @@ import type { MakePlan } from '../records/open-plan.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** The files that describe an academy. */
 const filesArgument: Argument = {
   name: 'files',
   summary: 'Files or folders; - for standard input (default academy.yaml, or the folder academy)',
@@ -22,7 +21,6 @@ const filesArgument: Argument = {
   unlisted: ['--file', '-f'],
 }
 
-/** Environment variables that the files may use. */
 const envFlag: Flag = {
   name: 'env',
   kind: 'texts',
@@ -30,7 +28,6 @@ const envFlag: Flag = {
   summary: `Environment variable that the files may use as \${name}`,
 }
 
-/** Label of the records that apply creates. */
 const labelFlag: Flag = {
   name: 'label',
   kind: 'text',
@@ -38,7 +35,6 @@ const labelFlag: Flag = {
   summary: 'Label (managedBy) of records that these files create',
 }
 
-/** Deletes records that are not declared. */
 const pruneFlag: Flag = {
   name: 'prune',
   destructive: true,
@@ -46,7 +42,6 @@ const pruneFlag: Flag = {
   summary: 'Delete records with the label that are not declared',
 }
 
-/** `learnctl validate` */
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check academy files for problems, offline',
@@ -92,7 +87,6 @@ async function runValidate({ io, output, settings }: Context, given: Given): Pro
   })
 }
 
-/** `learnctl diff` */
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Compare academy files with an academy (exit 9 if they differ)',
@@ -120,7 +114,6 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 
-/** `learnctl apply` */
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
@@ -172,7 +165,6 @@ function planMaker(context: Context, given: Given): Promise<MakePlan> {
   )
 }
 
-/** `learnctl dump` */
 export const dumpCommand: Command = {
   name: 'dump',
   summary: 'Write an academy to academy files',

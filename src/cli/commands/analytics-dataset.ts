@@ -16,7 +16,6 @@ const flags = [
   ...changedPseudonymFlags,
 ] as const satisfies readonly Flag[]
 
-/** `learnctl analytics dataset` */
 export const datasetCommand: Command = {
   name: 'dataset',
   hasRows: 'in a folder',
@@ -71,7 +70,7 @@ async function runDataset(context: Context, given: Given): Promise<void> {
   for (const note of notes) await output.note(note)
 }
 
-/** Returns the format of --output; undefined without one. */
+/** That of --output; undefined without one. */
 async function formatOf({ settings }: Context) {
   const { value, origin } = settings.output
   if (origin.source !== 'flag') return undefined

@@ -10,7 +10,6 @@ const shape: Shape = {
   identifier: 'name',
 }
 
-/** `learnctl analytics fields`: the data dictionary. */
 export const fieldsCommand: Command = {
   name: 'fields',
   hasRows: true,

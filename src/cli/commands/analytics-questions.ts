@@ -14,7 +14,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.ana
 
 const activityFlags = bindQueryFlags(activityFilters)
 
-/** Commands that answer one question each: `learnctl analytics at-risk`, `activity` and `grades`. */
 export const questionCommands: readonly Command[] = [
   withPseudonyms({
     name: 'at-risk',
@@ -83,7 +82,7 @@ export const questionCommands: readonly Command[] = [
   }),
 ]
 
-/** Returns the command of a list, whose table on a terminal has no columns of the course if `--course` names one. */
+/** The table on a terminal has no columns of the course if `--course` names one. */
 function listByCourse<const O extends Call>(spec: OperationSpec<O>): Command {
   const list = call(spec)
   const ofCourse = call({
@@ -99,7 +98,6 @@ function listByCourse<const O extends Call>(spec: OperationSpec<O>): Command {
   }
 }
 
-/** Returns the command of a list by course whose rows can have pseudonyms. */
 function withPseudonyms<const O extends Call>(spec: OperationSpec<O>): Command {
   const list = listByCourse(spec)
   return {

@@ -46,7 +46,6 @@ const timedFlags = withTimeZone(ownFlags)
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
 
-/** `learnctl analytics …` */
 export const commands: readonly Command[] = [
   {
     name: 'export',
@@ -151,7 +150,7 @@ export const commands: readonly Command[] = [
   },
 ]
 
-/** Rewrites the platform's error messages to name the flags instead of parameters. */
+/** Error messages of the platform name the flags instead of parameters. */
 function withFlagNames(run: Command['run'], query = filterFlags): Command['run'] {
   return async (context, given) => {
     try {
@@ -232,7 +231,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   await output.document({ period, summary })
 }
 
-/** Returns the flag of a parameter: `--last` also sets the start. */
+/** `--last` also sets the start. */
 function flagNamer({ flags }: Given): (parameter: string) => string {
   return (parameter) => {
     const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
@@ -240,7 +239,6 @@ function flagNamer({ flags }: Given): (parameter: string) => string {
   }
 }
 
-/** Returns the filter of rows. */
 function queryIn({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   checkOwnChoices(session.target(), filterFlags, flags)
   return queryOf(filterFlags, flags)

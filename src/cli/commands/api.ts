@@ -9,7 +9,6 @@ import { applyFields } from '../operation/document.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-/** `learnctl api …` */
 export const command: Command = {
   name: 'api',
   summary: 'Send any request to the API',
@@ -160,7 +159,7 @@ async function paginate(
   await printUntilError(pages, (received) => output.documents(rowsOf(received)))
 }
 
-/** Prints a response; returns its value if it is JSON. */
+/** Returns the value of the response if it is JSON. */
 async function printBody(
   { output, io, settings }: Context,
   { method, path }: RawRequest,
@@ -189,7 +188,7 @@ async function printBody(
   return undefined
 }
 
-/** Returns the id of a record, or those of the records in a list or of the results of a batch. */
+/** The id of a record, or those of the records in a list or of the results of a batch. */
 function idsIn(value: unknown): string[] {
   if (!isJsonObject(value)) return []
   const { id, data, results } = value

@@ -8,7 +8,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.app
 
 const columns = ['name', 'redirectUris', 'public', 'machineScopes', 'clientId']
 
-/** `learnctl apps …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

@@ -18,7 +18,6 @@ const expectFlag = {
   summary: 'Fail unless the log has this hash, noted down after an earlier check',
 } as const
 
-/** `learnctl audit …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

@@ -21,7 +21,6 @@ import { clearCompletionCache } from '../session/completion-cache.ts'
 import type { SignInPlan } from '../sign-in/sign-in-plan.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
-/** Flags of a sign-in with OAuth 2.0. */
 const oauthFlags: readonly Flag[] = [
   {
     name: 'device',
@@ -68,7 +67,6 @@ const oauthFlags: readonly Flag[] = [
   },
 ]
 
-/** `learnctl auth login` */
 const login: Command = {
   name: 'login',
   summary: 'Sign in to a platform with a browser, a code or an API key',
@@ -129,7 +127,6 @@ async function signIn(context: Context, plan: SignInPlan, device: boolean): Prom
   )
 }
 
-/** `learnctl auth logout` */
 const logout: Command = {
   name: 'logout',
   summary: 'Sign out: end the session and remove the credential of a profile',
@@ -202,7 +199,6 @@ const statusColumns = [
   'user.role',
 ]
 
-/** `learnctl auth status` */
 const status: Command = {
   name: 'status',
   summary: 'Show the platform and the credential in use, and where they come from',
@@ -259,7 +255,6 @@ function shownUser(user: Readonly<Record<string, unknown>>): Readonly<Record<str
   return known.length === 0 ? user : Object.fromEntries(known)
 }
 
-/** `learnctl auth token` */
 const token: Command = {
   name: 'token',
   summary: 'Print the access token or API key, for other programs',
@@ -283,7 +278,6 @@ async function runToken({ session, settings, output }: Context): Promise<void> {
 
 const grantCalls = async () => (await import('../../contract/calls.ts')).calls.grants
 
-/** `learnctl auth grants …` */
 const grantCommands: readonly Command[] = [
   call({
     name: 'grants list',
@@ -320,7 +314,6 @@ const googleFlags: readonly Flag[] = [
   browserFlag,
 ]
 
-/** `learnctl auth google` */
 const google: Command = {
   name: 'google',
   summary: 'Sign in to Google Sheets, for --to-sheet of lists and exports',
@@ -351,5 +344,4 @@ google/profiles.json beside the profiles (mode 0600). Without --client-id, the s
   },
 }
 
-/** `learnctl auth …` */
 export const commands: readonly Command[] = [login, logout, status, token, google, ...grantCommands]

@@ -7,7 +7,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.cal
 
 const columns = ['courseTitle', 'userEmail', 'last4', 'createdAt', 'id']
 
-/** `learnctl calendars …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',
@@ -54,7 +53,7 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-/** Returns the course or user of a calendar, else `given`. */
+/** The course or user of a calendar, else `given`. */
 function nameOf(thing: unknown, given = ''): string {
   return String(valueAt(thing, 'courseTitle') ?? valueAt(thing, 'userEmail') ?? given)
 }

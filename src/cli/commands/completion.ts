@@ -2,7 +2,6 @@ import { type Command, noTarget, plainText } from '../command/command.ts'
 import { type Shell, scripts, shells } from '../help/completion-scripts.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** `learnctl completion <shell>` */
 export const command: Command = {
   name: 'completion',
   summary: 'Print a shell completion script',

@@ -2,7 +2,7 @@ import { type Command, type Given, noColumns, noTarget, plainText } from '../com
 import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Adds `--with-lessons` to the command that shows a course: the course as one document. */
+/** Adds `--with-lessons`: the course as one document. */
 export function withLessons(command: Command): Command {
   return {
     ...command,
@@ -37,7 +37,7 @@ const fileFlag = {
   summary: 'YAML or JSON file of a course; - for standard input',
 } as const satisfies Flag
 
-/** Returns the values of `--file`. Throws a UsageError if standard input is named twice. */
+/** Throws a UsageError if standard input is named twice. */
 function filesIn({ flags }: Given): readonly string[] {
   const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
   if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
@@ -47,7 +47,7 @@ function filesIn({ flags }: Given): readonly string[] {
   return files
 }
 
-/** `courses apply`: updates courses to match their files. */
+/** Updates courses to match their files. */
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
@@ -86,7 +86,7 @@ export const applyCommand: Command = {
   },
 }
 
-/** `courses validate`: checks course files without a platform. */
+/** Checks course files without a platform. */
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check course files for problems, offline',
@@ -102,7 +102,7 @@ export const validateCommand: Command = {
   },
 }
 
-/** Adds `--file` to `courses diff`: compares courses with their files instead of two versions. */
+/** Adds `--file`: compares courses with their files instead of two versions. */
 export function withFiles(versions: Command): Command {
   const ownFlags = versions.flags ?? []
   return {
@@ -179,7 +179,6 @@ const copyFlags = [
   waitLockFlag,
 ] as const satisfies readonly Flag[]
 
-/** `courses copy`: copies a course with its lessons. */
 export const copyCommand: Command = {
   name: 'copy',
   summary: 'Copy a course with its lessons',

@@ -37,7 +37,6 @@ function updatedText(verb: string, state?: string) {
   }
 }
 
-/** Returns the warnings of an update as a note. */
 function warningsText(answer: object): string | null {
   const warnings = valueAt(answer, 'warnings')
   if (!Array.isArray(warnings)) return null
@@ -65,7 +64,6 @@ function statusCommand(
   })
 }
 
-/** `learnctl courses …` */
 export const commands: readonly Command[] = [
   withDeleted(
     'courses',

@@ -8,12 +8,11 @@ import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** Things that can be restored from the trash. */
+/** What can be restored from the trash. */
 type DeletedThing = 'course' | 'lesson' | 'group'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
-/** Flag of a permanent deletion. */
 export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
@@ -69,12 +68,11 @@ function countOf(some: Count | undefined, noun: string): string[] {
   return some && isAny(some) ? [pluralise(some.count, noun, some.isExact)] : []
 }
 
-/** Describes the lesson to delete. */
 export async function lessonDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   return questionOf(look, 'lesson', given, found, [])
 }
 
-/** Describes the group to delete, with the number of its members. */
+/** Tells the number of members. */
 export async function groupDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   if (isDeleted(found)) return questionOf(look, 'group', given, found, contentOf(found))
   const { groups } = await calls()
@@ -83,7 +81,6 @@ export async function groupDeletionQuestion(look: Lookup, given: Given, found: u
   return questionOf(look, 'group', given, found, countOf(members, 'member'))
 }
 
-/** Describes the deletion of several records, without looking them up. */
 export function severalDeletionQuestion(thing: DeletedThing) {
   return async (look: Lookup, { flags }: Given) => {
     const goes =
@@ -140,13 +137,12 @@ export function deletedLine(thing: DeletedThing) {
   }
 }
 
-/** Describes the deletion for a refusal. */
 export function deletionAction(thing: DeletedThing) {
   return ({ arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
 }
 
-/** Returns the success line of a deletion without information about restoring. */
+/** Without information about restoring. */
 export function shortDeletedLine(thing: DeletedThing) {
   return (found: unknown, { arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
@@ -157,7 +153,6 @@ async function deletedList(thing: DeletedThing) {
   return { course: courses.listDeleted, lesson: lessons.listDeleted, group: groups.listDeleted }[thing]
 }
 
-/** True for a record in the trash. */
 function isDeleted(found: unknown): boolean {
   return typeof valueAt(found, 'restorableUntil') === 'string'
 }
@@ -167,7 +162,6 @@ function matchesReference(entry: unknown, reference: string): boolean {
   return valueAt(entry, 'id') === own || valueAt(entry, 'externalId') === own
 }
 
-/** Lists what a record in the trash contains. */
 function contentOf(entry: unknown): string[] {
   const counts = {
     ...{ lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' },
@@ -185,7 +179,6 @@ function joinWithAnd(parts: readonly string[]): string {
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** True if the count is known and above zero. */
 function isAny(some: Count | undefined): boolean {
   return some !== undefined && (some.count > 0 || !some.isExact)
 }

@@ -16,19 +16,17 @@ import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/format-text.ts'
 
-/** Result of one check. */
 interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** The error behind a failed check; not shown. */
+  /** Not shown. */
   readonly fault?: unknown
 }
 
 const fields = ['check', 'status', 'detail']
 const shape = { table: fields, paths: fields }
 
-/** `learnctl doctor` */
 export const command: Command = {
   name: 'doctor',
   summary: 'Check your setup for problems',
@@ -186,7 +184,7 @@ async function checkLocalAcademy({ session }: Context, fixes: boolean): Promise<
   }
 }
 
-/** Checks the counters behind summaries and the dashboard. */
+/** The counters from which summaries and the dashboard are made. */
 async function checkCounters(
   academy: Awaited<ReturnType<Context['session']['open']>>,
   fixes: boolean,
@@ -200,7 +198,6 @@ async function checkCounters(
   return { check: 'Counters', status: 'warning', detail: `${summary}; another program is rebuilding them` }
 }
 
-/** Checks whether the encrypted secrets can be decrypted. */
 async function checkEncryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {
   const check = 'Encryption'
   const trouble = await academy.encryptionTrouble()

@@ -13,7 +13,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
-/** The flags that find an enrolment without its id. */
 const enrollmentFlags: readonly Flag[] = [
   {
     name: 'user',
@@ -35,17 +34,16 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.enr
 const { status, enrolledAt, managedBy } = fields
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-/** An enrolment argument that --user and --course can replace. */
+/** `--user` and `--course` can replace it. */
 const enrollmentOrFlags = { ...enrollment, instead: ['user', 'course'] }
 
-/** Describes the enrolment from the command line. */
 function givenName({ arguments: { enrollment }, flags }: Given): string {
   return enrollment === undefined
     ? `enrolment of user ${flags['user']} in course ${flags['course']}`
     : `enrolment ${enrollment}`
 }
 
-/** Describes the enrolment from the response, else from the command line. */
+/** From the response, else from the command line. */
 function shownName(answer: unknown, given: Given): string {
   if (valueAt(answer, 'userEmail') === undefined) return givenName(given)
   return `enrolment of ${personIn(answer, undefined, 'user')} in course ${courseIn(answer, given)}`
@@ -54,7 +52,6 @@ function shownName(answer: unknown, given: Given): string {
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
 
-/** Describes the enrolment to delete with its learner and course. */
 async function deletionQuestion(
   look: Lookup,
   { arguments: { enrollment = '' } }: Given,
@@ -69,7 +66,6 @@ async function deletionQuestion(
   return { text: `Delete the enrolment of ${user} in course ${course}`, consequence }
 }
 
-/** Flag that enrols the members of a group. */
 const groupFlag = {
   name: 'group',
   kind: 'text',
@@ -79,7 +75,7 @@ const groupFlag = {
 /** Flags that name users, or say what to do with a single enrolment. */
 const withoutGroup = ['user', 'ids', 'body', 'upsert', 'if-not-exists']
 
-/** Adds `--group` to the command that enrols users: all members of a group, in batches. */
+/** Adds `--group`: enrols all members of a group, in batches. */
 function withGroup(command: Command): Command {
   return {
     ...command,
@@ -108,7 +104,6 @@ function withGroup(command: Command): Command {
   }
 }
 
-/** `learnctl enrollments …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

@@ -7,23 +7,21 @@ import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
-/** Definition of an export of records. */
 interface ExportSpec {
   readonly dataset: DatasetName
   /** Plural noun for help: `enrolments`. */
   readonly noun: string
-  /** Flags for the list's filters and order. */
   readonly query: Readonly<Record<string, FieldFlag>>
   /** An order in which no row moves during the export; null if the list has only that order. */
   readonly order: string | null
-  /** True if the records have a history, which can be exported instead. */
+  /** True if the history of the records can be exported instead. */
   readonly history?: true
-  /** True if the records are about people, whose identities can be hidden. */
+  /** True if the identities in the records can be hidden. */
   readonly people?: true
   readonly examples: readonly string[]
 }
 
-/** `learnctl <noun> export`: all records, in the format that an import reads. */
+/** Exports all records in the format that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
   const query = bindQueryFlags(spec.query)
   return {

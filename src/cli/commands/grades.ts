@@ -25,7 +25,6 @@ const gradeArgument = {
   unlisted: ['--learner', '--user'],
 } satisfies Argument
 
-/** Flags that identify a grade together with its learner. */
 const gradeFlags: readonly Flag[] = [
   { name: 'course', unlisted: ['--course-id'], kind: 'text', summary: 'Course: id or external id' },
   {
@@ -56,13 +55,11 @@ const columns = [
   'id',
 ]
 
-/** Describes the grade from the command line. */
 function givenName({ arguments: { learner }, flags: { course, item } }: Given): string {
   if (course === undefined) return `grade ${learner}`
   return `the grade of ${learner}${item === undefined ? '' : ` for ${item}`} in course ${course}`
 }
 
-/** Describes a grade with its learner, item and score. */
 function shownName(found: unknown, given: Given): string {
   if (valueAt(found, 'userEmail') === undefined) return givenName(given)
   const [itemId, scoreGiven, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>
@@ -84,7 +81,6 @@ const systemFlag = {
   choices: ['canvas', 'moodle', 'openedx'] satisfies readonly GradebookSystem[],
 } as const satisfies Flag
 
-/** `learnctl grades …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',
@@ -273,7 +269,6 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-/** Maximum number of candidates to name if several grades match. */
 const maxNamed = 10
 
 /**

@@ -33,7 +33,6 @@ function memberIn(answer: unknown, { arguments: { user } }: Given): string {
   return String(valueAt(answer, 'userEmail') ?? user)
 }
 
-/** `learnctl groups …` */
 export const commands: readonly Command[] = [
   withDeleted(
     'groups',

@@ -3,7 +3,6 @@ import type { Context } from '../command/context.ts'
 import { topics } from '../help/help-topics.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** `learnctl help [topic | command …]` */
 export function helpCommand(host: Host): Command {
   return {
     name: 'help',
@@ -60,7 +59,7 @@ async function showHelp(
   return output.text(help)
 }
 
-/** Returns the commands at these words as data. Throws a UsageError for a topic, which is text alone. */
+/** Throws a UsageError for a topic, which is text alone. */
 async function describe(words: readonly string[], commandsAt: Host['commandsAt']): Promise<unknown> {
   const commands = await commandsAt(words)
   const [first = ''] = words

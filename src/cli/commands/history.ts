@@ -9,7 +9,6 @@ import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** A versioned record and the operations of its commands. */
 interface Versioned {
   /** Noun for messages: `course`. */
   readonly thing: 'course' | 'lesson'
@@ -23,13 +22,12 @@ interface Versioned {
   readonly columns: readonly string[]
   /** Reference for examples: `ext:first-course`. */
   readonly example: string
-  /** The success line of a restore, from its verb on. */
   readonly updated: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 
 const version = { name: 'version', summary: 'Version number', whole: true } as const
 
-/** Returns the changes in a response of `diff`, each with its field as a dotted path. */
+/** Each with its field as a dotted path. */
 function changesIn(answer: unknown): readonly unknown[] {
   const changes = valueAt(answer, 'changes')
   if (!Array.isArray(changes)) return []
@@ -38,7 +36,7 @@ function changesIn(answer: unknown): readonly unknown[] {
     .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
 }
 
-/** Returns rows of field names and values, with nested values abbreviated to a word. */
+/** Nested values are abbreviated to a word. */
 function namedRows(answer: unknown): readonly unknown[] {
   return changesIn(answer).flatMap((change) => {
     const { field, from, to } = change as NamedChange
@@ -92,7 +90,6 @@ function restoreCommands(thing: string, version: Command, deleted: Command): Com
   return [restore, { ...deleted, name: 'restore-deleted', unlisted: true, examples: [] }]
 }
 
-/** The commands `versions`, `diff` and `restore` of a versioned record. */
 export function historyCommands({
   thing,
   argument,

@@ -84,7 +84,6 @@ interface FieldSwitch {
   readonly field: string
 }
 
-/** The command `import` of a dataset. */
 export function importCommand(
   name: DatasetName,
   noun: string,
@@ -138,7 +137,6 @@ export function importCommand(
   }
 }
 
-/** Flags that say how a file is written. */
 const fileOnlyFlags = [
   'format',
   ...fileFormFlags.map(({ name }) => name),
@@ -147,14 +145,13 @@ const fileOnlyFlags = [
   'ignore-other-columns',
 ]
 
-/** A flag that names another system in place of a file. */
 interface OtherSystem {
   readonly flag: Flag
   /** Reads the records of the system that the flag names. */
   open(context: Context, name: string): Promise<ImportFile>
 }
 
-/** Returns the source that the flag of another system names; nothing without it. Throws a UsageError if there is a file, too. */
+/** Nothing without the flag. Throws a UsageError if there is a file, too. */
 function sourceIn(
   context: Context,
   { flags, arguments: { file } }: Given,
@@ -174,11 +171,11 @@ function sourceIn(
 /** A flag for files that have their records in another form than one per row. */
 interface OtherForm {
   readonly flag: Flag
-  /** Opens such a file as a file of records; `value` is that of the flag. */
+  /** `value` is that of the flag. */
   open(context: Context, path: string, value: string, mapping: Mapping): Promise<ImportFile>
 }
 
-/** Returns the source in the form that a flag names; nothing without it. Throws a UsageError without a file. */
+/** Nothing without the flag. Throws a UsageError without a file. */
 function formIn(
   context: Context,
   given: Given,
@@ -195,7 +192,6 @@ function formIn(
   }
 }
 
-/** Source of an import, with its command. */
 export interface Imported {
   readonly dataset: Dataset
   /** File of records; undefined for a saved plan. */
@@ -204,7 +200,6 @@ export interface Imported {
   readonly command: readonly string[]
   /** Opens the source if it is no file. */
   readonly open?: (mapping: Mapping) => Promise<ImportFile>
-  /** Flags beside those of every import. */
   readonly flags?: readonly string[]
 }
 

@@ -29,7 +29,7 @@ export const integrationFlags: readonly Flag[] = [
   },
 ]
 
-/** Returns the parts of the body that these flags set. Throws a UsageError if they cannot be read. */
+/** Throws a UsageError if the values cannot be read. */
 export async function integrationBody({ io }: Pick<Context, 'io'>, { flags }: Given): Promise<JsonObject> {
   return {
     ...(flags['jwks'] !== undefined && (await keySource(io, String(flags['jwks'])))),
@@ -71,7 +71,6 @@ const removable = [...secretInputs.map(({ name }) => name), oldSecret]
 /** Time for which the previous webhook secret stays accepted. */
 const overlapMs = 24 * 60 * 60 * 1000
 
-/** The flags that give an integration its secrets. */
 export const integrationSecretFlags: readonly Flag[] = [
   ...secretInputs.flatMap(secretFlags),
   {
@@ -87,7 +86,6 @@ export const integrationSecretFlags: readonly Flag[] = [
   },
 ]
 
-/** The secrets of an integration from the flags. */
 interface GivenSecrets {
   readonly body: JsonObject
   /** The generated secret, to be printed: no other system has it yet. */

@@ -28,7 +28,6 @@ const kind = {
 const listed = ['lmsKind', 'baseUrl', 'gradeToProgress', 'webhookPath', 'updatedAt']
 const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'clientId', 'version']
 
-/** Returns the command `set` with the values that were read for it. */
 function setCall(fixed: object, generates: boolean): Command {
   return call({
     name: 'set',
@@ -92,7 +91,6 @@ const signInKind: Argument = {
   choices: ['classroom'],
 }
 
-/** `learnctl integrations sign-in` */
 const signInCommand: Command = {
   name: 'sign-in',
   summary: 'Sign in to Google Classroom for an integration',
@@ -125,7 +123,6 @@ the client id of the integration is used.`,
   },
 }
 
-/** `learnctl integrations …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

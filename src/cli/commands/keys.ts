@@ -9,7 +9,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.key
 
 const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail']
 
-/** `learnctl keys …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

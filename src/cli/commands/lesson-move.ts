@@ -32,7 +32,6 @@ const flags = [
 
 const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
-/** `learnctl lessons move` */
 export const moveCommand: Command = {
   name: 'move',
   summary: 'Move a lesson within its course',

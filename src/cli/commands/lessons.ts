@@ -43,7 +43,6 @@ function withModuleTitle(command: Command, courseOf: CourseOf): Command {
   }
 }
 
-/** Returns the course of a line that names one. */
 async function courseGiven({ flags }: Given): Promise<string | null> {
   const courses = [flags['course'] ?? []].flat()
   return courses.length === 1 ? String(courses[0]) : null
@@ -58,7 +57,6 @@ async function courseOfLesson(given: Given, caller: Caller, signal: AbortSignal)
   return valueAt(data, 'courseId') === undefined ? null : String(valueAt(data, 'courseId'))
 }
 
-/** `learnctl lessons …` */
 export const commands: readonly Command[] = [
   withDeleted(
     'lessons',

@@ -17,7 +17,6 @@ const reference: Argument = {
 }
 const columns = ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id']
 
-/** `learnctl integrations map` */
 export function mapCommand(kind: Argument): Command {
   const instead = { instead: ['file', 'plan'] as const }
   return {
@@ -87,7 +86,6 @@ async function mapFile(context: Context, given: Given): Promise<void> {
   })
 }
 
-/** `learnctl integrations unmap` */
 export function unmapCommand(kind: Argument): Command {
   return {
     name: 'unmap',

@@ -6,7 +6,6 @@ import type { Context } from '../command/context.ts'
 /** Global flags that a server passes to each command that it runs. */
 const passedOn = ['profile', 'url', 'database', 'timeout', 'retries', 'maxRetryWait', 'insecureHttp'] as const
 
-/** `learnctl mcp` */
 export function mcpCommand(host: Host): Command {
   return {
     name: 'mcp',

@@ -36,7 +36,6 @@ const shape = {
   paths: ['id', 'title', 'description', 'order', 'lessons'],
 }
 
-/** `learnctl modules …` */
 export const commands: readonly Command[] = [
   {
     name: 'list',
@@ -96,7 +95,6 @@ export const commands: readonly Command[] = [
   },
 ]
 
-/** The course of a command line, with its modules. */
 interface Opened {
   readonly caller: Caller
   readonly course: JsonObject
@@ -259,7 +257,6 @@ function placeIn(
   return modules.indexOf(beside) + (name === 'after' ? 1 : 0)
 }
 
-/** The course after a change of its modules. */
 interface Sent {
   readonly version: unknown
   readonly modules: readonly JsonObject[]

@@ -12,7 +12,6 @@ const fields = ['url']
 const shape = { table: fields, paths: fields }
 const places = ['dashboard', 'course']
 
-/** `learnctl open` */
 export const command: Command = {
   name: 'open',
   summary: 'Open the dashboard in the browser',
@@ -55,7 +54,7 @@ async function run(context: Context, given: Given): Promise<void> {
   await openPage(context, url)
 }
 
-/** Returns the named course; undefined for the whole dashboard. Throws a UsageError. */
+/** Undefined for the whole dashboard. Throws a UsageError. */
 function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | undefined {
   if (!places.includes(what)) {
     throw new UsageError(`Cannot open ${JSON.stringify(what)}: it must be ${places.join(' or ')}`, {
@@ -71,7 +70,7 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
   return id
 }
 
-/** Returns the base URL of the dashboard. Throws a CommandError for a local academy without a running server. */
+/** Throws a CommandError for a local academy without a running server. */
 async function baseOf(context: Context): Promise<string> {
   const target = context.session.target()
   if (target.kind === 'remote') return normaliseBaseUrl(target.url)

@@ -45,7 +45,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 /** Fields that a platform may lack. */
 const optional: ReadonlySet<string> = new Set(['externalId', 'status', 'role'])
 
-/** True for a finding that needs no line of a platform file. */
+/** True if no line of a platform file is needed for it. */
 export function isDescribed({ field, fits }: Finding): boolean {
   return fits === 'yes' || (fits === 'missing' && optional.has(field))
 }
@@ -102,12 +102,11 @@ function innermost(place: string, value: unknown): string {
   return isJsonObject(first) && 'value' in first ? `${place}/0/value` : `${place}/0`
 }
 
-/** Returns a name as a step of a JSON Pointer. */
 export function stepText(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Returns the kind of the values of a field in several records; null without any. */
+/** Null without any. */
 function kindOf(values: readonly unknown[]): string | null {
   const set = values.filter((value) => value !== undefined && value !== null)
   const [value] = set

@@ -23,7 +23,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const tableColumns = ['name', 'active', 'location', 'credential']
 const columns = [...tableColumns, 'platform']
-/** Flag for the file that describes another platform. */
 const platformFlag: Flag = {
   name: 'platform',
   kind: 'text',
@@ -33,7 +32,6 @@ const platformFlag: Flag = {
 }
 const nameArgument = { name: 'name', summary: 'Name of the profile' }
 
-/** `learnctl profiles …` */
 export const commands: readonly Command[] = [
   {
     name: 'list',
@@ -176,7 +174,7 @@ async function add(context: Context, given: Given): Promise<void> {
   if (!isLocal(profile)) await output.note(`Sign in with: learnctl auth login --profile ${shellWord(name)}`)
 }
 
-/** Creates a profile from `--url` or `--database`, whichever has precedence. */
+/** From `--url` or `--database`, whichever has precedence. */
 async function profileFrom(context: Context, platform: unknown): Promise<Profile> {
   const { settings, io } = context
   const { url, database } = settings
@@ -196,7 +194,6 @@ async function profileFrom(context: Context, platform: unknown): Promise<Profile
   return { url: normaliseBaseUrl(text), ...described }
 }
 
-/** Replaces the platform file of a profile. */
 async function describe(context: Context, given: Given): Promise<void> {
   const name = given.arguments['name'] ?? ''
   const path = given.arguments['file']
@@ -262,7 +259,7 @@ async function removeOne(context: Context, name: string, profile: Profile): Prom
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }
 
-/** Changes the profiles and returns them; in a dry run only describes the change. */
+/** In a dry run only describes the change. */
 async function changeProfiles(
   context: Context,
   announcement: string,

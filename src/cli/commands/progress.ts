@@ -23,7 +23,6 @@ const columns = [
   'courseId',
 ]
 
-/** `learnctl progress …` */
 export const commands: readonly Command[] = [
   call({
     name: 'get',

@@ -10,7 +10,7 @@ import { wrap } from '../terminal/format-text.ts'
 
 const exportFile = 'learners.csv'
 
-/** `learnctl quickstart`; `runLine` runs the commands that it shows. */
+/** `runLine` runs the commands that it shows. */
 export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
   summary: 'Create a local academy with example data',

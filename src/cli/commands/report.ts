@@ -26,7 +26,6 @@ const languageFlag = {
   default: 'en',
 } as const
 
-/** `learnctl report` */
 export const command: Command = {
   name: 'report',
   summary: 'Write a report of completion, activity and grades as an HTML page',

@@ -44,7 +44,6 @@ const sourceArgument: Argument = {
   unlisted: ['--file', '-f'],
 }
 
-/** `learnctl roster diff` */
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Compare rosters and academies (exit 9 if they differ)',
@@ -116,7 +115,6 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 
-/** `learnctl roster apply` */
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',

@@ -54,7 +54,6 @@ const formatByFlag: Readonly<Record<string, string>> = {
   category: 'moodle',
 }
 
-/** `learnctl roster export` */
 export const rosterExportCommand: Command = {
   name: 'export',
   summary: 'Write a package that another system imports: OneRoster, Canvas SIS or Moodle',

@@ -27,7 +27,6 @@ const kindArgument: Argument = {
   choices: ['classroom'],
 }
 
-/** `learnctl roster push` */
 export const pushCommand: Command = {
   name: 'push',
   summary: 'Write courses, people and grades to Google Classroom',

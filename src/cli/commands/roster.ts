@@ -4,7 +4,6 @@ import { applyCommand, diffCommand } from './roster-apply.ts'
 import { rosterExportCommand } from './roster-export.ts'
 import { pushCommand } from './roster-push.ts'
 
-/** A roster in files. */
 const sourceArgument: Argument = {
   name: 'source',
   file: 'read',
@@ -12,7 +11,6 @@ const sourceArgument: Argument = {
     'Folder, zip file or CSV file of OneRoster, Canvas SIS, Moodle or Kolibri; - for a CSV file on standard input; or integration:<kind>',
 }
 
-/** `learnctl roster …` */
 export const commands: readonly Command[] = [
   {
     name: 'validate',

@@ -20,7 +20,6 @@ const mebibyte = 1024 * 1024
 const pgDump = 'Use pg_dump: pg_dump --format=custom --file=academy.dump <url>'
 const pgRestore = 'Use pg_restore: pg_restore --clean --if-exists --dbname=<url> academy.dump'
 
-/** `learnctl server backup` */
 export const backupCommand: Command = {
   name: 'backup',
   summary: 'Back up a local academy to a file',
@@ -39,7 +38,6 @@ An academy in a PostgreSQL database is backed up with pg_dump.`,
   run: runBackup,
 }
 
-/** `learnctl server restore` */
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'Restore a local academy from a backup',
@@ -55,7 +53,6 @@ academy that was there is kept as a snapshot.`,
   run: restore,
 }
 
-/** `learnctl server reset` */
 export const resetCommand: Command = {
   name: 'reset',
   summary: 'Delete all data of a local academy',
@@ -186,7 +183,7 @@ async function replaceExclusively(
   }
 }
 
-/** Copies an academy that may be in use; returns the size of the copy in bytes. */
+/** The academy may be in use. Returns the size of the copy in bytes. */
 async function copyToFile(
   io: Io,
   from: string,

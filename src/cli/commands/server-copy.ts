@@ -21,7 +21,6 @@ const shape = { table: ['from', 'to', 'rows', 'resumed'], paths: fields, identif
 const everyMs = 10_000
 const named = 'Name the academies with --from and --to'
 
-/** `learnctl server copy` */
 export const copyCommand: Command = {
   name: 'copy',
   interruption: 'continues',

@@ -10,7 +10,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const flags = postgresFlags.filter(({ name }) => ['database-url-file', 'encryption-key-file'].includes(name))
 
-/** `learnctl server new-encryption-key` */
 export const newEncryptionKeyCommand: Command = {
   name: 'new-encryption-key',
   summary: 'Replace the encryption key of a local academy after it was lost',

@@ -16,7 +16,6 @@ import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/io.ts'
 
-/** `learnctl server exec` */
 export function execCommand(runLine: RunLine): Command {
   return {
     name: 'exec',
@@ -182,7 +181,6 @@ async function idsOf(seedId: number | undefined, fixedTime: string | undefined):
   return seededIdMaker(seedId, () => (fixedTime === undefined ? new Date() : new Date(fixedTime)))
 }
 
-/** Seeds the academy in this process. */
 async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
   if (seeds.length === 0) return
   const { directory, fixedTime, ids } = place

@@ -21,7 +21,6 @@ const instead = 'Use the tools of PostgreSQL: createdb --template, or pg_dump an
 const url = 'Only an academy on this machine has snapshots'
 const refuses = { ...notAList, url }
 
-/** `learnctl server snapshot …` */
 export const snapshotCommands: readonly Command[] = [
   {
     name: 'snapshot save',

@@ -22,7 +22,6 @@ import type { Io } from '../terminal/io.ts'
 import { createLineWriter } from '../terminal/line-writer.ts'
 import { removeDeadParts } from '../terminal/target-file.ts'
 
-/** `learnctl server start` */
 export const startCommand: Command = {
   name: 'start',
   interruption: 'ends',
@@ -55,7 +54,6 @@ On a --host other than the loopback the server requires --tls-cert, an https --p
 
 type Options = ReturnType<typeof readServeOptions>
 
-/** Settings of a server to start. */
 interface Start {
   readonly database: string
   /** Null for an academy in a file. */
@@ -63,7 +61,7 @@ interface Start {
   readonly options: Options
   readonly fixed: FixedOptions
   readonly tls: { readonly cert: string; readonly key: string } | undefined
-  /** File for the admin's key; null to print it. */
+  /** Null to print the key. */
   readonly keyFile: KeyFile | null
 }
 
@@ -165,7 +163,6 @@ async function serveUntilInterrupted(
   }
 }
 
-/** Returns the server options that make each run identical. */
 async function fixedServing({ fixedTime, seedId }: FixedOptions) {
   if (seedId === undefined) return { fixedTime }
   const { seededIdMaker } = await import('../../server/database/id.ts')
@@ -204,7 +201,7 @@ async function reportStarted(
   await output.text(asJson ? `${JSON.stringify({ url, database, ...secrets })}\n` : startText(url, secrets))
 }
 
-/** Returns the text format of the log; undefined for JSON lines. */
+/** Undefined for JSON lines. */
 async function logFormat({ io, settings }: Context, { flags }: Given) {
   const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
   if (format !== 'text') return undefined

@@ -13,7 +13,6 @@ import { startCommand } from './server-start.ts'
 const fields = ['url', 'database', 'pid', 'startedAt']
 const shape = { table: fields, paths: fields }
 
-/** `learnctl server …` */
 export const serverCommands = (runLine: RunLine): readonly Command[] => [
   startCommand,
   execCommand(runLine),

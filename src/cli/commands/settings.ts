@@ -6,7 +6,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.set
 
 const columns = ['instructorAccess', 'instructorEnrollment', 'updatedAt', 'version']
 
-/** `learnctl settings …` */
 export const commands: readonly Command[] = [
   call({
     name: 'get',

@@ -11,7 +11,6 @@ const term = { name: 'term', summary: 'Term: id, external id or name' }
 
 const columns = ['name', 'startDate', 'endDate', 'externalId', 'id']
 
-/** `learnctl terms …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

@@ -1,6 +1,5 @@
 import { type Command, noColumns } from '../command/command.ts'
 
-/** `learnctl undo …` */
 export const commands: readonly Command[] = [
   {
     name: 'change',

@@ -21,7 +21,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.use
 const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
-/** Returns a verb that sets the status of users. */
 function statusCommand(
   name: string,
   status: UserInput['status'],
@@ -63,7 +62,6 @@ async function deletionQuestion(
     : { text: `Delete user ${name}`, consequence: 'The user can be restored later.' }
 }
 
-/** `learnctl users …` */
 export const commands: readonly Command[] = [
   call({
     name: 'list',

@@ -40,7 +40,6 @@ const kindFlag: Flag = {
   choices: lmsKinds,
 }
 
-/** Describes the outcome of a delivery. */
 function outcomeOf(answer: unknown): string {
   const fieldOf = (name: string) => valueAt(answer, name)
   const missing = fieldOf('missing')
@@ -68,7 +67,6 @@ const replay = call({
   ],
 })
 
-/** `learnctl webhooks deliveries …` */
 export const commands: readonly Command[] = [
   call({
     name: 'deliveries list',
@@ -98,7 +96,7 @@ export const commands: readonly Command[] = [
   },
 ]
 
-/** Returns the next step for an unmatched delivery; null for all others. */
+/** For an unmatched delivery; null for all others. */
 async function nextStep(answer: object): Promise<string | null> {
   const { id, status, reason, lmsKind, missing, body } = answer as Partial<Record<string, unknown>>
   const kind = lmsKinds.find((each) => each === lmsKind)

@@ -13,11 +13,9 @@ import { CommandError } from '../terminal/errors.ts'
 const maxWaitMs = 20_000
 const pollMs = 250
 
-/** Fields of a test's output. */
 const testFields = ['result', 'attemptCount', 'id', 'endpointId']
 const testShape = { table: testFields, paths: testFields }
 
-/** `learnctl webhooks endpoints test` */
 const testCommand: Command = {
   name: 'endpoints test',
   summary: 'Send a test event to a webhook endpoint',
@@ -89,7 +87,6 @@ const cursorFlag: Flag = {
 }
 const backfillFlags = bindQueryFlags(backfillFilters)
 
-/** `learnctl webhooks endpoints backfill` */
 const backfillCommand: Command = {
   name: 'endpoints backfill',
   interruption: 'explained',
@@ -151,7 +148,6 @@ const messageColumns = [
   'endpointId',
 ]
 
-/** `learnctl webhooks messages …` */
 const messageCommands: readonly Command[] = [
   call({
     name: 'messages list',
@@ -201,12 +197,10 @@ const password = { field: 'password', input: { name: 'password', words: 'passwor
 /** Status and kind come first, since a narrow terminal cuts the later columns. */
 const columns = ['status', 'kind', 'url', 'id', 'events', 'pausedUntil', 'description']
 
-/** Returns the URL of an endpoint, else `given`. */
 function nameOf(thing: unknown, given = ''): string {
   return String(valueAt(thing, 'url') ?? given)
 }
 
-/** `learnctl webhooks endpoints …` */
 const endpointCommands: readonly Command[] = [
   call({
     name: 'endpoints list',
@@ -298,5 +292,4 @@ const endpointCommands: readonly Command[] = [
   }),
 ]
 
-/** `learnctl webhooks endpoints …` and `learnctl webhooks messages …` */
 export const commands: readonly Command[] = [...endpointCommands, ...messageCommands]

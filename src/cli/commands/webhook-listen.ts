@@ -47,7 +47,6 @@ const flags: readonly Flag[] = [
   },
 ]
 
-/** `learnctl webhooks listen` */
 export const listenCommand: Command = {
   name: 'listen',
   interruption: 'ends',
@@ -148,7 +147,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Prints the statements that a learning record store would get. */
+/** Those that a learning record store would get. */
 async function listenAsRecordStore(
   context: Context,
   caller: Caller,
@@ -270,7 +269,6 @@ async function printEvent(
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-/** Prints a message as it is read in a channel. */
 async function printMessage({ settings, output }: Context, { lines, link }: ReadableMessage): Promise<void> {
   if (/^jsonl?$/.test(settings.output.value)) {
     return output.text(`${JSON.stringify({ lines, link })}\n`)

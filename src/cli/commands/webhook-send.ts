@@ -11,7 +11,6 @@ import type { DeliveryResult } from '../webhooks/send-deliveries.ts'
 import type { Simulation } from '../webhooks/simulation.ts'
 import { outcomes, tamperings } from '../webhooks/simulation-choices.ts'
 
-/** The flags of `learnctl webhooks send`. */
 const sendFlags: readonly Flag[] = withTimeZone([
   {
     name: 'user',
@@ -282,7 +281,6 @@ function textOf(flags: FlagValues, name: string): string | undefined {
 const keyFields = ['kid', 'file', 'jwksFile']
 const keyShape = { table: keyFields, paths: keyFields, identifier: 'kid' }
 
-/** `learnctl webhooks generate-key` */
 const keyCommand: Command = {
   name: 'generate-key',
   summary: 'Generate a key pair to sign Canvas events in tests',
@@ -340,5 +338,4 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   await output.one(written, keyShape)
 }
 
-/** `learnctl webhooks send`, and the command that generates keys for it. */
 export const commands: readonly Command[] = [sendCommand, keyCommand]
