@@ -23,7 +23,7 @@ interface ExportState {
   readonly kind: typeof kind
   readonly version: 1
   readonly platform: string
-  /** The same each time. */
+  /** The filters are the same each time. */
   readonly courses: string | null
   readonly learners: string | null
   readonly until: string

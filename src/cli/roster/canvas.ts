@@ -164,7 +164,7 @@ function isRemoved(row: RosterRow): boolean {
   return row.text('status').toLowerCase() === 'deleted'
 }
 
-/** Returns the status of a row in lower case; null after it added a problem. */
+/** In lower case; null after it added a problem. */
 function statusIn<Status extends string>(row: RosterRow, known: readonly Status[]): Status | null {
   const text = row.text('status')
   const status = known.find((each) => each === text.toLowerCase())
@@ -271,7 +271,7 @@ function roleOf(text: string, id: string): EnrollmentRole | undefined {
   return mapped === undefined ? roles.get(text.toLowerCase()) : mapped
 }
 
-/** Returns the ids of users with an enrolment as a teacher, an assistant or a designer. */
+/** Ids of users with an enrolment as a teacher, an assistant or a designer. */
 async function teachersIn({ files, options }: Reading): Promise<ReadonlySet<string>> {
   const teachers = new Set<string>()
   for (const file of files.get('enrollments') ?? []) {

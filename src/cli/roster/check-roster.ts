@@ -4,7 +4,7 @@ import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
 import { capitalise } from '../terminal/format-text.ts'
 
-/** Counts of one part of a roster on both sides. */
+/** Counts of one part on both sides. */
 export interface PartCounts {
   readonly roster: number
   readonly platform: number
@@ -14,7 +14,6 @@ export interface PartCounts {
   readonly extra: number
 }
 
-/** Result of comparing a roster with a platform. */
 export interface RosterCheck {
   readonly counts: ReadonlyMap<Part, PartCounts>
   readonly differences: readonly Action[]
@@ -44,7 +43,7 @@ export function isEqual({ differences }: RosterCheck): boolean {
   return differences.length === 0
 }
 
-/** Returns the counts in words, a line for each part: `users: 1,229 of 1,229 equal`. */
+/** A line for each part: `users: 1,229 of 1,229 equal`. */
 export function countLines({ counts }: RosterCheck): string[] {
   const number = (value: number) => value.toLocaleString('en')
   const compared = [...counts].map(([part, { roster, platform, equal, extra }]) => {
@@ -60,7 +59,7 @@ export function countLines({ counts }: RosterCheck): string[] {
   return compared
 }
 
-/** Returns a difference in words: `Enrolment ext:BIO, ext:5, learner: missing`. */
+/** For example `Enrolment ext:BIO, ext:5, learner: missing`. */
 export function differenceText({ dataset, kind, key, changes }: Action): string {
   const name = capitalise(`${nouns[dataset]} ${keyText(key)}`)
   if (kind === 'create') return `${name}: missing`

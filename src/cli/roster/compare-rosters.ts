@@ -15,7 +15,6 @@ export interface Side {
   readonly isDelta: (part: Part) => boolean
 }
 
-/** Differences between two sides. */
 export interface Comparison {
   /** Changes that make the first side equal to the second. */
   readonly plan: Plan
@@ -142,7 +141,7 @@ function knownPart(record: JsonObject, fields: Fields, above = ''): JsonObject {
   return known
 }
 
-/** Returns the paths of the fields that any entry has; null for a side that has all. */
+/** Null for a side that has all. */
 function fieldsOf({ isWhole }: Side, entries: readonly Entry[]): Fields {
   if (isWhole) return null
   const paths = new Set<string>()

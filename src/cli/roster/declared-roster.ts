@@ -23,15 +23,14 @@ export interface RosterReadOptions extends OpenRosterOptions {
   readonly skipInvalid: boolean
 }
 
-/** A roster in memory whose records can be compared and written. */
 export interface DeclaredRoster {
-  /** Path as given. */
+  /** As given. */
   readonly name: string
   readonly source: RosterSource
   /** SHA-256 of its files. */
   readonly hash: string
   readonly declared: Declared
-  /** Keys of the courses of the scope; undefined for all courses. */
+  /** Keys of courses; undefined for all courses. */
   readonly courses: readonly string[] | undefined
   /** True for a part with changes only. */
   readonly isDelta: (part: Part) => boolean
@@ -111,7 +110,7 @@ function problemsError(
   })
 }
 
-/** Returns problems of a roster in words for all readers of a repository: without values. */
+/** For all readers of a repository: without values. */
 export function findingsOf(
   source: string,
   problems: readonly RosterProblem[],
@@ -133,7 +132,7 @@ export function placeIn(source: string, { file, line }: Place): Place {
   return { file: basename(source) === basename(file) ? source : join(source, file), line }
 }
 
-/** Returns a hint for people without an address; null if there are none. */
+/** Null if there are no people without an address. */
 export function addressHint(problems: readonly RosterProblem[]): string | null {
   const lacksAddress = problems.some(({ code }) => code === 'no_address')
   return lacksAddress

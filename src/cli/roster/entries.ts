@@ -7,7 +7,7 @@ import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { claim, type Reading, ranks } from './walk.ts'
 
-/** Returns the entry of a record that is known by its external id. */
+/** The record is known by its external id. */
 export function entryOf(
   dataset: RosterEntry['dataset'],
   record: JsonObject,
@@ -48,7 +48,7 @@ export interface RosterEnrollment {
   readonly user: string
   readonly role: string
   readonly status: 'active' | 'completed' | 'inactive' | 'removed'
-  /** Day on which it begins; null if the roster does not say. */
+  /** Null if the roster does not say. */
   readonly firstDay?: string | null
 }
 
@@ -81,7 +81,6 @@ export function namedColumns(dataset: Dataset, names: Readonly<Record<string, st
   }
 }
 
-/** Adds the problems that the schema of a dataset finds in a record. */
 export function addSchemaProblems(row: RosterRow, dataset: Dataset, record: JsonObject): void {
   const checked = { line: row.line, record, problems: [], cells: [] }
   const found = problemsOf(dataset, checked, { partial: false, isOurs: true })
@@ -90,7 +89,7 @@ export function addSchemaProblems(row: RosterRow, dataset: Dataset, record: Json
   }
 }
 
-/** Returns a record without its empty texts. */
+/** Without empty texts. */
 export function filled(record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== ''))
 }
@@ -114,7 +113,6 @@ function parseDay(text: string): string | null {
   return year !== undefined && isDay(padded) ? padded : null
 }
 
-/** Day that a text has. */
 interface FoundDay {
   readonly day: string | null
   /** End of a problem, if the text is a day in another format than the given one. */

@@ -31,7 +31,6 @@ const known = new Set([
   ...moodleFiles,
 ])
 
-/** Records to export, their form and their target. */
 export interface RosterExport extends Scope {
   readonly format: ExportFormat
   /** Folder, or a file that ends in .zip. */
@@ -41,14 +40,14 @@ export interface RosterExport extends Scope {
   /** Name and id of the school; null for the name and id of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
-  /** Category of new courses in Moodle; null if none was given. */
+  /** Of new courses in Moodle; null if none was given. */
   readonly category: string | null
 }
 
 export interface ExportReport extends Written {
   readonly target: string
   readonly format: ExportFormat
-  /** Version of OneRoster; null for other formats. */
+  /** Of OneRoster; null for other formats. */
   readonly version: OneRosterVersion | null
   readonly files: readonly { readonly name: string; readonly rows: number }[]
 }
@@ -129,7 +128,6 @@ function fileName(path: string): string {
 /** Rows between two updates of the progress line. */
 const rowsPerUpdate = 5000
 
-/** Reports the number of rows while a package is written. */
 function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>): PackageWriter {
   let rows = 0
   return {
@@ -154,7 +152,7 @@ function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>
 
 type Caller = Awaited<ReturnType<typeof openWriting>>['caller']
 
-/** Returns notes on the records that the export lacks, with counts. */
+/** About records that the export lacks, with counts. */
 async function lostNotes(
   { io }: Context,
   school: School,
@@ -197,7 +195,7 @@ async function lostNotes(
   }
 }
 
-/** Returns a count in words; empty for zero, only the noun if the count is unknown. */
+/** Empty for zero, only the noun if the count is unknown. */
 function countOf(count: number | null, noun: string): string {
   if (count === 0) return ''
   return count === null ? `${noun}s` : pluralise(count, noun)
@@ -210,7 +208,7 @@ function formulaNotes(count: number): string[] {
   ]
 }
 
-/** Returns counts in words without zeros: `2 courses, 40 enrolments`. */
+/** Without zeros: `2 courses, 40 enrolments`. */
 export function countsText(counts: Written['counts']): string {
   return rosterParts
     .flatMap((part) => (counts[part] ? [pluralise(counts[part], rosterNouns[part])] : []))

@@ -4,7 +4,6 @@ import type { RosterFindings, RosterPart, RosterProblem } from './roster.ts'
 
 const maxKept = 1000
 
-/** Collects the findings of one reading. */
 export interface FindingsCollector {
   /** @param part the part whose row it keeps from being read; null for a row that only others refer to */
   addProblem(part: RosterPart | null, problem: RosterProblem): void
@@ -19,7 +18,7 @@ export interface FindingsCollector {
   readonly findings: RosterFindings
 }
 
-/** Creates an empty collector, which keeps the first thousand problems and warnings each and counts the others. */
+/** Keeps the first thousand problems and warnings each and counts the others. */
 export function createFindings(): FindingsCollector {
   const problems: { readonly part: RosterPart | null; readonly problem: RosterProblem }[] = []
   const warnings: RosterProblem[] = []

@@ -7,7 +7,6 @@ import type { RosterEntry, RosterFormat, RosterPart } from './roster.ts'
 import type { TableForm } from './table.ts'
 import type { Reading } from './walk.ts'
 
-/** A format: its tables, and how they are read. */
 export interface FormatReader {
   readonly tables: readonly TableForm[]
   /** Names of roles that are read. */

@@ -2,25 +2,25 @@ import { entryOf } from './entries.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 
-/** Group of a roster; the course is an external id. */
+/** The course is an external id. */
 export interface RosterGroup {
   readonly externalId: string
   readonly name: string
-  /** Course that it belongs to; null for none. */
+  /** Null for none. */
   readonly course: string | null
 }
 
 /** Groups with their members, which other rows name. */
 export interface Groups {
-  /** Adds a group; of several rows about one, the last counts. */
+  /** Of several rows about one group, the last counts. */
   add(row: RosterRow, group: RosterGroup, isRemoved?: boolean): void
   addMember(group: string, user: string): void
   has(group: string): boolean
-  /** Returns an entry for each group, with its members in the order of the files. */
+  /** Members are in the order of the files. */
   entries(): readonly RosterEntry[]
 }
 
-/** Creates an empty collection. Members of a group that is never added are left out. */
+/** Members of a group that is never added are left out. */
 export function createGroups(): Groups {
   const groups = new Map<string, RosterEntry>()
   const members = new Map<string, Set<string>>()

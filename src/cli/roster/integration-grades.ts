@@ -34,7 +34,7 @@ export async function openIntegrationGrades(context: Context, kind: LmsKind): Pr
   return inspectFile({ name: `${kind}-grades`, path: null, bytes }, { format: 'jsonl' })
 }
 
-/** Returns the references of mapped courses and users by noun and id in the other system. */
+/** By noun and id in the other system. */
 async function readMapped({ session }: Context, kind: LmsKind): Promise<ReadonlyMap<string, string>> {
   const [{ calls }, caller] = await Promise.all([import('../../contract/calls.ts'), session.caller()])
   const mapped = new Map<string, string>()
@@ -50,7 +50,6 @@ async function readMapped({ session }: Context, kind: LmsKind): Promise<Readonly
   return mapped
 }
 
-/** Returns a function from external ids to references of an import. */
 function referencesOf(
   { records }: PulledRecords,
   part: 'courses' | 'users',

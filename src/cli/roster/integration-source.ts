@@ -16,7 +16,7 @@ import type { Scope } from './scope.ts'
 import type { TableForm } from './table.ts'
 import { claim, createReading, type Reading, type RosterOptions, ranks, requireUnique } from './walk.ts'
 
-/** Reads the records of another system as a roster, through the integration of the target. */
+/** Through the integration of the target. */
 export async function openIntegration(
   context: Context,
   kind: LmsKind,
@@ -79,7 +79,7 @@ function recordPartsOf(wanted: ReadonlySet<RosterPart>): ReadonlySet<RecordPart>
   return new Set(recordParts.filter((part) => wanted.has(rosterPartOf(part))))
 }
 
-/** Returns the part of a roster that needs records: groups have members, grades have items. */
+/** Groups have members, grades have items. */
 function rosterPartOf(part: RecordPart): RosterPart {
   if (part === 'memberships') return 'groups'
   return part === 'items' ? 'grades' : part
@@ -89,7 +89,6 @@ function fileOf(system: string, part: RecordPart): string {
   return `${system} ${part}`
 }
 
-/** Fields of the records of each part. */
 const fieldsOf = {
   terms: ['externalId', 'name', 'startDate', 'endDate'],
   users: ['externalId', 'email', 'username', 'firstName', 'lastName', 'displayName', 'status', 'role'],

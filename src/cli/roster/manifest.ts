@@ -4,11 +4,10 @@ import type { FindingsCollector } from './findings.ts'
 import { oneRosterVersions } from './oneroster-tables.ts'
 import type { RosterMode } from './roster.ts'
 
-/** Content of the `manifest.csv` of a OneRoster package. */
 export interface Manifest {
   readonly version: string | null
   readonly systemName: string | null
-  /** Returns the mode of a table; null if the manifest does not name it. */
+  /** Null if the manifest does not name the table. */
   modeOf(table: string): RosterMode | 'absent' | null
   /** Adds problems of the manifest, and files that it names and the package lacks. */
   check(findings: FindingsCollector, has: (table: string) => boolean): void
@@ -21,7 +20,7 @@ export function isManifest(header: readonly string[]): boolean {
   return name === 'propertyname' && value === 'value'
 }
 
-/** Reads a manifest. Names of properties are compared without case. */
+/** Names of properties are compared without case. */
 export async function readManifest(file: ImportFile): Promise<Manifest> {
   const properties = new Map<
     string,

@@ -8,7 +8,6 @@ import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { claim, isRemovedRecord, isRemovedRow, type Reading, ranks } from './walk.ts'
 
-/** Line item of a package, which results refer to. */
 interface LineItem {
   readonly courseId: string
   readonly itemId: string
@@ -31,16 +30,14 @@ const gradeDataset = namedColumns(grades, resultColumns)
 /** Weights of a course as assessment criteria have them. */
 type Weights = readonly { readonly name: string; readonly weight: number }[]
 
-/** Line items of a package with their weights. */
 export interface LineItems {
   readonly byId: ReadonlyMap<string, LineItem>
   /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
   shareOf(item: LineItem): number | undefined
-  /** Returns the weights that a course has by the titles of its items. */
+  /** By the titles of the items. */
   weightsOf(courseId: string): Weights
 }
 
-/** Category of a package. */
 interface Category {
   readonly title: string
   readonly weight: number
@@ -175,7 +172,7 @@ function gradeOf(
   return [{ dataset: 'grades', key, record, place, ...(day !== null && { days: ['gradedAt'] }) }]
 }
 
-/** Reads a number; undefined for an empty cell. Other text is a problem. */
+/** Undefined for an empty cell. Other text is a problem. */
 function numberIn(row: RosterRow, column: string): number | undefined {
   const text = row.text(column)
   try {

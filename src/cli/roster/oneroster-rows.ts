@@ -3,7 +3,7 @@ import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { isRemovedRow, type Reading, type RowReader, walk } from './walk.ts'
 
-/** Reads a table of a OneRoster package. Without classes, references to classes are to courses. */
+/** Without classes, references to classes are to courses. */
 export function readTable(
   reading: Reading,
   name: OneRosterTable,
@@ -27,7 +27,6 @@ export function isRemovedClass(reading: Reading, id: string): boolean {
   return isRemovedRow(reading, reading.files.has('classes') ? 'classes' : 'courses', id)
 }
 
-/** True for a row that says that its record is gone. */
 function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): boolean {
   const [status, modified] = [row.text('status'), row.text('dateLastModified')]
   const isDelta = reading.mode(table) === 'delta'

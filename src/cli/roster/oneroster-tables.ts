@@ -63,7 +63,7 @@ const newIn12: readonly string[] = [
   ...['resultLearningObjectiveIds', 'resultScoreScales', 'scoreScales'],
 ]
 
-/** Returns the names of all files of a version, as a manifest lists them. */
+/** As a manifest lists them. */
 export function oneRosterFiles(version: OneRosterVersion): readonly string[] {
   const all = [...Object.keys(headers), ...otherOneRosterFiles].sort()
   return version === '1.2' ? all : all.filter((name) => !newIn12.includes(name))
@@ -73,7 +73,7 @@ function same(text: string): Readonly<Record<OneRosterVersion, string>> {
   return { '1.1': text, '1.2': text }
 }
 
-/** Returns the columns of a file in order; none if the version has no such file. */
+/** In order; none if the version has no such file. */
 export function oneRosterColumns(table: OneRosterTable, version: OneRosterVersion): readonly string[] {
   const columns = headers[table][version]
   return columns === null ? [] : `${head}${columns}`.split(',')

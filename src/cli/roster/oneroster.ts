@@ -153,7 +153,7 @@ function roleIn(text: string, row: RosterRow): string | null | undefined {
   return role
 }
 
-/** Reads `enabledUser`, `true` or `false`; other words for these are accepted. */
+/** `true` or `false`; other words for these are accepted. */
 function isEnabled(row: RosterRow): boolean {
   const cell = row.text('enabledUser')
   if (cell !== 'true' && cell !== 'false')
@@ -167,7 +167,6 @@ function isEnabled(row: RosterRow): boolean {
   }
 }
 
-/** Role of a user by `roles.csv`. */
 interface UserRole {
   readonly role: string
   readonly rank: number

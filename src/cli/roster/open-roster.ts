@@ -20,19 +20,17 @@ import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 import { createReading, type RosterOptions } from './walk.ts'
 
 export interface OpenRosterOptions extends RosterOptions {
-  /** Format; null to find it by the headers. */
+  /** Null to find it by the headers. */
   readonly format: RosterFormat | null
   /** Writes the mapping to the file that `--save-mapping` names, once the roster has been read. */
   keepMapping?(): Promise<void>
 }
 
-/** CSV file with its header. */
 interface HeadedFile {
   readonly file: ImportFile
   readonly header: readonly string[]
 }
 
-/** File that is left out, and why. */
 interface LeftOut {
   readonly file: string
   readonly why: string
@@ -75,7 +73,6 @@ export async function openRoster(
   return sourceOf(given, format, options, { used, leftOut, manifest })
 }
 
-/** Opens the files of a folder, a zip file, a CSV file or standard input. */
 async function filesOf(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   given: string,
@@ -138,7 +135,7 @@ function sourceOf(
   }
 }
 
-/** Files by their tables, and files that are not read. */
+/** Files by their tables, and those that are not read. */
 interface SortedFiles {
   readonly used: ReadonlyMap<string, readonly HeadedFile[]>
   readonly leftOut: LeftOut[]
@@ -179,7 +176,7 @@ function tableOf(format: RosterFormat, { file, header }: HeadedFile): TableForm 
   return shown[0] ?? null
 }
 
-/** Returns the name of a file without folder and ending, in lower case. */
+/** Without folder and ending, in lower case. */
 function plainName(path: string): string {
   const [, name = path] = /([^/\\]+?)(?:\.\w+)?(?:\.gz)?$/.exec(path) ?? []
   return name.toLowerCase()

@@ -10,10 +10,9 @@ import type { RosterPart } from './roster.ts'
 /** Characters of a table to collect before they are written. */
 const bufferCharacters = 256 * 1024
 
-/** A CSV file of a package. */
 export interface Table {
   readonly name: string
-  /** Number of rows, without the header. */
+  /** Without the header. */
   readonly rows: number
   /** Adds a row of text cells. */
   add(cells: readonly string[]): void | Promise<void>
@@ -29,7 +28,7 @@ export interface PackageWriter {
   formulas(): number
   /** Moves the package to its target. */
   finish(): Promise<void>
-  /** Removes the files that have been written. */
+  /** Removes what has been written. */
   discard(): Promise<void>
 }
 
@@ -106,7 +105,6 @@ function existing(target: string): UsageError {
   return new UsageError(`${target} already exists`, { hint: 'Use --force to replace it' })
 }
 
-/** Turns errors of the file system into errors of this program. */
 async function attempt<Result>(target: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -213,7 +211,6 @@ class FolderWriter implements PackageWriter {
   }
 }
 
-/** Writes texts to a file in large pieces. */
 class TextFile {
   readonly #file: FileHandle
   #text = ''
@@ -280,7 +277,6 @@ class CsvTable implements Table {
   }
 }
 
-/** Lines of JSON in a file. */
 class LineFile implements Scratch {
   readonly #text: TextFile
   readonly #path: string

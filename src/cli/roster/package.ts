@@ -6,10 +6,9 @@ import type { PackedFile } from '../records/sources/zip.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** CSV files of a folder, a zip file, or one file. */
 export interface Package {
   readonly files: readonly PackedFile[]
-  /** Names of files that are no CSV and are left out. */
+  /** Files that are no CSV and are left out. */
   readonly others: readonly string[]
 }
 

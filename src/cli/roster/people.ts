@@ -21,7 +21,7 @@ export interface RosterPerson {
 
 export interface PeopleTable {
   readonly form: TableForm
-  /** Columns by the fields of a user that they fill; a format without addresses has no `email`. */
+  /** By the fields of a user that they fill; a format without addresses has no `email`. */
   readonly columns: PersonColumns
   /** Dataset of users with the names of these columns, for the words of problems. */
   readonly dataset: Dataset
@@ -32,7 +32,6 @@ interface PersonColumns extends Readonly<Record<string, string>> {
   readonly username: string
 }
 
-/** Describes a table of people by its columns. */
 export function peopleTable(form: TableForm, columns: PersonColumns): PeopleTable {
   return { form, columns, dataset: namedColumns(users, columns) }
 }

@@ -7,7 +7,7 @@ import { printPlan } from '../records/run-apply.ts'
 
 const columns = ['dataset', 'action', 'key', 'field', 'from', 'to', 'place'] as const
 
-/** Prints differences to standard output: as CSV a row for each field, otherwise as a plan. */
+/** As CSV a row for each field, otherwise as a plan. */
 export async function printDifferences(context: Context, plan: Plan): Promise<void> {
   const { output, settings } = context
   if (settings.output.value !== 'csv') return printPlan(context, plan)

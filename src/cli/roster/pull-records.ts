@@ -11,7 +11,6 @@ import { PageGuard, Patience } from './reading-limits.ts'
 import { openSpool } from './spool.ts'
 
 type Page = ForeignRecords
-/** A record as the other system has it. */
 export type PulledRecord = Page['data'][number]
 
 /** Records of another system, as it has them. */
@@ -19,7 +18,7 @@ export interface PulledRecords {
   readonly system: string
   readonly parts: ReadonlySet<RecordPart>
   readonly records: ReadonlyMap<RecordPart, readonly PulledRecord[]>
-  /** Notes about records that were left out or are not visible, with their number. */
+  /** With the number of records that were left out or are not visible. */
   readonly notes: ReadonlyMap<string, number>
   /** Kinds of records of which some are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
@@ -27,7 +26,6 @@ export interface PulledRecords {
   readonly listsPeople: boolean
 }
 
-/** A page to read. */
 interface Task {
   readonly part: RecordPart
   readonly of: string | null
@@ -129,7 +127,7 @@ class Pull {
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
   readonly #records = new Map<RecordPart, PulledRecord[]>()
-  /** Fields of courses by their id. */
+  /** By the id of the course. */
   readonly #courses = new Map<string, Record<string, unknown>>()
   readonly #notes = new Map<string, number>()
   readonly #hidden = new Set<RecordPart>()

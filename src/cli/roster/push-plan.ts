@@ -1,11 +1,10 @@
 import type { ForeignWrite } from '../../contract/foreign-writes.ts'
 import { type ClassroomCourse, lower, submissionKey, type WantedCourse } from './push-state.ts'
 
-/** Parts that are counted at the end. */
+/** Counted at the end. */
 export type CountedPart = 'courses' | 'enrollments' | 'items' | 'grades'
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
 
-/** Records of one part on both sides. */
 export interface PushCounts {
   /** Records that Classroom shall have. */
   readonly wanted: number
@@ -15,7 +14,6 @@ export interface PushCounts {
   readonly invited: number
 }
 
-/** A difference between the academy and Classroom. */
 export interface Difference {
   readonly part: CountedPart
   /** The record in words: `ada@school.example in Biology`. */
@@ -25,7 +23,6 @@ export interface Difference {
   readonly write: ForeignWrite | null
 }
 
-/** Comparison of a course of the academy with that of Classroom. */
 export interface CourseCheck {
   readonly differences: readonly Difference[]
   readonly counts: Readonly<Record<CountedPart, PushCounts>>

@@ -20,14 +20,13 @@ import { Patience } from './reading-limits.ts'
 import { openSchool } from './school.ts'
 
 export interface PushOptions {
-  /** References of courses; empty for all. */
+  /** Empty for all. */
   readonly courses: readonly string[]
   readonly parts: ReadonlySet<string>
   /** Value of `--wait-lock`. */
   readonly waitLock: unknown
 }
 
-/** A record that Classroom refused. */
 interface Refusal {
   readonly name: string
   readonly detail: string
@@ -123,7 +122,6 @@ async function compareAll(
   return checks.sort((one, other) => placeOf(one) - placeOf(other))
 }
 
-/** Does work for each item, for a few at once. */
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items]
   const next = async (): Promise<void> => {

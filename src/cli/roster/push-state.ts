@@ -28,13 +28,12 @@ export interface WantedGrade {
   readonly published: boolean
 }
 
-/** A course of Classroom, read now. */
 export interface ClassroomCourse {
   readonly id: string
   readonly title: string
   readonly description: string
   readonly status: string
-  /** Roles by e-mail address, in lower case. */
+  /** By e-mail address, in lower case. */
   readonly roles: ReadonlyMap<string, string>
   /** Addresses of invited people. */
   readonly invited: ReadonlySet<string>
@@ -42,11 +41,10 @@ export interface ClassroomCourse {
   readonly hidden: number
   /** Course work of the same project, by title. */
   readonly items: ReadonlyMap<string, { readonly id: string; readonly scoreMaximum: number | null }>
-  /** Submissions by course work and e-mail address. */
+  /** By course work and e-mail address. */
   readonly submissions: ReadonlyMap<string, Submission>
 }
 
-/** Work of a learner, with its grade. */
 export interface Submission {
   readonly id: string
   readonly scoreGiven: number | null
@@ -176,7 +174,7 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** Returns an e-mail address in the form in which addresses are compared. */
+/** In the form in which addresses are compared. */
 export function lower(email: string): string {
   return email.trim().toLowerCase()
 }

@@ -7,7 +7,7 @@ import { keyIn } from '../records/identity.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 
-/** Reads all records of these parts in the form of files, without deleted users and their records. */
+/** In the form of files, without deleted users and their records. */
 export async function readPlatform(
   { io }: Pick<Context, 'io'>,
   session: Session,

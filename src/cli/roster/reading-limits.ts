@@ -7,7 +7,7 @@ import { type Io, note } from '../terminal/io.ts'
 /** Longest time to wait for another system without progress, and the number of waits. */
 const maxWaitMs = 15 * 60 * 1000
 const maxWaits = 10
-/** Waits from this one on are noted. */
+/** Shorter waits are not noted. */
 const minNotedMs = 2000
 
 /** Runs that were told that they wait, by their standard error. */
@@ -36,7 +36,7 @@ export class Patience {
     return this.#waits < maxWaits && this.#waitedMs + waitMs <= maxWaitMs
   }
 
-  /** Waits; notes the reason the first time that a run waits. */
+  /** Notes the reason the first time that a run waits. */
   async wait(waitMs: number, reason: string): Promise<void> {
     this.#waits += 1
     this.#waitedMs += waitMs

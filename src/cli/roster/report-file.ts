@@ -6,14 +6,13 @@ import { openTarget } from '../terminal/target-file.ts'
 import { type RosterReport, reportDocument } from './apply-roster.ts'
 import type { DeclaredRoster } from './declared-roster.ts'
 
-/** A run of `roster apply`. */
 export interface ReportedRun {
   readonly startedAt: string
   /** Null if the roster could not be read, or a saved plan was carried out. */
   readonly roster: DeclaredRoster | null
   /** Null if the run ended before the roster was applied. */
   readonly report: RosterReport | null
-  /** Error that ended the run; null if there was none. */
+  /** Null if there was none. */
   readonly fault: unknown
 }
 

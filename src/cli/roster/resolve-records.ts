@@ -9,9 +9,8 @@ import type { RosterPart } from './roster.ts'
 export interface ResolvedRecords {
   /** Groups have their members; references are external ids without `ext:`. */
   readonly records: ReadonlyMap<RosterPart, readonly JsonObject[]>
-  /** Notes about records that were left out or are not visible, with their number. */
+  /** About records that were left out or are not visible, with their number. */
   readonly notes: readonly string[]
-  /** Parts with records that are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
   /** True if the credential sees less than others would. */
   readonly isPartial: boolean
@@ -129,7 +128,7 @@ function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
 
 const statuses = ['inactive', 'completed', 'active']
 
-/** Returns each enrolment once, with the status that counts most. */
+/** Each once, with the status that counts most. */
 function bestOf(records: readonly JsonObject[]): readonly JsonObject[] {
   const byKey = new Map<string, JsonObject>()
   const rankOf = (record: JsonObject | undefined) => statuses.indexOf(textOf(record?.['status']))

@@ -9,7 +9,7 @@ export const academyRoles = {
   none: null,
 } as const satisfies Readonly<Record<string, AcademyRole>>
 
-/** Role of an enrolment; null for one that is left out. */
+/** Null for one that is left out. */
 export type EnrollmentRole = Exclude<AcademyRole, 'analyst'>
 
 /** The same roles of enrolments: analysts have none. */
@@ -34,5 +34,4 @@ export function meaningGuess(column: string, value: string, meanings: readonly s
   return `; say what it means: --map-value ${pair}`
 }
 
-/** Meanings of a role, as a problem names them. */
 export const roleMeanings = ['learner', 'instructor', 'none'] as const

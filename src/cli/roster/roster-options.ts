@@ -6,7 +6,6 @@ import type { OpenRosterOptions } from './open-roster.ts'
 import { type RosterPart, rosterFormats, rosterParts } from './roster.ts'
 import type { Scope } from './scope.ts'
 
-/** Flags of commands that read a roster. */
 export const rosterFlags: readonly Flag[] = [
   {
     name: 'format',
@@ -25,7 +24,6 @@ export const rosterFlags: readonly Flag[] = [
   ...fileFormFlags,
 ]
 
-/** Flags that choose a part of a roster. */
 export const scopeFlags = [
   {
     name: 'only',
@@ -48,20 +46,15 @@ export const scopeFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** Returns the part of a roster that flags choose. */
 export function scopeOf(flags: FlagValues): Scope {
   // checkChoices refuses other parts.
   const only = textsIn(flags, 'only') as RosterPart[]
   return { only, courses: textsIn(flags, 'course'), terms: textsIn(flags, 'term') }
 }
 
-/** Flags that say how files are written. */
 const fileFlags = ['format', ...fileFormFlags.map(({ name }) => name)]
 
-/**
- * Reads the flags of a roster, and the file of a mapping. Throws a UsageError, also for a flag about files if all `sources`
- * are integrations.
- */
+/** Throws a UsageError, also for a flag about files if all `sources` are integrations. */
 export async function readRosterOptions(
   io: Io,
   flags: FlagValues,

@@ -4,11 +4,9 @@ import type { Entry, Part, Place } from '../records/entries.ts'
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
 export type RosterFormat = (typeof rosterFormats)[number]
 
-/** Formats of packages that exports write. */
 export const exportFormats = ['oneroster', 'canvas', 'moodle'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Names of formats in messages. */
 export const formatNames: Readonly<Record<RosterFormat, string>> = {
   oneroster: 'OneRoster',
   canvas: 'Canvas SIS',
@@ -47,9 +45,9 @@ export interface RosterEntry extends Omit<Entry, 'dataset'> {
   readonly isRemoved?: true
 }
 
-/** Problem of a roster that keeps a row from being read. */
+/** Keeps a row from being read. */
 export interface RosterProblem extends Place {
-  /** Column in the file; null for a problem of the whole row. */
+  /** Null for a problem of the whole row. */
   readonly column: string | null
   /** Value as written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
@@ -72,9 +70,9 @@ export interface RosterFindings {
   notes(): readonly string[]
   /** True for an entry that a later row replaces: the last row of a record counts. */
   isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place'>): boolean
-  /** Returns the number of replaced entries of a part: of the removed or of the other ones. */
+  /** Counts the removed or the other ones. */
   replacedCount(part: RosterPart, removed: boolean): number
-  /** Returns the number of rows of a file, without its header. */
+  /** Without the header. */
   rowCount(file: string): number
   /** Returns the columns of a file that have values which an academy does not keep. */
   unreadColumns(file: string): readonly string[]
@@ -88,15 +86,14 @@ export interface RosterReading {
 
 /** A roster in files (a folder, a zip file or a single CSV file), or that of another system. */
 export interface RosterSource {
-  /** Path as given, or `integration:` and the kind of system. */
+  /** As given, or `integration:` and the kind of system. */
   readonly name: string
   /** Format of the files, or kind of the system. */
   readonly format: RosterFormat | LmsKind
-  /** Name of the format or system in messages. */
   readonly title: string
-  /** Version that the manifest names; null if there is none. */
+  /** That of the manifest; null if there is none. */
   readonly version: string | null
-  /** Name of the system that wrote it, by its manifest. */
+  /** As the manifest names it. */
   readonly systemName: string | null
   readonly files: readonly RosterFile[]
   /** Parts that the files can have, in the order of `rosterParts`. */
@@ -121,7 +118,6 @@ export interface RosterFile {
   readonly hash: string
 }
 
-/** A roster in memory. */
 export interface Roster {
   /** Records by part, in the order of `rosterParts`; the last row of each. */
   readonly declared: ReadonlyMap<RosterPart, readonly RosterEntry[]>

@@ -4,7 +4,6 @@ import { meaningGuess } from './roles.ts'
 import type { RosterPart, RosterProblem } from './roster.ts'
 import type { OpenTable } from './table.ts'
 
-/** File of a table while it is read. */
 export interface RowFile {
   readonly file: string
   readonly table: OpenTable
@@ -18,7 +17,6 @@ export interface RowFile {
   readonly read: Uint8Array
 }
 
-/** Row of a table. */
 export class RosterRow {
   readonly line: number
   hasProblem = false
@@ -40,18 +38,17 @@ export class RosterRow {
     return this.#file.from + this.line
   }
 
-  /** Returns the place of an earlier row of the table by its number. */
+  /** By its number in the table. */
   placeOf(number: number): Place {
     const { file, from } = this.#file.opened.findLast((each) => each.from < number) ?? this.#file
     return { file, line: number - from }
   }
 
-  /** True if the file has a column. */
   has(column: string): boolean {
     return this.#file.table.placeOf(column) !== undefined
   }
 
-  /** Returns the cell of a column without space around it; empty if there is no such column. */
+  /** Without space around it; empty if there is no such column. */
   text(column: string): string {
     const place = this.#file.table.placeOf(column)
     if (place === undefined) return ''
@@ -59,12 +56,11 @@ export class RosterRow {
     return this.#file.table.textAt(this.#cells, place)
   }
 
-  /** How cells with days and numbers are read. */
   get cellForm(): OpenTable['cellForm'] {
     return this.#file.table.cellForm
   }
 
-  /** Adds a problem that keeps the row from being read. */
+  /** Keeps the row from being read. */
   addProblem(column: string | null, code: string, message: string, value?: string, guess = ''): void {
     this.hasProblem = true
     const problem = this.#problem(column, code, message, value)
@@ -83,7 +79,7 @@ export class RosterRow {
     this.addProblem(column, code, message, value, guess)
   }
 
-  /** Adds a fault that does not keep the row from being read. */
+  /** Does not keep the row from being read. */
   addWarning(column: string | null, code: string, message: string, value?: string): void {
     this.#file.findings.addWarning(this.#problem(column, code, message, value))
   }

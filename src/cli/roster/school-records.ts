@@ -11,7 +11,6 @@ export interface Term {
   readonly endDate: string | null
 }
 
-/** Course of a school. */
 export interface Course {
   readonly id: string
   readonly key: string
@@ -37,7 +36,6 @@ export interface Person {
   readonly displayName: string
 }
 
-/** Enrolment in a course. */
 export interface Enrolment {
   readonly userId: string
   readonly userKey: string
@@ -47,7 +45,6 @@ export interface Enrolment {
   readonly enrolledAt: string
 }
 
-/** User of a group. */
 export type Member = Pick<Enrolment, 'userId' | 'userKey'>
 
 /** Group of a course, or of the whole school. */
@@ -57,7 +54,6 @@ export interface Group {
   readonly name: string
 }
 
-/** Grade of a learner in a course. */
 export interface Grade {
   readonly userKey: string
   readonly itemId: string
@@ -73,7 +69,6 @@ export interface Grade {
   readonly published: boolean
 }
 
-/** Returns a term that the API shows. */
 export function termOf(shown: JsonObject): Term {
   const { id, name, startDate, endDate } = shown
   return {
@@ -85,12 +80,11 @@ export function termOf(shown: JsonObject): Term {
   }
 }
 
-/** Sorts records by their keys, in place. */
+/** Sorts in place. */
 export function inKeyOrder<Item extends { readonly key: string }>(items: Item[]): Item[] {
   return items.sort((one, other) => compare(one.key, other.key))
 }
 
-/** Returns a grade that the API shows. */
 export function gradeOf(shown: JsonObject, userKey: string): Grade {
   const { itemId, source, label, scoreGiven, scoreMaximum, weight, gradedAt, createdAt, published } = shown
   return {
@@ -107,7 +101,6 @@ export function gradeOf(shown: JsonObject, userKey: string): Grade {
   }
 }
 
-/** Returns the weights of a course that the API shows. */
 export function weightsOf({ assessmentCriteria }: JsonObject): Course['weights'] {
   const weights = isJsonObject(assessmentCriteria) ? assessmentCriteria['weights'] : []
   if (!Array.isArray(weights)) return []
@@ -116,12 +109,12 @@ export function weightsOf({ assessmentCriteria }: JsonObject): Course['weights']
     .map(({ name, weight }) => ({ name: textOf(name), weight: Number(weight) }))
 }
 
-/** Returns a text; empty for any other value. */
+/** Empty for a value that is no text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Orders texts by their characters, the same everywhere. */
+/** By characters, the same everywhere. */
 export function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }

@@ -26,7 +26,6 @@ import { ambiguous, type Scope } from './scope.ts'
 /** Number of records per page; the API's maximum. */
 const pageSize = 100
 
-/** Part of an academy to read. */
 type SchoolScope = Pick<Scope, 'courses' | 'terms'>
 
 /**
@@ -43,13 +42,13 @@ export interface School {
   readonly leftOut: { readonly admins: number; readonly analysts: number }
   /** Yields people in the order of their e-mail addresses: all, or the people with the ids. */
   people(ids: ReadonlySet<string> | null): AsyncGenerator<readonly Person[]>
-  /** Returns the enrolments of a course in the order of users and roles. */
+  /** In the order of users and roles. */
   enrolmentsIn(course: Course): Promise<readonly Enrolment[]>
-  /** Returns the groups of a course, null for the whole school, in the order of their keys. */
+  /** Of a course, null for the whole school; in the order of their keys. */
   groupsOf(course: Course | null): Promise<readonly Group[]>
-  /** Returns the users of a group in the order of their keys. */
+  /** In the order of their keys. */
   membersOf(group: Group): Promise<readonly Member[]>
-  /** Returns the grades in a course, in the order of items and users. */
+  /** In the order of items and users. */
   gradesIn(course: Course): Promise<readonly Grade[]>
 }
 

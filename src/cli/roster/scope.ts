@@ -5,18 +5,17 @@ import { type RosterPart, rosterPartOf } from './roster.ts'
 
 /** Part of a roster to compare or apply. */
 export interface Scope {
-  /** The only parts; empty for all. */
+  /** Empty for all. */
   readonly only: readonly RosterPart[]
-  /** Courses by external id or title; empty for all. */
+  /** By external id or title; empty for all. */
   readonly courses: readonly string[]
-  /** Terms by external id or name; empty for all. */
+  /** By external id or name; empty for all. */
   readonly terms: readonly string[]
 }
 
-/** Records within a scope. */
 export interface Scoped {
   readonly declared: Declared
-  /** Keys of the courses of the scope; undefined for all courses. */
+  /** Undefined for all courses. */
   readonly courses: readonly string[] | undefined
 }
 
@@ -64,7 +63,7 @@ export function inScope(name: string, declared: Declared, scope: Scope): Scoped 
   return { declared: onlyWanted(new Map(kept)), courses: [...courses] }
 }
 
-/** Returns the key of the term of a course; null for none. */
+/** Null for none. */
 function termOf({ term }: Entry['record']): string | null {
   return typeof term === 'string' ? term : null
 }

@@ -13,10 +13,9 @@ import { inScope, type Scope } from './scope.ts'
 
 const databaseSignature = 'SQLite format 3\0'
 
-/** Source of a side of `roster diff`: a platform, or files. */
 type Named = { readonly session: Session } | { readonly path: string }
 
-/** Side of a comparison, with notes about records that were read leniently or cannot be read. */
+/** The notes are about records that were read leniently or cannot be read. */
 export interface OpenedSide extends Side {
   readonly notes: readonly string[]
 }
@@ -53,7 +52,7 @@ async function readSide(context: Context, session: Session, name: string, scope:
   return { name, declared: scoped.declared, isWhole: true, isDelta: () => false, notes: [] }
 }
 
-/** Returns the parts that rosters can have, in the order of writing. */
+/** In the order of writing. */
 function partsOfRosters(): readonly Part[] {
   return parts.filter((part) => rosterParts.some((name) => name === rosterPartOf(part)))
 }

@@ -12,7 +12,6 @@ export interface Spool {
   readonly count: number
   get(key: string): unknown
   add(key: string, page: unknown): void
-  /** Deletes the file. */
   remove(): void
 }
 

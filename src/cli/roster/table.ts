@@ -23,7 +23,6 @@ export interface TableForm {
   readonly unless?: readonly string[]
   /** Columns whose cells must not be empty. */
   readonly required: readonly string[]
-  /** Columns that identify a row. */
   readonly key: readonly string[]
   readonly references?: readonly TableReference[]
   /** Other spellings of columns, in lower case. */
@@ -32,7 +31,6 @@ export interface TableForm {
   readonly pattern?: RegExp
 }
 
-/** Column with keys of another table. */
 export interface TableReference {
   readonly column: string
   readonly to: string
@@ -42,16 +40,14 @@ export interface TableReference {
   readonly isWarning?: true
 }
 
-/** Rows of a file with the places of its columns. */
 export interface OpenTable {
-  /** Returns the place of a column; undefined if the file does not have it. */
+  /** Undefined if the file does not have the column. */
   placeOf(column: string): number | undefined
   /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
   textAt(cells: readonly string[], place: number): string
   /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
   nameOf(column: string): string
   readonly header: readonly string[]
-  /** How cells with days and numbers are read. */
   readonly cellForm: CellForm
   /** True for a name in the header that is a column of the table. */
   isKnown(name: string): boolean
@@ -74,7 +70,7 @@ export function isShownBy(form: TableForm, header: readonly string[]): boolean {
   return form.shownBy.some((set) => set.every((column) => columns.has(column)))
 }
 
-/** Returns a header with the names that a mapping gives its columns; ignored columns have none. */
+/** Ignored columns have no name. */
 export function mappedHeader(header: readonly string[], map: ColumnMap): readonly string[] {
   return map.size === 0 ? header : header.map((name) => (map.has(name) ? (map.get(name) ?? '') : name))
 }
@@ -129,7 +125,7 @@ export async function openTable(
   }
 }
 
-/** Returns the meanings that the mapping gives texts in lower case, by place of a column; null without any. */
+/** For texts in lower case, by place of a column; null without any. */
 function meaningsByPlace(
   places: ReadonlyMap<string, number>,
   values: ValueMap,

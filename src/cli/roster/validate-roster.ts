@@ -15,7 +15,6 @@ import {
 } from './roster.ts'
 import { readRosterOptions } from './roster-options.ts'
 
-/** Result of a validation, as `-o json` prints it. */
 interface RosterReport {
   readonly source: string
   readonly format: string
@@ -122,7 +121,7 @@ function withGuess({ guess = '', ...problem }: RosterProblem): RosterProblem {
   return { ...problem, message: problem.message + guess }
 }
 
-/** Returns a roster in words: `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
+/** For example `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
 function summaryOf(
   title: string,
   { format, version, systemName, files, counts, removed }: RosterReport,

@@ -5,15 +5,12 @@ import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
 import { RosterRow, type RowFile } from './row.ts'
 import { openTable, type TableForm, type TableReference } from './table.ts'
 
-/** Options of a reading. */
 export interface RosterOptions {
   /** Domain for the addresses of people who have none; null to refuse them. */
   readonly emailDomain: string | null
-  /** Meanings of the columns and values of the files. */
   readonly mapping: Mapping
 }
 
-/** State of one reading of a roster's files. */
 export interface Reading {
   readonly findings: FindingsCollector
   readonly options: RosterOptions
@@ -25,7 +22,6 @@ export interface Reading {
   readonly names: Map<string, Map<string, number>>
 }
 
-/** Creates the state of a new reading. */
 export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
   const modes = new Map<string, RosterMode>()
   return {
@@ -47,7 +43,6 @@ export type Rank = (typeof ranks)[keyof typeof ranks]
 /** The number of a key or name is that of its row times this, plus its rank. */
 const rankCount = 8
 
-/** How the rows of a table are read. */
 export interface RowReader {
   /** True for a row that says that its record is gone: only some of its columns are checked. */
   isRemoved(row: RosterRow): boolean
@@ -185,7 +180,7 @@ export function requireUnique(
   row.addProblem(column, 'duplicate', `is the ${name} of ${file}:${line} as well`, value)
 }
 
-/** Returns the number of the last row with a key in a table; 0 if there is none. */
+/** 0 if there is none. */
 export function rowNumberOf(reading: Reading, table: string, key: string): number {
   return numberIn(reading.keys.get(table)?.get(key) ?? 0)
 }
@@ -282,7 +277,7 @@ function addMissing(row: RosterRow, { column, to, isWarning }: TableReference, k
   else row.addProblem(column, 'unknown_reference', message, key)
 }
 
-/** Splits a list of keys, of which none has a comma. */
+/** None of the keys has a comma. */
 export function listIn(text: string): string[] {
   return text
     .split(',')

@@ -16,7 +16,6 @@ const columns = {
   groups_membership: ['group_id', 'user_id', 'status'],
 } as const
 
-/** Names of all files that a package may have. */
 export const canvasFiles: readonly string[] = Object.keys(columns).map((name) => `${name}.csv`)
 
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
@@ -67,7 +66,7 @@ export async function writeCanvas(
     return courses.rows
   }
 
-  /** Adds a row for each enrolment, or one for each section that the user is in. */
+  /** A row for each enrolment, or one for each section that the user is in. */
   async function addEnrolments(
     rows: Table,
     course: Course,
@@ -152,7 +151,7 @@ export async function writeCanvas(
   }
 }
 
-/** Returns the status of a course in a Canvas SIS import; `active` leaves open whether it is published. */
+/** `active` leaves open whether the course is published. */
 function statusOf(status: string): string {
   switch (status) {
     case 'archived':

@@ -7,20 +7,18 @@ import { type Course, compare, type Grade } from './school-records.ts'
 
 /** Writes grades as line items with their results; the weights of courses are categories. */
 export interface Gradebook {
-  /** Adds the grades in a course. Items that have weights but no grades become line items, too. */
+  /** Items that have weights but no grades become line items, too. */
   add(course: Course, grades: readonly Grade[]): Promise<void>
-  /** Writes all tables; returns the number of results. */
+  /** Returns the number of results. */
   finish(): Promise<number>
   notes(): readonly string[]
 }
 
-/** Form of the tables. */
 interface GradebookForm {
   readonly version: OneRosterVersion
   readonly org: { readonly id: string }
 }
 
-/** Line item of a course, with its results. */
 interface Item {
   readonly id: string
   readonly course: string
@@ -35,7 +33,7 @@ interface Item {
   readonly results: readonly (readonly [userKey: string, score: number, day: string])[]
 }
 
-/** Starts a gradebook. Its tables appear only if there is a line item. */
+/** The tables appear only if there is a line item. */
 export function createGradebook(to: PackageWriter, form: GradebookForm): Gradebook {
   return new TwoPassGradebook(to, form)
 }
@@ -178,7 +176,7 @@ class TwoPassGradebook implements Gradebook {
   }
 }
 
-/** Returns the grade of an item that was made last. */
+/** The grade that was made last. */
 function newestIn(grades: readonly Grade[]): Grade | undefined {
   return grades.toSorted(
     (one, other) => compare(other.createdAt, one.createdAt) || compare(one.userKey, other.userKey),

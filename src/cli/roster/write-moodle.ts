@@ -17,10 +17,8 @@ import {
 const userColumns = ['username', 'firstname', 'lastname', 'email', 'idnumber', 'suspended']
 const courseColumns = ['shortname', 'fullname', 'category', 'idnumber', 'visible', 'summary']
 
-/** Names of all files that a package may have. */
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
-/** Form of the files. */
 export interface MoodleForm {
   readonly parts: ReadonlySet<RosterPart>
   /** Category of new courses: the number of one, or its path. */
@@ -32,7 +30,7 @@ interface Place {
   readonly course: string
   readonly role: string
   readonly status: string
-  /** Day on which the enrolment begins; empty if the platform does not say. */
+  /** Empty if the platform does not say. */
   readonly firstDay: string
   readonly group: string
 }
@@ -81,7 +79,7 @@ export async function writeMoodle(school: School, to: PackageWriter, form: Moodl
     counts.courses = table.rows
   }
 
-  /** Notes where the users of a course are: once for each enrolment, and once for each further group. */
+  /** Notes a place once for each enrolment, and once for each further group. */
   async function place(course: Course, all: readonly Enrolment[]): Promise<void> {
     const groupsByUser = new Map<string, Set<string>>()
     const users = new Set(all.map(({ userId }) => userId))

@@ -24,7 +24,6 @@ import type { School } from './school.ts'
 import type { Course, Enrolment, Person } from './school-records.ts'
 import { createGradebook } from './write-gradebook.ts'
 
-/** Form of a package. */
 export interface OneRosterForm {
   readonly version: OneRosterVersion
   /** The school that all records belong to, the only organisation of the package. */
