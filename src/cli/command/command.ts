@@ -13,7 +13,6 @@ export interface Argument {
   readonly choices?: readonly string[]
   /** True for an integer from 1, such as a version. */
   readonly whole?: true
-  /** True to take all remaining arguments. */
   readonly rest?: true
   readonly instead?: readonly string[]
   /** Set if it names a file or folder: what is done with it. */
@@ -36,7 +35,6 @@ export interface Given {
   readonly flags: FlagValues
   /** Values of a `rest` argument. */
   readonly rest: readonly string[]
-  /** True if an argument was entered at a prompt. */
   readonly isPrompted?: true
 }
 
@@ -65,7 +63,6 @@ export interface Command {
   readonly alsoPrints?: readonly string[]
   /** Exit codes besides those that every command has. */
   readonly exits?: readonly ExitName[]
-  /** Further details for help. */
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
@@ -114,22 +111,17 @@ export function showsSchema(command: Command): boolean {
   return printsJson(command) && !command.flags?.some(({ name }) => name === schemaFlag)
 }
 
-/** Unsupported global flags of a command, each with the reason or an alternative. */
 export type Refusals = Readonly<Partial<Record<SettingName, string>>>
 
-/** For a command whose result is not a paged list. */
 export const notAList = {
   limit: 'The result is not a paged list',
   all: 'The result is not a paged list',
 } as const satisfies Refusals
 
-/** For a command whose result has no columns. */
 export const noColumns = { ...notAList, columns: 'The result has no columns' } as const satisfies Refusals
 
-/** For a command whose result is plain text. */
 export const plainText = { ...noColumns, quiet: 'The result has no id' } as const satisfies Refusals
 
-/** For a command that uses no academy or platform. */
 export const noTarget = {
   profile: 'This command does not use a platform',
   url: 'This command does not use a platform',

@@ -65,7 +65,6 @@ export interface Flag {
   readonly file?: FileUse
   /** Kinds of change that this flag adds to those of the command. */
   readonly writes?: readonly Effect[]
-  /** True if the command deletes or replaces data with this flag. */
   readonly destructive?: true
   /** The default, as a value or in words. */
   readonly default?: string
@@ -162,7 +161,6 @@ export function kebab(place: string): string {
   return leaf.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Placeholders of values in help, by kind. */
 export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   text: 'text',
   time: 'time',

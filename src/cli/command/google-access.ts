@@ -9,7 +9,6 @@ import type { Context } from './context.ts'
 /** Base URL of the Google Sheets API v4. */
 export const sheetsUrl = 'https://sheets.googleapis.com'
 
-/** Name of the one profile in the store of Google's tokens. */
 export const googleProfile = 'google'
 
 export interface GoogleAccess {

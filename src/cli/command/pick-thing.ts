@@ -8,7 +8,7 @@ import type { Context } from './context.ts'
 /** Nouns whose records can be picked by title, name or address. */
 type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
 
-/** Arguments and fields that refer to such a record. */
+/** By names of arguments and fields that refer to such a record. */
 export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   course: 'courses',
   lesson: 'lessons',

@@ -8,7 +8,6 @@ import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** What can be restored from the trash. */
 type DeletedThing = 'course' | 'lesson' | 'group'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
@@ -72,7 +71,6 @@ export async function lessonDeletionQuestion(look: Lookup, given: Given, found: 
   return questionOf(look, 'lesson', given, found, [])
 }
 
-/** Tells the number of members. */
 export async function groupDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   if (isDeleted(found)) return questionOf(look, 'group', given, found, contentOf(found))
   const { groups } = await calls()

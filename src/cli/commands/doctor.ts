@@ -128,7 +128,7 @@ function findUnpacked(): Finding[] {
   return [{ check: 'Executable', status: 'ok', detail: `${process.execPath}, unpacked to ${folder}` }]
 }
 
-/** Checks that other users cannot read files that may contain a credential. */
+/** Other users must not be able to read files that may contain a credential. */
 function checkFiles(...paths: readonly string[]): Finding[] {
   return paths.flatMap((path): Finding[] => {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -234,7 +234,6 @@ async function checkPlatform(context: Context, target: Target): Promise<Finding[
   }
 }
 
-/** Shows when a session with tokens in a profile ends. */
 function checkSession(target: Target, nowMs: number): Finding[] {
   const tokens = target.kind === 'remote' ? target.credential?.kept?.tokens : null
   if (!tokens) return []

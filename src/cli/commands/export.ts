@@ -21,7 +21,7 @@ interface ExportSpec {
   readonly examples: readonly string[]
 }
 
-/** Exports all records in the format that an import reads. */
+/** The format is the one that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
   const query = bindQueryFlags(spec.query)
   return {

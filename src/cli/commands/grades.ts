@@ -72,7 +72,6 @@ function shownName(found: unknown, given: Given): string {
 
 const boundReportFilters = bindQueryFlags(reportFilters)
 
-/** Flag that chooses the layout of another system. */
 const systemFlag = {
   name: 'for',
   kind: 'text',

@@ -13,7 +13,6 @@ import { pluralise } from '../terminal/format-text.ts'
 
 const formats = ['csv', 'tsv', 'json', 'jsonl']
 
-/** Flags that a saved plan replaces. */
 const planned = [
   'on-exists',
   'map',
@@ -147,7 +146,6 @@ const fileOnlyFlags = [
 
 interface OtherSystem {
   readonly flag: Flag
-  /** Reads the records of the system that the flag names. */
   open(context: Context, name: string): Promise<ImportFile>
 }
 

@@ -145,7 +145,6 @@ async function newSecret(): Promise<string> {
 /** Field in which a generated secret is printed. */
 export const shownSecret = 'webhookSecret'
 
-/** Returns an output that prints the secret with its record. */
 export function outputWith(output: Output, secret: string): Output {
   return {
     ...output,

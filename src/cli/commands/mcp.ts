@@ -3,7 +3,6 @@ import { chooseTarget, platformName } from '../../config/target.ts'
 import { type Command, type Host, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 
-/** Global flags that a server passes to each command that it runs. */
 const passedOn = ['profile', 'url', 'database', 'timeout', 'retries', 'maxRetryWait', 'insecureHttp'] as const
 
 export function mcpCommand(host: Host): Command {

@@ -99,7 +99,6 @@ interface Opened {
   readonly caller: Caller
   readonly course: JsonObject
   readonly modules: readonly JsonObject[]
-  /** Returns the module with a title, a number or an id. */
   readonly find: (name: unknown) => JsonObject
 }
 

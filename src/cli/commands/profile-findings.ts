@@ -3,7 +3,6 @@ import type { Place } from '../../client/platform/platform-file.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isDay, isInstant } from '../../codec/time-text.ts'
 
-/** A field of an operation, and where a platform has it. */
 export interface Finding {
   readonly operation: string
   readonly field: string
@@ -15,7 +14,7 @@ export interface Finding {
   readonly fits: 'yes' | 'guess' | 'missing'
 }
 
-/** Other names of fields on platforms, by their letters. A person reads what is found by them. */
+/** By their letters. A person reads what is found by them. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   id: [
     'uuid',
@@ -42,7 +41,6 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   lastAccessed: ['lastaccess', 'lastseen', 'lastactivity', 'lastactivityat', 'timestamp', 'ts', 'updated'],
 }
 
-/** Fields that a platform may lack. */
 const optional: ReadonlySet<string> = new Set(['externalId', 'status', 'role'])
 
 /** True if no line of a platform file is needed for it. */

@@ -118,7 +118,6 @@ async function nextStep(answer: object): Promise<string | null> {
   return thenReplay(mappingSteps(kind, unmapped), String(id))
 }
 
-/** Replays all unmatched deliveries, page by page, and prints the results. */
 async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {
   const { session, output, io, settings } = context
   checkChoices([kindFlag], flags)

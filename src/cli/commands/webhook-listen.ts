@@ -147,7 +147,6 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Those that a learning record store would get. */
 async function listenAsRecordStore(
   context: Context,
   caller: Caller,

@@ -147,7 +147,6 @@ function powershellWord(value: string): string {
     : `'${value.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`
 }
 
-/** Removes the quotes of a PowerShell word. */
 function powershellText(word: string): string {
   const [, mark, inside = ''] = /^(["'])(.*?)\1?$/s.exec(word) ?? []
   if (mark === undefined) return word.replaceAll(/`(.)/gs, '$1')

@@ -11,7 +11,6 @@ export interface KnownFlag {
   readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
   /** Placeholder of the value in help; empty for a switch. */
   readonly placeholder: string
-  /** True if the value is a comma-separated list. */
   readonly isList: boolean
   readonly isRepeatable: boolean
   readonly required: boolean
@@ -29,7 +28,7 @@ export interface CursorPlace {
   readonly command: Command | null
   readonly given: readonly string[]
   readonly flags: readonly KnownFlag[]
-  /** Values of flags before the cursor, by the flag's name. */
+  /** By name of the flag. */
   readonly values: ReadonlyMap<string, readonly string[]>
   readonly awaiting: KnownFlag | null
   /** True after `--`, where nothing is a flag. */

@@ -264,7 +264,6 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Curso
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-/** Maximum names of a directory to look at. */
 const maxNames = 1000
 
 /** Returns the files for a path after `@`, which no shell completes. */

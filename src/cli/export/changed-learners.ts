@@ -40,7 +40,7 @@ const lastingFilters = ['course_id', 'learner_id']
 
 interface ChangedExport extends RowForm, ExportTarget {
   readonly query: LearnersQuery
-  /** Path of a state file, or the name of one in the state directory. */
+  /** Path of the file, or the name of one in the state directory. */
   readonly since: string
   readonly flagOf: (parameter: string) => string
 }

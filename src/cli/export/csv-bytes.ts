@@ -16,7 +16,6 @@ export interface CsvCounter {
   end(): void
   /** Records (RFC 4180), including the header. */
   records(): number
-  /** Places with the guard against formulas. */
   guarded(): number
 }
 

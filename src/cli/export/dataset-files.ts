@@ -15,7 +15,6 @@ export interface ChangedRow {
   readonly record: Readonly<Record<string, unknown>> | null
 }
 
-/** Columns of each table besides its own. */
 const changeColumns = [
   {
     name: 'changeNumber',

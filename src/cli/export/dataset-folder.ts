@@ -10,7 +10,6 @@ import { openTarget } from '../terminal/target-file.ts'
 export const datasetFormats = ['parquet', 'csv', 'jsonl'] as const
 export type DatasetFormat = (typeof datasetFormats)[number]
 
-/** A file of one run with changed rows of one table. */
 export interface RunFile {
   readonly table: string
   /** Path in the folder, with slashes. */
@@ -18,7 +17,6 @@ export interface RunFile {
   readonly rows: number
 }
 
-/** The files that a run has added. */
 export interface Run {
   readonly number: number
   /** ISO 8601 in UTC. */

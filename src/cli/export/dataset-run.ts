@@ -39,7 +39,6 @@ interface DatasetOptions {
   readonly pseudonymising: Pseudonymising | null
 }
 
-/** Rows that a run added, and the manifest after it. */
 interface DatasetResult {
   readonly manifest: Manifest
   /** By table; empty if nothing has changed. */

@@ -3,7 +3,6 @@ import { wholeCourse } from '../../contract/constants.ts'
 import type { GradebookGrade, GradebookItem, GradebookRow } from '../../contract/gradebook.ts'
 import type { Column } from '../output/columns.ts'
 
-/** Systems as which a gradebook can be laid out. */
 export type GradebookSystem = 'canvas' | 'moodle' | 'openedx'
 
 type Cell = string | number | boolean | null
@@ -14,7 +13,6 @@ export interface GradebookLayout {
   readonly columns: readonly Column[]
   /** Columns of a table on a terminal, the most important ones first. */
   readonly table: readonly Column[]
-  /** Rows before the learners. */
   readonly head: readonly Readonly<Record<string, Cell>>[]
   rowOf(row: GradebookRow): Readonly<Record<string, Cell>>
 }

@@ -18,7 +18,6 @@ import { type Source, writeExport } from './write-export.ts'
 export type Learners = typeof analytics.learners
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
-/** How to request the rows, and their form. */
 interface Wanted extends RowForm {
   readonly operation: Learners
   /** The query to send, without the format. */
@@ -58,7 +57,6 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** Returns the input and the media type of the first request. */
 function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymising, handling }: Wanted) {
   const how = handling && { handling }
   // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
@@ -154,7 +152,6 @@ function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 
   return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
 }
 
-/** Parses JSON rows and encodes them in another format, or with chosen columns. */
 async function rowSource(context: Context, learners: LearnerRows, wanted: Wanted): Promise<Source> {
   const { rowEncoder } = await import('./row-encoder.ts')
   let rows = 0

@@ -9,7 +9,6 @@ import { listEncoder, type RowForm } from './row-encoder.ts'
 import type { Source } from './write-export.ts'
 
 interface PseudonymisedRows {
-  /** Operation that lists the rows. */
   readonly operation: string
   readonly rows: AsyncIterable<readonly unknown[]>
 }

@@ -31,7 +31,6 @@ export interface RowForm {
   readonly columns: readonly string[] | null
   readonly raw: boolean
   readonly bom: boolean
-  /** Between the cells of CSV. */
   readonly delimiter: string
 }
 

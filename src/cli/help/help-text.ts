@@ -36,7 +36,6 @@ export function nounHelp(path: string, summary: string, commands: readonly Comma
   ])
 }
 
-/** Returns the help of a noun and a word before some of its commands. */
 export function groupHelp(
   path: string,
   summary: string,

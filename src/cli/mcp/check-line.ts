@@ -31,7 +31,6 @@ export interface CheckedLine {
   readonly operation: string | undefined
   /** With absolute paths. */
   readonly argv: readonly string[]
-  /** Digests of the content of the files that it names. */
   readonly fileDigests: readonly string[]
   readonly isDryRun: boolean
 }
@@ -155,7 +154,6 @@ function check(
   return { invocation, offered }
 }
 
-/** A file as a command line names it. */
 interface NamedFile {
   readonly text: string
   /** `@`, for a value that may be a file. */

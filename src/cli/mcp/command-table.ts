@@ -17,7 +17,6 @@ export async function loadOffered({ commandsAt }: Host): Promise<readonly Offere
   })
 }
 
-/** Returns the names of the flags that assistants may use with a command. */
 export function offeredFlagsOf({
   command: { calls, flags = [] },
   offer,

@@ -51,7 +51,6 @@ function decode(bytes: Buffer): Line {
 /** The streams of a server whose standard output has protocol messages alone. */
 interface Guarded {
   readonly io: Io
-  /** Restores standard output. */
   end(): void
 }
 

@@ -31,7 +31,7 @@ export class PeopleMap {
   readonly #pending: string[] = []
   #pseudonyms: Pseudonyms | null = null
 
-  /** @param platform name of the platform or the database */
+  /** @param platform its name, or that of the database */
   constructor(stateDirectory: string, platform: string) {
     const name = createHash('sha256').update(platform).digest('hex').slice(0, 16)
     this.#path = join(stateDirectory, 'pseudonyms', `${name}.jsonl`)
@@ -74,7 +74,6 @@ export class PeopleMap {
     })
   }
 
-  /** Writes new pseudonyms to the file. */
   save(): void {
     if (this.#pending.length === 0) return
     // Begins a line: a process that was killed may have left an incomplete one.

@@ -205,7 +205,6 @@ export class PrivateRecords {
   }
 }
 
-/** True for a table whose records are about people. */
 function isAboutPerson({ columns }: NamedTable): boolean {
   return columns.some(({ privacy }) => privacy === 'name' || privacy === 'address')
 }

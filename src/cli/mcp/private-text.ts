@@ -135,7 +135,6 @@ function decoded(url: string): string {
   }
 }
 
-/** Kinds of the academy's ids by prefix. */
 const kindByPrefix = { usr: 'user', enr: 'enrolment', grd: 'grade', mem: 'membership' } as const
 
 /** E-mail addresses, also of other scripts (RFC 6531). Their first part is bounded, so that the time is linear. */

@@ -54,7 +54,6 @@ export class PlainView implements View {
   save(): void {}
 }
 
-/** Shows people by pseudonyms. */
 export class PrivateView implements View {
   readonly #people: PeopleMap
   readonly #text: PrivateText
@@ -146,7 +145,6 @@ function codeOf(code: unknown): string {
   return typeof code === 'string' && /^[a-z][a-z0-9_]{0,39}$/.test(code) ? code : 'other'
 }
 
-/** Arguments and flags whose values name people. */
 const personalNames: ReadonlySet<string> = new Set([
   ...['user', 'learner', 'member', 'email', 'first-name', 'last-name', 'display-name', 'search', 'actor'],
 ])
@@ -176,7 +174,6 @@ function identityOf(record: JsonObject): JsonObject {
   )
 }
 
-/** True for a request that a dry run prints. */
 function isRequest(record: unknown): record is JsonObject & { readonly url: string } {
   return isJsonObject(record) && typeof record['method'] === 'string' && typeof record['url'] === 'string'
 }

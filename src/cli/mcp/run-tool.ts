@@ -30,7 +30,6 @@ export interface RunOptions {
   readonly folder: SharedFolder | null
   /** Global flags of each run, such as `--profile school`. */
   readonly globalFlags: readonly string[]
-  /** Directory of the maps of pseudonyms. */
   readonly stateDirectory: string
   /** Returns the name of the platform or database, with the profile. */
   readonly targetName: () => string
@@ -174,7 +173,6 @@ function saved(result: JsonObject, view: View): JsonObject {
   }
 }
 
-/** Returns the question whether a plan is to be carried out. */
 function questionOf(argv: readonly string[], steps: number, affected: readonly JsonObject[]): string {
   return [
     `Carry out this change? ${steps === 1 ? '1 step' : `${formatCount(steps)} steps`}:`,

@@ -14,7 +14,6 @@ interface PlannedWrite {
   readonly fileDigests: readonly string[]
 }
 
-/** Preview, number of steps and records of a planned write. */
 interface Planned {
   /** Digest of what the dry run printed; null if it prints the time. */
   readonly preview: string | null

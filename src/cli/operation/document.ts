@@ -92,7 +92,6 @@ const maxYamlLength = 1024 * 1024
 /** Maximum anchors and aliases in total: the parser searches all of them for each alias. */
 const maxAnchors = 2000
 
-/** A value and the lines of its parts. */
 export interface PlacedValue {
   readonly value: unknown
   /** Returns the line of a path, from 1; for a missing value that of its parent. */
@@ -180,7 +179,6 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
   }
 }
 
-/** Finds the lines of the parts of a YAML document. */
 class YamlLines {
   readonly #yaml: typeof import('yaml')
   readonly #document: Document.Parsed

@@ -61,7 +61,6 @@ export async function rowHandling(
   return { handling: 'lenient' }
 }
 
-/** Flag for the character between the cells of CSV. */
 export const delimiterFlag = {
   name: 'delimiter',
   kind: 'text',

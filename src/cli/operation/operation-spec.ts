@@ -35,7 +35,6 @@ interface Destruction {
 interface Confirmed {
   /** Boolean field of the body that overrides it: false until confirmed. */
   readonly field: string
-  /** Fault code of the refusal. */
   readonly code: string
   /** As in `Refusing to … without confirmation`. */
   readonly action: (given: Given) => string
@@ -62,7 +61,6 @@ interface Existing {
   readonly name: (thing: unknown, given: Given) => string
 }
 
-/** Specification of a command that calls one operation of the API. */
 export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
@@ -116,7 +114,6 @@ export interface OperationSpec<O extends Call> {
   readonly exits?: (answer: unknown) => ExitName | null
   readonly exitNames?: readonly ExitName[]
   readonly destroys?: Destruction
-  /** Refusal that the user can override by confirming. */
   readonly confirms?: Confirmed
   /**
    * Returns the success line that replaces the record: `Created course Marine Biology (BIO-101)`. `answer` is the
@@ -130,7 +127,6 @@ export interface OperationSpec<O extends Call> {
   readonly examples?: readonly string[]
 }
 
-/** A declared command and the request fields of its flags and arguments. */
 export interface BoundCall extends Sources {
   readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
   readonly operation: Call

@@ -11,7 +11,6 @@ interface AnsweredCall {
   /** Input in the form of the command line. */
   readonly input: AnyInput
   readonly result: Result<unknown>
-  /** Record as read before its deletion. */
   readonly destroyed?: unknown
   readonly shape: Shape
   /** Rows to print; undefined for the record itself. */

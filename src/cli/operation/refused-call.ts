@@ -117,7 +117,6 @@ export function withSources(
   return error instanceof ApiError ? new RefusedCallError(error, sources, given, near) : error
 }
 
-/** Suggests archiving a course that can no longer become a draft. */
 function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
   if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
   return `To close it to changes: learnctl courses archive ${shellWord(course)}`

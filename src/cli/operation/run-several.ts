@@ -63,7 +63,6 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   await run.report(things.length)
 }
 
-/** Returns the flags and arguments for one of the things. */
 function givenOne({ positions }: BoundCall, given: Given, argument: string): Given {
   const named = { ...given.arguments, [positions.at(-1)?.[1].name ?? '']: argument }
   return { ...given, arguments: named, rest: [argument] }

@@ -18,7 +18,6 @@ type Place = Pick<Io, 'env' | 'cwd' | 'stderr'>
 
 /** Annotations of one level that GitHub shows for a step: docs.github.com, REST API, check runs. */
 const maxAnnotations = 10
-/** Findings that the summary lists. */
 const maxListed = 50
 const maxTextLength = 300
 /** Bytes of the summaries of a step; GitHub drops those of more than 1 MiB (docs.github.com, workflow commands). */

@@ -85,7 +85,6 @@ class CommandLine implements Program {
     })
   }
 
-  /** Adds the flags of a command, or the commands of a noun, to a parser that is used. */
   async #fill(parser: Parser): Promise<void> {
     if (this.#filled.has(parser)) return
     this.#filled.add(parser)
@@ -243,7 +242,7 @@ function attributeOf(name: string): string {
   return new Option(`--${name}`).attributeName()
 }
 
-/** Returns the global flags before the command, between its words, or after it. */
+/** Before the command, between its words, or after it. */
 function globalsOf(parser: Parser): Record<string, unknown> {
   const parsers: Parser[] = []
   for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)

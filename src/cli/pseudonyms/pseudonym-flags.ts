@@ -46,10 +46,10 @@ const suppressFlag = {
   summary: 'Leave out the rows of these groups, and say how many (with --pseudonymise)',
 } as const satisfies Flag
 
-/** Flags of exports whose rows are about learners, also of those that write changes alone. */
+/** For exports whose rows are about learners, also those that write changes alone. */
 export const changedPseudonymFlags = [pseudonymFlag, keyFlag, timesFlag, kFlag] as const
 
-/** Flags of exports of all rows about learners. */
+/** For exports of all rows about learners. */
 export const pseudonymFlags = [...changedPseudonymFlags, suppressFlag] as const
 
 const maxK = 1000

@@ -4,7 +4,6 @@ import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
 import { capitalise } from '../terminal/format-text.ts'
 
-/** Counts of one part on both sides. */
 export interface PartCounts {
   readonly roster: number
   readonly platform: number

@@ -24,7 +24,7 @@ export interface RosterReadOptions extends OpenRosterOptions {
 }
 
 export interface DeclaredRoster {
-  /** As given. */
+  /** Path as given. */
   readonly name: string
   readonly source: RosterSource
   /** SHA-256 of its files. */

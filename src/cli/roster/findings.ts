@@ -23,7 +23,6 @@ export function createFindings(): FindingsCollector {
   const problems: { readonly part: RosterPart | null; readonly problem: RosterProblem }[] = []
   const warnings: RosterProblem[] = []
   let warningCount = 0
-  /** Number of problems beyond the kept ones. */
   let uncounted = 0
   const leniencies = new Map<string, Leniencies>()
   const rows = new Map<string, number>()

@@ -61,7 +61,6 @@ const hiddenBy: Readonly<Record<RosterPart, readonly RecordPart[]>> = {
   grades: ['grades', 'items', 'courses'],
 }
 
-/** Parts to which the records of a part refer. */
 const needs: Readonly<Partial<Record<RosterPart, readonly RosterPart[]>>> = {
   groups: ['users', 'courses', 'enrollments'],
   enrollments: ['users', 'courses'],

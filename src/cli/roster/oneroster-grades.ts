@@ -53,7 +53,6 @@ export async function readLineItems(reading: Reading): Promise<LineItems> {
   if (!reading.files.has('lineItems')) return noItems
   const categories = new Map<string, Category>()
   const byId = new Map<string, LineItem>()
-  /** Number of line items by class and category. */
   const counts = new Map<string, number>()
   const weightsByCourse = new Map<string, Map<string, number>>()
   const placeOf = ({ courseId, categoryId }: LineItem) => `${courseId}\n${categoryId}`

@@ -14,7 +14,6 @@ export interface Table {
   readonly name: string
   /** Without the header. */
   readonly rows: number
-  /** Adds a row of text cells. */
   add(cells: readonly string[]): void | Promise<void>
 }
 
@@ -28,7 +27,6 @@ export interface PackageWriter {
   formulas(): number
   /** Moves the package to its target. */
   finish(): Promise<void>
-  /** Removes what has been written. */
   discard(): Promise<void>
 }
 
@@ -65,7 +63,6 @@ export async function createPackage(options: PackageOptions): Promise<PackageWri
   return new FolderWriter(options, place, folder)
 }
 
-/** True for a target that becomes a zip file. */
 export function isZip(target: string): boolean {
   return /\.zip$/i.test(target)
 }

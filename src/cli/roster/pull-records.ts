@@ -233,7 +233,6 @@ class Pull {
     if (part === 'courses' && id !== null) this.#courses.set(id, record.record)
   }
 
-  /** Adds the lists of the courses or groups on a page. */
   #askBelow({ part, of }: Task, page: Page): void {
     if (page.byCourse && !this.#byCourse.has(part)) {
       this.#byCourse.add(part)

@@ -52,7 +52,6 @@ export class Patience {
     await this.#io.sleep(waitMs, this.#io.signal)
   }
 
-  /** Counts from the start again, after progress. */
   restart(): void {
     this.#waitedMs = 0
     this.#waits = 0

@@ -20,7 +20,6 @@ export const enrollmentRoles = Object.entries(academyRoles).map(
 /** Note on people and enrolments that a mapping leaves out. */
 export const leftOutByMapping = 'roles mapped to none are left out'
 
-/** Field of a mapping for the roles of all formats. */
 export const roleField = 'role'
 
 /** True for a column with roles, by its name in lower case. */

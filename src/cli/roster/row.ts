@@ -67,7 +67,6 @@ export class RosterRow {
     this.#file.findings.addProblem(this.#file.part, guess === '' ? problem : { ...problem, guess })
   }
 
-  /** Adds a problem of a value that is none of its choices, with the flag that gives its meaning. */
   addChoiceProblem(
     column: string,
     value: string,

@@ -47,7 +47,6 @@ export interface Enrolment {
 
 export type Member = Pick<Enrolment, 'userId' | 'userKey'>
 
-/** Group of a course, or of the whole school. */
 export interface Group {
   readonly id: string
   readonly key: string

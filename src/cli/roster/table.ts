@@ -8,7 +8,6 @@ import type { FindingsCollector } from './findings.ts'
 import { isRoleColumn, roleField } from './roles.ts'
 import type { RosterPart } from './roster.ts'
 
-/** One kind of file of a format. */
 export interface TableForm {
   /** Name of the table, and of its file without `.csv`. */
   readonly name: string

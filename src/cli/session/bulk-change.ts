@@ -17,7 +17,6 @@ export interface BulkChange {
 
 export type ChangeEnd = Exclude<Change['state'], 'running'>
 
-/** Time to wait for a platform to note the end of a change. */
 const endWithinMs = 5000
 
 /**

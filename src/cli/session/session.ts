@@ -27,7 +27,6 @@ interface LocalOptions {
   readonly now: () => Date
   readonly watch: UpgradeWatch
   readonly env: Io['env']
-  /** Throw if the academy does not exist. */
   readonly mustExist: boolean
 }
 
@@ -97,7 +96,6 @@ export interface Session {
   bearer(): Promise<string>
   /** All credentials that this run has or may have sent; none of them may be shown. */
   secrets(): readonly string[]
-  /** Sets another target, such as the platform to sign in to. */
   use(target: Target): void
   /**
    * Opens the database of a local academy; notes that it was created unless `silent`. Throws a CommandError

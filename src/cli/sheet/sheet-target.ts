@@ -22,7 +22,6 @@ const maxWaitMs = 60_000
 
 /** A tab that is replaced completely or not at all. */
 interface SheetTarget extends TargetFile {
-  /** Name of the tab and its spreadsheet, for messages. */
   readonly name: string
 }
 

@@ -138,7 +138,7 @@ async function showPage(
   await showRequest(context, { method: 'GET', url, headers: {} })
 }
 
-/** Returns the error for a grant that ends with its access token. */
+/** For a grant that ends with its access token. */
 export function noRefreshToken(): SignInError {
   return new SignInError('answer_unusable', 'Google granted no refresh token', {
     why: ['Without one, access ends after an hour'],

@@ -110,7 +110,6 @@ export class AuthRequiredError extends CommandError {
   }
 }
 
-/** The user cancelled a prompt. */
 export class CancelledError extends CommandError {
   override readonly name = 'CancelledError'
 

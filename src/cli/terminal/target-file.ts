@@ -93,7 +93,6 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   }
 }
 
-/** Maximum names of a directory to look at. */
 const maxNames = 10_000
 
 /** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */

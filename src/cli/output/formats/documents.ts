@@ -22,7 +22,6 @@ export const json: Format = {
   },
 }
 
-/** Writes one JSON value per line. */
 export const jsonLines: Format = {
   one: (value) => `${text(value)}\n`,
   pieces: (value) => (Object.values(value).some(isLazy) ? piecesOf(value, 0) : undefined),

@@ -121,11 +121,9 @@ interface ColumnFacts {
   /** True for ids, which commands take. */
   readonly id: boolean
   readonly full: boolean
-  /** True if no row has a value. */
   readonly empty: boolean
 }
 
-/** Minimum width of a truncated text. */
 const minTextWidth = 8
 
 /**
