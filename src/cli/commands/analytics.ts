@@ -2,19 +2,19 @@ import { isBinaryFormat } from '../../config/setting.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { Command, Given } from '../command/command.ts'
+import type { Table } from '../../tables/dictionary.ts'
+import { type Command, type Given, noTarget, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, lastFlag, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf, rowHandling } from '../operation/operation-flags.ts'
-import { hasChosenColumns } from '../output/output.ts'
+import { hasChosenColumns, type Shape } from '../output/output.ts'
 import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { datasetCommand } from './analytics-dataset.ts'
-import { fieldsCommand } from './analytics-fields.ts'
 import { questionCommands } from './analytics-questions.ts'
 
 type Query = QueryInput<typeof analytics.learners>
@@ -45,6 +45,38 @@ const sinceLastFlag = {
 const timedFlags = withTimeZone(ownFlags)
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
+
+const fieldColumns = ['table', 'name', 'type', 'unit', 'meaning', 'nullMeans']
+const fieldsShape: Shape = {
+  table: fieldColumns,
+  paths: [...fieldColumns, 'privacy', 'operation'],
+  identifier: 'name',
+}
+
+const fieldsCommand: Command = {
+  name: 'fields',
+  hasRows: true,
+  summary: 'List the columns of lists and exports with their types and meanings',
+  writes: [],
+  prints: ['DataField[]'],
+  description:
+    'The data dictionary: table, name, type, unit, meaning and what null means. A table is the list of a resource (users), a\nquestion of analytics (learners, at-risk), or an operation (grades.history). --columns name,privacy shows how a column\nidentifies a person: id, name, address, text (free text), time or none.',
+  arguments: [
+    { name: 'table', summary: 'Tables, such as learners (default all)', rest: true, optional: true },
+  ],
+  refuses: { ...noTarget, ...notAList, dryRun: 'Nothing is sent' },
+  examples: [
+    'analytics fields learners',
+    'analytics fields users enrollments --columns table,name,privacy',
+    'analytics fields -o json',
+  ],
+  run: async ({ output }, { rest }) => {
+    const { tables } = await import('../../tables/dictionary.ts')
+    output.check(fieldsShape)
+    const wanted = rest.length === 0 ? tables : rest.map((name) => findTable(tables, name))
+    await output.list(wanted.map(fieldsOf), fieldsShape)
+  },
+}
 
 export const commands: readonly Command[] = [
   {
@@ -242,4 +274,21 @@ function flagNamer({ flags }: Given): (parameter: string) => string {
 function queryIn({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   checkOwnChoices(session.target(), filterFlags, flags)
   return queryOf(filterFlags, flags)
+}
+
+function findTable(tables: readonly Table[], name: string): Table {
+  const found = tables.find((table) => table.name === name)
+  if (found) return found
+  const names = tables.map((table) => table.name)
+  throw new UsageError(`No table ${JSON.stringify(name)}`, {
+    code: 'unknown_table',
+    why: [`Tables: ${names.join(', ')}`],
+    choice: { given: name, valid: names },
+  })
+}
+
+function fieldsOf({ name: table, operation, columns }: Table) {
+  return columns.map(({ name, type, unit, meaning, nullMeans, privacy }) => ({
+    ...{ table, name, type, unit, meaning, nullMeans, privacy, operation },
+  }))
 }
