@@ -176,7 +176,7 @@ export const noneText = 'none'
 
 export type FlagValues = Readonly<Record<string, unknown>>
 
-/** None if it was not given. */
+/** None if the flag was not given. */
 export function textsIn(values: FlagValues, name: string): string[] {
   const texts = values[name]
   return Array.isArray(texts) ? texts.map(String) : []

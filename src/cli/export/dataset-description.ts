@@ -41,7 +41,7 @@ export async function writeDescription(directory: string, manifest: Manifest): P
   await writeText(directory, 'load.bigquery.sql', bigQueryScript(tables, manifest.format))
 }
 
-/** Those with pseudonyms have fewer columns. */
+/** Data sets with pseudonyms have fewer columns. */
 export async function tablesOf({
   pseudonyms,
 }: Pick<Manifest, 'pseudonyms'>): Promise<readonly DatasetTable[]> {

@@ -96,7 +96,7 @@ function isManifest(value: unknown): value is Manifest {
   return texts && isKnown && Number.isSafeInteger(value['lastChange']) && Array.isArray(value['runs'])
 }
 
-/** It has no runs. */
+/** The manifest has no runs yet. */
 export function newManifest(
   { platform, format, pseudonyms }: Pick<Manifest, 'platform' | 'format' | 'pseudonyms'>,
   before: Manifest | null,
@@ -119,7 +119,7 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
   await writeText(directory, manifestName, `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** Completely or not at all. */
+/** Replaces the file completely or not at all. */
 export async function writeText(directory: string, name: string, text: string): Promise<void> {
   const target = await openTarget(directory, name, { force: true, mode: 0o600 })
   try {

@@ -30,7 +30,7 @@ interface Wanted extends RowForm {
 
 interface LearnerExport extends Wanted, ExportTarget {}
 
-/** Without its credential. */
+/** The first request, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
   const { input, accept } = firstRequest(wanted)
   const request = caller.request(wanted.operation, input)
@@ -113,7 +113,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Unless there is one. */
+/** Adds the mark unless there is one. */
 async function* withByteOrderMark(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head: Buffer | null = Buffer.alloc(0)
   for await (const piece of bytes) {

@@ -22,9 +22,9 @@ const headBytes = 512
 
 /** A file with the variables of a run, for programs that do not inherit its environment. */
 export interface EnvFile {
-  /** Mode 0600. */
+  /** Creates the file, mode 0600. */
   write(variables: Readonly<Record<string, string | undefined>>): void
-  /** Unless another program has changed it. */
+  /** Removes the file unless another program has changed it. */
   remove(): void
 }
 

@@ -19,7 +19,7 @@ export function snapshotFolder(database: string): string {
   return `${database}.snapshots`
 }
 
-/** Whether it exists or not. Throws a UsageError on an invalid name. */
+/** The snapshot need not exist. Throws a UsageError on an invalid name. */
 export function snapshotPath(database: string, name: string): string {
   if (nameForm.test(name)) return join(snapshotFolder(database), name + ending)
   throw new UsageError(

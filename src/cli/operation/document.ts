@@ -75,7 +75,7 @@ async function positionOf(text: string): Promise<string> {
   return `${line}:${column}`
 }
 
-/** Without its excerpt of the text. */
+/** The engine's message without its excerpt of the text. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message

@@ -105,7 +105,7 @@ export async function askSecret({ io, prompts }: Context, command: string): Prom
   })
 }
 
-/** `tokenUrl` replaces its token endpoint. */
+/** `tokenUrl` replaces the token endpoint. */
 export function authorizationServerOf(signIn: ForeignSignIn, tokenUrl: string | null): AuthorizationServer {
   return {
     issuer: signIn.issuer,

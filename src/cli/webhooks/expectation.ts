@@ -57,7 +57,7 @@ export function createTally(expected: readonly Outcome[], duplicate: boolean): T
   }
 }
 
-/** Throws a UsageError on an unknown one. */
+/** Throws a UsageError on an unknown outcome. */
 export function expectedOutcomes(
   given: string | undefined,
   { tampered, overtaking }: { tampered: boolean; overtaking: boolean },

@@ -50,7 +50,7 @@ export async function typeColumns(
   }))
 }
 
-/** By path. */
+/** Columns of the data dictionary by path. */
 export async function describedColumns(
   operation: string | undefined,
 ): Promise<ReadonlyMap<string, TableColumn>> {
