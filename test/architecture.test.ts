@@ -26,6 +26,7 @@ server/calendars server/credentials server/digests.ts server/leases.ts server/pr
 server/grades server/oauth
 server/integrations server/oneroster
 server/undo
+server/plans
 server/dashboard server/upkeep.ts
 server/routes.ts
 server/long-reads

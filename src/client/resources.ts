@@ -40,6 +40,7 @@ export type { Lease } from '../contract/leases.ts'
 export type { DeletedLesson, Lesson, LessonDiff, LessonSnapshot, LessonVersion } from '../contract/lessons.ts'
 export type { Mapping } from '../contract/mappings.ts'
 export type { Attempt, Message, MessageDetails } from '../contract/messages.ts'
+export type { Plan, PlannedStep, PlanOutcome, RefusedStep } from '../contract/plans.ts'
 export type { Progress, ProgressStep } from '../contract/progress.ts'
 export type { Activity, ActivityPeriod, AtRiskRow, ItemGrades } from '../contract/questions.ts'
 export type { Settings } from '../contract/settings.ts'
@@ -91,6 +92,9 @@ type ForeignWrites = Body<'integrations', 'write'>
 type ChangeInput = Body<'changes', 'create'>
 type ChangeEnd = Body<'changes', 'end'>
 type UndoInput = Body<'undo', 'carryOut'>
+type PlanInput = Body<'plans', 'create'>
+type PlannedSteps = Body<'plans', 'addSteps'>
+type PlanRun = Body<'plans', 'carryOut'>
 type LeaseInput = Body<'leases', 'take'>
 
 /** An item of a batch, as a client sends it. */
@@ -124,6 +128,9 @@ export type {
   MappingInput,
   MembershipInput,
   OwnPatch,
+  PlanInput,
+  PlannedSteps,
+  PlanRun,
   ProgressInput,
   ProgressItem,
   ReplayInput,

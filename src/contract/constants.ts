@@ -85,6 +85,11 @@ export const changeHeader = 'change-id'
 /** Header that names the command of a request that is a change by itself. */
 export const commandHeader = 'change-command'
 
+/** Maximum steps of a plan. */
+export const maxPlannedSteps = 1_000_000
+/** Steps of a plan in one transaction, for which others wait: about half a second. */
+export const maxPlannedWrites = 2_000
+
 /** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
 export const undoableNouns = [
   'term',

@@ -16,6 +16,7 @@ import { leases } from './leases.ts'
 import { lessons } from './lessons.ts'
 import { messages } from './messages.ts'
 import type { Operation } from './operation.ts'
+import { plans } from './plans.ts'
 import { progress } from './progress.ts'
 import { service } from './service.ts'
 import { settings } from './settings.ts'
@@ -45,6 +46,7 @@ export const contract = {
   audit,
   changes,
   undo,
+  plans,
   settings,
   leases,
   service,

@@ -70,6 +70,8 @@ test('every extension is said not to be offered, by host and operation', { tags:
     lessonId: '1',
     enrollmentId: '1',
     changeId: '1',
+    planId: '1',
+    stepNumber: '1',
     groupId: '1',
     deletedGroupId: '1',
     termId: '1',

@@ -79,6 +79,10 @@ const unaudited: Readonly<Record<string, string>> = {
   'integrations.test': 'asks the other system',
   'changes.create': 'a change is named by the entries of its writes',
   'changes.end': 'a change is named by the entries of its writes',
+  'plans.create': 'a plan changes nothing until it is carried out',
+  'plans.addSteps': 'a plan changes nothing until it is carried out',
+  'plans.carryOut': 'a trial is taken back',
+  'plans.delete': 'a plan changes nothing until it is carried out',
   'leases.take': 'a lease ends by itself',
   'leases.release': 'a lease ends by itself',
 }

@@ -375,6 +375,19 @@ export const examples: Readonly<Record<string, Example>> = {
   'changes.get': { request: 'GET /v1/changes/{changeId}' },
   'changes.records': { request: 'GET /v1/changes/{changeId}/records?limit=2' },
   'changes.end': { request: 'POST /v1/changes/{changeId}/end', body: { state: 'completed' } },
+  'plans.create': { request: 'POST /v1/plans', body: { command: 'apply', source: 'academy.yaml' } },
+  'plans.get': { request: 'GET /v1/plans/{planId}' },
+  'plans.delete': { request: 'DELETE /v1/plans/{planId}' },
+  'plans.addSteps': {
+    request: 'PUT /v1/plans/{planId}/steps/{stepNumber}',
+    body: {
+      steps: [
+        { noun: 'course', action: 'create', record: { externalId: 'SEA-101', title: 'The sea' } },
+        { noun: 'lesson', action: 'create', record: { courseId: 'ext:SEA-101', title: 'Tides' } },
+      ],
+    },
+  },
+  'plans.carryOut': { request: 'POST /v1/plans/{planId}/carry-out', body: { isTrial: true } },
   'undo.plan': { request: 'GET /v1/undo/{changeId}' },
   'undo.carryOut': { request: 'POST /v1/undo/{changeId}', body: { digest: '{undoDigest}' } },
   'settings.get': { request: 'GET /v1/settings' },
@@ -482,6 +495,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   await admin.put('/v1/integrations/classroom', googleIntegration)
   const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   clock.advance(minute)
+  const plan = await admin.post('/v1/plans', { command: 'apply', source: 'academy.yaml' })
   const leaseId = 'apply-4711-on-build-7'
   await admin.put('/v1/apply-lease', { id: leaseId, holder: 'build-7, process 4711' })
   const mapping = await admin.put(`/v1/integrations/${lmsKind}/mappings`, {
@@ -507,6 +521,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     keyId: key.body.id,
     lmsKind,
     changeId,
+    planId: plan.body.id,
+    stepNumber: '0',
     undoDigest: (await admin.get(`/v1/undo/${changeId}`)).body.digest,
     leaseId,
     mappingId: mapping.body.id,

@@ -73,6 +73,7 @@ async function sceneOf(
   const lease = { id: 'lease-of-another-x', holder: 'build-7, process 4711' }
   await admin.put('/v1/apply-lease', lease)
   const change = await admin.post('/v1/changes', { command: 'apply' })
+  const plan = await admin.post('/v1/plans', { command: 'apply' })
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -135,6 +136,9 @@ async function sceneOf(
       id: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
+      planId: [{ hidden: plan.body.id, unknown: 'pln_none' }],
+      // Numbers are not references.
+      stepNumber: [],
       changeId: [{ hidden: change.body.id, unknown: 'chg_none' }],
       change_id: [{ hidden: change.body.id, unknown: 'chg_none' }],
       request_id: [{ hidden: 'req_none', unknown: 'req_none' }],

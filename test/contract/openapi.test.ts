@@ -124,7 +124,7 @@ test.for(described)('$name says in words what it does, and what each parameter t
   const { summary, description, parameters } = operation
   expect(summary).toMatch(/^[A-Z].*[^.]$/)
   expect(summary.split(' ')[0]).toMatch(
-    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Map|Record|Report|Register|Revoke|Check|Send|Process|Receive|Replace|Add|Remove)$/,
+    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Map|Record|Report|Register|Revoke|Check|Send|Process|Receive|Replace|Add|Remove|Apply)$/,
   )
   expect(description).toMatch(/^[A-Z].*[.]$/)
   expect(description.split('. ')[0]).not.toBe(summary)

@@ -84,6 +84,11 @@ changes.create          201   201    201
 changes.get             404   404    404
 changes.end             404   404    404
 changes.records         404   404    404
+plans.create            201   201    201
+plans.get               404   404    404
+plans.addSteps          404   404    404
+plans.carryOut          404   404    404
+plans.delete            404   404    404
 undo.plan               404   404    404
 undo.carryOut           404   404    404
 grants.list             403   403    403

@@ -123,7 +123,7 @@ export const applyCommand: Command = {
   exits: ['partial'],
   confirms: true,
   description:
-    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. Records that match are left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
+    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. Up to 2,000 changes are made together or not at all: nothing is changed if one is refused, unless --skip-invalid.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
   arguments: [filesArgument],
   flags: [
     envFlag,
@@ -135,8 +135,12 @@ export const applyCommand: Command = {
       placeholder: 'count',
       summary: 'Refuse to delete more records than this (exit 6)',
     },
+    {
+      name: 'skip-invalid',
+      kind: 'switch',
+      summary: 'Leave out changes that the academy refuses (exit 8)',
+    },
     ...planFlags,
-    { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
     waitLockFlag,
   ],
   createsAcademy: true,

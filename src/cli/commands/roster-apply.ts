@@ -88,7 +88,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   const { printDifferences } = await import('../roster/print-differences.ts')
   if (second === undefined) {
     const { planRoster } = await import('../roster/apply-roster.ts')
-    const { plan, notes } = await planRoster(context, given, await rosterOf(context, given, first))
+    const { plan, notes } = await planRoster(context, await rosterOf(context, given, first))
     await printDifferences(context, plan)
     for (const note of notes) await output.note(note)
     await report(plan, first)
@@ -145,7 +145,6 @@ export const applyCommand: Command = {
       summary: 'Write a report to this JSON file',
     },
     ...planFlags,
-    { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
     waitLockFlag,
   ],
   createsAcademy: true,

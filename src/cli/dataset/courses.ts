@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { CourseInput } from '../../contract/courses.ts'
+import { withKnownIds } from '../../contract/known-ids.ts'
 import { optional, Reference, text } from '../../contract/values.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { termKeyIn } from './names.ts'
-import { ofFields, withKnownIds, withoutOwnId } from './record.ts'
+import { ofFields, withoutOwnId } from './record.ts'
 import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.courses

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
+import { contentWithKnownIds } from '../../contract/known-ids.ts'
 import { LessonInput } from '../../contract/lessons.ts'
+import { moduleNamed, moduleNames } from '../../contract/module-names.ts'
 import { optional } from '../../contract/values.ts'
 import { columnsOf } from './column.ts'
 import { type Dataset, RecordError } from './dataset.ts'
-import { moduleNamed, moduleNames } from './module-names.ts'
 import type { Names } from './names.ts'
-import { ofFields, withKnownIds, withoutIds, withoutOwnId } from './record.ts'
+import { ofFields, withoutIds, withoutOwnId } from './record.ts'
 import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.lessons
@@ -60,25 +61,9 @@ export const lessons: Dataset = {
     return {
       ...body,
       ...(module !== undefined && { moduleId: module === null ? null : await moduleId(record, names) }),
-      ...(current && knownContent(body, current)),
+      ...(current && contentWithKnownIds(body, current)),
     }
   },
-}
-
-/** Returns the content of a lesson with its existing ids. */
-function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
-  const title = ({ title }: JsonObject) => title
-  return {
-    ...(contentBlocks !== undefined && {
-      contentBlocks: withKnownIds(contentBlocks, current['contentBlocks'], title),
-    }),
-    ...(assessments !== undefined && {
-      assessments: withKnownIds(assessments, current['assessments'], title, {
-        field: 'questions',
-        nameOf: ({ prompt }) => prompt,
-      }),
-    }),
-  }
 }
 
 async function modulesOf(courseId: unknown, names: Names): Promise<readonly JsonObject[]> {

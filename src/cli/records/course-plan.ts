@@ -1,8 +1,10 @@
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { withKnownIds } from '../../contract/known-ids.ts'
+import { placeLessons } from '../../contract/lesson-places.ts'
+import { moduleNames } from '../../contract/module-names.ts'
 import { CourseRecord } from '../dataset/courses.ts'
-import { moduleNames } from '../dataset/module-names.ts'
-import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
+import { withoutOwnId } from '../dataset/record.ts'
 import { changeLines } from '../operation/change-lines.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { Finding } from '../terminal/errors.ts'
@@ -15,7 +17,6 @@ import {
   keyedLesson,
   LessonAttributes,
   matchLessons,
-  placeLessons,
 } from './lessons.ts'
 import type { CourseRecords } from './sources/course.ts'
 import { type ShownCourse, shownRecords } from './sources/shown-course.ts'

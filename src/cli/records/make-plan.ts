@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
+import { movesIn } from '../../contract/lesson-places.ts'
 import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder, withTimesOf } from './compare.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from './entries.ts'
 import { membersFor, shownFor } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
-import { declaredPlaces, movesIn, touchedPlaces } from './lesson-places.ts'
+import { declaredPlaces, touchedPlaces } from './lesson-places.ts'
 import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
 import { type Action, leftOutNotes, type Plan, type Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
@@ -48,13 +48,11 @@ export interface PlanOptions {
  * out, and a CommandError on changes that cannot be made.
  *
  * @param savedPlaces places of lessons in a saved plan, which has only those that change
- * @param leftOpen records that an interrupted apply opened; those that are declared are removed
  */
 export async function makePlan(
   reader: Writer,
   given: Declared,
   options: PlanOptions,
-  leftOpen: ApplyJournal['open'],
   savedPlaces: Plan['lessonPlaces'] | null = null,
 ): Promise<Plan> {
   const declared = withMemberships(given)
@@ -91,7 +89,7 @@ export async function makePlan(
     const removed = all.filter(({ isRemoved }) => isRemoved)
     const found = await compareAll(reader, dataset, entries, {
       ...options,
-      ...{ ids, modules, closed, undeclared, leftOpen, savedPlaces, removed, listed },
+      ...{ ids, modules, closed, undeclared, savedPlaces, removed, listed },
     })
     unchanged += entries.length - found.actions.length - found.newer
     for (const action of found.actions) actions.push(action)
@@ -142,7 +140,6 @@ async function compareAll(
     modules,
     closed,
     undeclared,
-    leftOpen,
     savedPlaces,
     removed,
     listed,
@@ -155,7 +152,6 @@ async function compareAll(
     readonly modules: ModuleNames
     readonly closed: Action[]
     readonly undeclared: Undeclared[]
-    readonly leftOpen: ApplyJournal['open']
     readonly savedPlaces: Plan['lessonPlaces'] | null
   },
 ): Promise<Found> {
@@ -173,7 +169,6 @@ async function compareAll(
   async function match(entry: Entry, shown: JsonObject): Promise<void> {
     if (matched.has(entry)) return
     matched.add(entry)
-    leftOpen.delete(String(shown['id']))
     ids.add(dataset.name, shown['id'], entry.key)
     if (dataset.name === 'courses') {
       modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))

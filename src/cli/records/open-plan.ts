@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
@@ -12,7 +11,6 @@ import type { BulkChange } from '../session/bulk-change.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
 import {
   createProblems,
   type Declared,
@@ -41,7 +39,8 @@ export interface Planned {
   readonly options: PlanOptions
   readonly reader: Writing
   readonly target: string
-  readonly journal: ApplyJournal
+  /** What the writes of the plan belong to. */
+  readonly change: BulkChange
 }
 
 /** Compares the files with the academy; the context's signal aborts it. */
@@ -61,7 +60,7 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsIn(given.flags, 'env'))
   const change = { command: 'apply', source: sourceOf(files) }
-  return planOf(given, change, async () => ({ declared, options }))
+  return planOf(change, async () => ({ declared, options }))
 }
 
 export interface Comparable {
@@ -74,15 +73,11 @@ export interface Comparable {
  *
  * @param change what makes the changes of the plan, so that they can be undone together
  */
-export function planOf(
-  given: Given,
-  change: BulkChange,
-  prepare: (reader: Writing) => Promise<Comparable>,
-): MakePlan {
+export function planOf(change: BulkChange, prepare: (reader: Writing) => Promise<Comparable>): MakePlan {
   return async (context) => {
-    const opened = await openAcademy(context, given, change, null)
+    const opened = await openAcademy(context, change)
     const { declared, options } = await prepare(opened.reader)
-    const made = await makePlan(opened.reader, declared, options, opened.journal.open)
+    const made = await makePlan(opened.reader, declared, options)
     const plan = await withWeightNotes(opened.reader, made)
     return { plan, declared, options, ...opened }
   }
@@ -103,25 +98,22 @@ export async function readSaved(
   const plan = { command, target: platformName(session.target()) }
   const saved = await readPlan(io, path, plan, variables)
   return async (context) => {
-    const opened = await openAcademy(context, given, { command, source: sourceOf([path]) }, saved.hash)
-    const { reader, journal } = opened
-    const declared = saved.declaredIn(journal)
+    const opened = await openAcademy(context, { command, source: sourceOf([path]) })
+    const { reader } = opened
+    const { declared } = saved
     const options = { ...saved.options, prune: false }
-    const planFor = (records: Declared) =>
-      makePlan(reader, records, options, journal.open, saved.lessonPlaces)
+    const planFor = (records: Declared) => makePlan(reader, records, options, saved.lessonPlaces)
     const plan = await withWeightNotes(reader, await planFor(declared))
     const found: (JsonObject | null)[] = []
     for (const planned of saved.deletes) found.push(await recordAt(reader, planned))
     try {
-      saved.requireSame(plan, journal)
+      saved.requireSame(plan)
       const deletes: Action[] = []
       const removed: Entry[] = []
       for (const [index, planned] of saved.deletes.entries()) {
         const { dataset, key, version } = planned
         const current = found[index] ?? null
-        const hasBegun = journal.hasBegun(planned)
-        if (hasBegun && !current) continue
-        if (!current || ((current['version'] ?? null) !== version && !hasBegun)) throw stale(command, planned)
+        if (!current || (current['version'] ?? null) !== version) throw stale(command, planned)
         const record = await (await loadPart(dataset)).toRecord(current, reader.names)
         removed.push({ dataset, key, record, place: { file: path, line: 0 }, isRemoved: true })
         deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
@@ -149,13 +141,12 @@ function withEntries(declared: Declared, added: readonly Entry[]): Declared {
   )
 }
 
-async function openAcademy(context: Context, { flags }: Given, change: BulkChange, plan: string | null) {
-  const opened = await openWriting(context, Number(flags['concurrency'] ?? 8), change)
+async function openAcademy(context: Context, change: BulkChange) {
+  const opened = await openWriting(context)
   const reader = { ...opened, printIds: idPrinter(context) }
   await requireLearnctl(context.session, opened.caller, change.command, context.io.signal)
   const target = platformName(context.session.target())
-  const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
-  return { reader, target, journal }
+  return { reader, target, change }
 }
 
 /** Returns the record of a saved action as the API shows it; null if it does not exist or is deleted. */
@@ -180,17 +171,13 @@ interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'e
 
 interface SavedPlan {
   readonly options: PlanOptions
-  /** Returns the records to compare, which are those that an earlier run has not written. */
-  declaredIn(journal: ApplyJournal): Declared
+  readonly declared: Declared
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   readonly deletes: readonly Saved[]
-  /** Hash of the file. */
-  readonly hash: string
   /**
-   * Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one in what an
-   * earlier run has not begun.
+   * Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one.
    */
-  requireSame(plan: Plan, journal: ApplyJournal): void
+  requireSame(plan: Plan): void
 }
 
 /** Saves a plan, readable by its owner only. Throws a UsageError if it would contain a password. */
@@ -240,7 +227,7 @@ function withoutList({ listsMembers: _, ...entry }: Entry): Entry {
 
 /** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
 async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Variables): Promise<SavedPlan> {
-  const { header, changes, text } = await readPlanLines(io, path, plan)
+  const { header, changes } = await readPlanLines(io, path, plan)
   const { command } = plan
   // Written by savePlan.
   const saved = changes as (Saved & { isClosed?: boolean })[]
@@ -261,31 +248,22 @@ async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Varia
   problems.throwIfAny()
   return {
     options: header['options'] as PlanOptions,
-    declaredIn: (journal) =>
-      new Map(
-        parts.flatMap((part) =>
-          entries.has(part) ? [[part, leftIn(journal, entries.get(part) ?? [])] as const] : [],
-        ),
-      ),
+    declared: new Map(
+      parts.flatMap((part) => (entries.has(part) ? [[part, entries.get(part) ?? []] as const] : [])),
+    ),
     lessonPlaces: new Map(header['lessonPlaces'] as [string, LessonPlace[]][]),
     deletes: actions.filter(({ kind }) => kind === 'delete'),
-    hash: createHash('sha256').update(text).digest('hex'),
-    requireSame(plan, journal) {
-      const then = pending(actions.filter(({ kind }) => kind !== 'delete'))
-      const now = pending(plan.actions.map(savedOf))
+    requireSame(plan) {
+      const then = named(actions.filter(({ kind }) => kind !== 'delete'))
+      const now = named(plan.actions.map(savedOf))
       for (const [name, action] of then) {
         const same = now.get(name)
-        // An earlier run of the plan may have moved lessons to their places.
-        const isChanged = same
-          ? !isDeepStrictEqual(signatureOf(action), signatureOf(same))
-          : !journal.isContinued
-        if (isChanged) throw stale(command, action)
+        if (!same || !isDeepStrictEqual(signatureOf(action), signatureOf(same))) throw stale(command, action)
       }
       for (const [name, action] of now) if (!then.has(name)) throw stale(command, action)
 
-      function pending(all: readonly Saved[]): ReadonlyMap<string, Saved> {
-        const left = all.filter((action) => !journal.hasBegun(action))
-        return new Map(left.map((action) => [`${action.dataset} ${action.key}`, action]))
+      function named(all: readonly Saved[]): ReadonlyMap<string, Saved> {
+        return new Map(all.map((action) => [`${action.dataset} ${action.key}`, action]))
       }
     },
   }
@@ -305,15 +283,6 @@ function unplanned(declared: Declared): Declared {
   return new Map(
     [...declared].map(([part, entries]) => [part, entries.map(({ plannedId: _, ...entry }) => entry)]),
   )
-}
-
-/** Returns entries without the lessons that an earlier run has written: they could not be told from others. */
-function leftIn(journal: ApplyJournal, entries: readonly Entry[]): Entry[] {
-  return entries.flatMap((entry) => {
-    if (entry.dataset !== 'lessons' || !journal.hasBegun(entry)) return [entry]
-    const { plannedId: _, ...unplanned } = entry
-    return journal.isDone(entry) ? [] : [unplanned]
-  })
 }
 
 /**

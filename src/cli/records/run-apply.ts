@@ -1,3 +1,4 @@
+import { ApiError } from '../../client/errors.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
@@ -10,7 +11,7 @@ import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { whileApplying } from './apply-lock.ts'
-import { applyPlan, type Failure } from './apply-plan.ts'
+import { type Failure, type StagedPlan, stagePlan } from './apply-plan.ts'
 import { shownCode } from './check-rows.ts'
 import { nouns, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
@@ -82,7 +83,7 @@ async function planAndApply(
 ): Promise<void> {
   const { io, output, settings } = context
   const planned = await makePlan(context)
-  const { plan, options, target, reader, journal } = planned
+  const { plan, options, target, reader, change } = planned
   requireFewDeletes(plan, given, form)
   const notes = form.isSilent?.(plan) ? [] : [...plan.notes, ...undeclaredNotes(plan)]
   for (const note of notes) await output.note(note)
@@ -97,22 +98,54 @@ async function planAndApply(
   if (settings.dryRun.value) {
     await printPlan(context, plan)
     await reportPlan(io, title, plan)
+    const failures = await refusedIn(planned)
+    if (failures.length > 0) throw refusedError(failures, 'nothing was changed')
     return
   }
-  if (plan.actions.length > 0) await confirmPlan(context, plan)
-  const line = await createProgressLine(io, 'changes', plan.actions.length)
-  const applying = { ...reader, journal, onDone: (done: number) => line.update(done) }
-  const failures = await applyPlan(applying, plan).finally(() => {
-    line.stop()
-    journal.close()
-  })
+  const skipsRefused = given.flags['skip-invalid'] === true
+  const applied =
+    plan.actions.length === 0
+      ? { failures: [], done: plan }
+      : await carryOut(context, planned, await stagePlan(reader, change, plan), skipsRefused)
   // The plan has printed some of these notes already.
   for (const text of reader.notes.sentences()) if (!notes.includes(text)) await output.note(text)
-  const failed = new Set(failures.map(({ action }) => action))
-  const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
+  const { failures, done } = applied
   const counts = { ...summaryOf(done), rejected: failures.length }
   await reportToWorkflow(io, { title: `learnctl ${form.command}`, counts, list: [], more: 0 })
   await form.report(context, { planned, failures, done })
+}
+
+/** Returns the actions that would be refused; none if the caller may not write. */
+async function refusedIn({ plan, reader, change }: Planned): Promise<readonly Failure[]> {
+  if (plan.actions.length === 0) return []
+  try {
+    const staged = await stagePlan(reader, change, plan)
+    const failures = await staged.trial()
+    await staged.drop()
+    return failures ?? []
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return []
+    throw error
+  }
+}
+
+/** Tries a plan, asks for confirmation, and carries it out: nothing of it if an action is refused, unless that is skipped. */
+async function carryOut(
+  context: Context,
+  { plan }: Planned,
+  staged: StagedPlan,
+  skipsRefused: boolean,
+): Promise<Pick<Applied, 'failures' | 'done'>> {
+  const refused = (await staged.trial()) ?? []
+  if (refused.length > 0 && !skipsRefused) {
+    await staged.drop()
+    return { failures: refused, done: { ...plan, actions: [] } }
+  }
+  await confirmPlan(context, plan)
+  const line = await createProgressLine(context.io, 'changes', staged.size)
+  const onDone = (done: number) => line.update(done)
+  const { failures, done } = await staged.carryOut({ skipsRefused, onDone }).finally(line.stop)
+  return { failures, done: { ...plan, actions: plan.actions.filter((action) => done.has(action)) } }
 }
 
 /** Prints a plan to standard output in the requested format. */
@@ -166,7 +199,12 @@ export async function reportApplied(
     await output.document({ ...planDocument(done), failed: failures.map(failureDocument) })
   }
   await output.done(appliedText(plan, done))
-  if (failures.length > 0) throw refusedError(failures)
+  if (failures.length > 0) throw refusedError(failures, outcomeText(done))
+}
+
+/** Says what became of the actions that were not refused. */
+export function outcomeText({ actions }: Plan): string {
+  return actions.length === 0 ? 'nothing was changed' : 'the others are done'
 }
 
 /** Returns the counts of an applied plan in words. */
@@ -189,12 +227,12 @@ export function failureDocument({ action, code, message }: Failure): Readonly<Re
 }
 
 /** Returns the error that lists refused changes. */
-export function refusedError(failures: readonly Failure[]): CommandError {
+export function refusedError(failures: readonly Failure[], others: string): CommandError {
   const [first] = failures
   return new CommandError(
     first?.code ?? 'failed',
     'partial',
-    `${pluralise(failures.length, 'change')} failed; the others are done`,
+    `${pluralise(failures.length, 'change')} refused; ${others}`,
     {
       why: [
         ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {
@@ -205,7 +243,7 @@ export function refusedError(failures: readonly Failure[]): CommandError {
           ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]
           : []),
       ],
-      hint: 'Correct the files and apply them again: what is done is not repeated',
+      hint: 'Correct the files and apply them again, or leave out what is refused: --skip-invalid',
       findings: {
         list: failures.slice(0, maxFindings).map(({ action, code, message }): Finding => {
           const place = action.entry?.place ?? { file: null, line: 0 }

@@ -12,6 +12,7 @@ import {
   type Applied,
   type ApplyCommand,
   failureDocument,
+  outcomeText,
   refusedError,
   runApply,
 } from '../records/run-apply.ts'
@@ -84,7 +85,7 @@ export async function applyRoster(
   onReport: (report: RosterReport) => void,
 ): Promise<void> {
   const makePlan =
-    'plan' in source ? await readSaved(context, given, source.plan, command) : plannerOf(given, source)
+    'plan' in source ? await readSaved(context, given, source.plan, command) : plannerOf(source)
   const { notes, skipped } = 'plan' in source ? { notes: [], skipped: 0 } : source.roster
   const isPartial = 'roster' in source && source.roster.source.isPartial === true
   const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY && !isPartial
@@ -141,17 +142,15 @@ function requireRecords(
 /** Compares a roster with a platform. */
 export async function planRoster(
   context: Context,
-  given: Given,
   { roster, options }: RosterToApply,
 ): Promise<{ readonly plan: Plan; readonly notes: readonly string[] }> {
-  const { plan, journal } = await plannerOf(given, { roster, options })(context)
-  journal.close()
+  const { plan } = await plannerOf({ roster, options })(context)
   return { plan, notes: [...roster.notes, ...plan.notes] }
 }
 
 /** Returns the function that compares a roster with the platform. */
-function plannerOf(given: Given, { roster, options }: RosterToApply): MakePlan {
-  const compare = planOf(given, changeOf(roster), async () => {
+function plannerOf({ roster, options }: RosterToApply): MakePlan {
+  const compare = planOf(changeOf(roster), async () => {
     const isWhole = options.prune && !roster.isDelta('groups')
     const declared = isWhole ? roster.declared : withOtherMembers(roster.declared)
     return { declared, options: planOptions(roster, options) }
@@ -248,7 +247,7 @@ async function checkAgain(
   if (plan.actions.length === 0) return before
   // Names may have been cached before they changed.
   const fresh: Writing = await openWriting(context)
-  const again = await makePlan({ ...reader, names: fresh.names }, declared, options, new Map())
+  const again = await makePlan({ ...reader, names: fresh.names }, declared, options)
   return checkOf(declared, again)
 }
 
@@ -283,7 +282,7 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
         : `Applied: ${create} created, ${update} changed, ${remove} removed; ${unchanged} as declared`,
     )
   }
-  if (applied.failures.length > 0) throw refusedError(applied.failures)
+  if (applied.failures.length > 0) throw refusedError(applied.failures, outcomeText(applied.done))
   if (exit === 'partial') {
     const message = `${pluralise(skipped, 'row')} with problems ${skipped === 1 ? 'was' : 'were'} left out`
     throw new CommandError('skipped_rows', 'partial', message, {

@@ -40,6 +40,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   audit: 'Audit log',
   changes: 'Changes',
   undo: 'Undo',
+  plans: 'Plans',
   settings: 'Settings',
   leases: 'Apply lease',
   service: 'Service',

@@ -34,6 +34,8 @@ export const tagWords = {
   changes:
     'Changes of many records that belong together, such as an import: who made them, what they did, and how they ended. Requests that name a change in the header `Change-Id` belong to it, so that it can be undone as a whole.',
   undo: 'The undoing of a change: what it would do, and doing it. Admins undo every change, others their own.',
+  plans:
+    'Writes that are kept aside and carried out together, in one transaction: all of them or none. Each needs the rights that it needs alone.',
   settings:
     'The settings of the academy. They apply to all servers and commands that use it, at once or within a second.',
   leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',
@@ -222,6 +224,14 @@ export const operationWords: Words = {
     'Compares what the change did with the records as they are now. Fields that were changed since are kept, and so is what the caller does not see. In place of a change, admins can name an entry of the audit log (`aud_…`) or a request (`req_…`).',
   'undo.carryOut':
     'Carries out the plan with this digest in one transaction, and records it as a change, which can be undone as well. A plan of more than 2,000 writes takes several requests: while `isComplete` is false, send the id of the change as `continues`. Records that are refused are listed, and all others done.',
+
+  'plans.create': 'The plan is deleted after a day. Only its user sees it.',
+  'plans.get': 'Says how many steps the plan has, and how many are carried out.',
+  'plans.delete': 'What has been carried out stays.',
+  'plans.addSteps':
+    'Adds up to 1,000 steps from this number on, which is at most the number of steps so far: the same request again replaces them. Nothing is checked yet. References are those of the API; a step may refer to a record that an earlier step creates by its external id or e-mail address.',
+  'plans.carryOut':
+    'Carries out the next 2,000 steps in one transaction, as a change that can be undone. If one is refused, none is done, unless `skipsRefused` is true. While `isComplete` is false and nothing was refused, send the request again. Nothing is done either if a record has another version than the plan was made from. A deleted record with the external id of a new one is restored and changed. Closed records that the plan names take writes: it may add lessons to a course that it archives.',
 
   'audit.list':
     'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',

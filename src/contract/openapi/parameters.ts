@@ -37,13 +37,22 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
   changeId: { description: 'Id of the change', schema: id },
+  planId: { description: 'Id of the plan', schema: id },
+  stepNumber: {
+    description: 'Number of the first of these steps, from 0',
+    schema: { type: 'integer', minimum: 0 },
+  },
   entryId: { description: 'Id of the audit entry', schema: id },
   deliveryId: { description: 'Id of the webhook delivery', schema: id },
   messageId: { description: 'Id of the webhook message', schema: id },
 }
 
 /** Paths with a PUT but no version. */
-const unversioned: readonly string[] = ['/v1/apply-lease', '/v1/groups/{groupId}/members/{userId}']
+const unversioned: readonly string[] = [
+  '/v1/apply-lease',
+  '/v1/groups/{groupId}/members/{userId}',
+  '/v1/plans/{planId}/steps/{stepNumber}',
+]
 
 /** It changes a record that can be updated, or restores one. */
 export function takesIfMatch({ path, method }: Operation): boolean {
@@ -54,7 +63,7 @@ export function takesIfMatch({ path, method }: Operation): boolean {
 
 /** True if a request of an operation can belong to a change of many records. */
 function takesChange({ id, scope, method }: Operation): boolean {
-  return method !== 'GET' && scope !== null && !/^(changes|leases)\./.test(id)
+  return method !== 'GET' && scope !== null && !/^(changes|leases|plans)\./.test(id)
 }
 
 /** OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */

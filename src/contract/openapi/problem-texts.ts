@@ -128,6 +128,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'leases.take': ['apply_in_progress'],
   'changes.list': ['not_found'],
   'changes.create': ['not_found'],
+  'plans.addSteps': ['limit_reached', 'plan_outdated'],
+  'plans.carryOut': ['plan_outdated'],
   'undo.plan': ['too_old', 'limit_reached'],
   'undo.carryOut': ['too_old', 'limit_reached', 'plan_outdated'],
   'messages.resend': ['endpoint_disabled'],

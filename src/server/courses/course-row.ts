@@ -65,6 +65,19 @@ export async function findTermOf(
   return row
 }
 
+/** A call, which may be of a plan that names closed records. */
+export interface Opening {
+  readonly isOpened?: ((id: string) => Promise<boolean>) | undefined
+}
+
+/** Throws 409 `course_archived`, unless the call is of a plan that names the course. */
+export async function requireOpen(
+  { isOpened }: Opening,
+  course: Pick<CourseRow, 'id' | 'title' | 'status'>,
+): Promise<void> {
+  if (course.status !== 'archived' || !(await isOpened?.(course.id))) requireNotArchived(course)
+}
+
 /**
  * Throws 409 `course_archived`: an archived course cannot be changed, nor its lessons, enrolments and
  * progress.

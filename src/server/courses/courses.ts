@@ -65,21 +65,23 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
 
     async create(call) {
       const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
-      if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
+      const isArchived = input.status === 'archived'
+      if (isArchived && !call.isOpened) throw badTransition('new', 'archived', ['draft', 'published'])
       const term = await findTermOf(call.database, input)
       await requireUnique(call.database, 'courses', input, undefined, visibleRows(call, 'courses'))
       const { now } = call
       const createdBy = call.principal.userId
       const id = call.newId('crs')
       const attributes = attributesOf(input)
-      const publishedAt = input.status === 'published' ? now : null
+      const publishedAt = input.status === 'draft' ? null : now
+      const archivedAt = isArchived ? now : null
       call.database.queue(sql`
         insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                              attributes, managed_by, version, created_at, updated_at, published_at, archived_at,
                              created_by, term_id)
         values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
                 ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
-                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null, ${createdBy}, ${term.term_id})`)
+                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, ${archivedAt}, ${createdBy}, ${term.term_id})`)
       addTags(call, id, input.tags)
       // The row equals the input, so it need not be read again.
       const { title, description, difficulty, status, externalId, managedBy } = input
@@ -100,7 +102,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
           created_at: now,
           updated_at: now,
           published_at: publishedAt,
-          archived_at: null,
+          archived_at: archivedAt,
           created_by: createdBy,
         },
       })
@@ -136,7 +138,8 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
 /** As a new version; without changes, version and times stay. */
 async function changeCourse(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
   const changed = changedFields(input, current)
-  if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
+  const isClosed = current.status === 'archived' && changed.some((key) => key !== 'status')
+  if (isClosed && !(await call.isOpened?.(current.id))) {
     throw new ProblemError(
       'course_archived',
       'An archived course cannot be changed, except for its status; publish it first.',

@@ -11,7 +11,7 @@ import { kindOf, resolve, resolveFilter } from '../database/reference.ts'
 import { copyToTrash, restorableUntil, type Trashed, takeFromTrash, trashEnd } from '../database/trash.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
-import { findCourse, findVisibleCourse, requireNotArchived, toCourse } from './course-row.ts'
+import { findCourse, findVisibleCourse, requireOpen, toCourse } from './course-row.ts'
 import { recordCourseVersion } from './course-versions.ts'
 import { eraseForGood, findDeleted } from './deleted-records.ts'
 import { makeRoom } from './lesson-places.ts'
@@ -44,7 +44,7 @@ export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<u
   const lesson = toLesson(await findVisibleLesson(call, params.lessonId))
   const { id, version, courseId } = lesson
   requireVersion(call, version)
-  requireNotArchived(await findCourse(database, courseId))
+  await requireOpen(call, await findCourse(database, courseId))
   await trashOrErase(call, 'lesson', id, courseId)
   await database.run(sql`delete from lessons where id = ${id} and version = ${version}`)
   const action = query.erase ? 'lesson.erased' : 'lesson.deleted'
@@ -188,7 +188,7 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
     const detail = `Course ${course ?? courseId} of lesson ${lesson} is deleted; restore the course first.`
     throw new ProblemError('course_deleted', detail, { members: { id: courseId } })
   }
-  requireNotArchived(await findCourse(database, courseId))
+  await requireOpen(call, await findCourse(database, courseId))
   await takeFromTrash(database, 'lesson', id)
   const lesson = await findLesson(database, id)
   await makeRoom(call, courseId, lesson.position, id)

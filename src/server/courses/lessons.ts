@@ -10,7 +10,7 @@ import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem-error.ts'
-import { findCourse, requireNotArchived } from './course-row.ts'
+import { findCourse, requireOpen } from './course-row.ts'
 import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
 import { findNextPlace, makeRoom } from './lesson-places.ts'
 import {
@@ -154,7 +154,7 @@ async function requireOpenCourseId(
     course,
     ...(current && current.courseId !== id ? [await findCourse(database, current.courseId)] : []),
   ]) {
-    requireNotArchived(open)
+    await requireOpen(call, open)
   }
   return id
 }

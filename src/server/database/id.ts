@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'gnt'
   | 'aud'
   | 'chg'
+  | 'pln'
   | 'whd'
   | 'whe'
   | 'msg'

@@ -43,6 +43,9 @@ const expiring: readonly ExpiringRows[] = [
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', retentionMs: 0 },
   // Undelivered messages are given up after this time.
   { table: 'webhook_messages', key: ['id'], since: 'id', prefix: 'msg', retentionMs: 7 * dayMs },
+  { table: 'plan_steps', key: ['plan_id', 'step'], since: 'plan_id', prefix: 'pln', retentionMs: dayMs },
+  // By then its steps are deleted.
+  { table: 'plans', key: ['id'], since: 'id', prefix: 'pln', retentionMs: 2 * dayMs },
   // Within this time further failures add to earlier ones.
   { table: 'attempts', key: ['slot'], since: 'next_at', retentionMs: hourMs },
   // A repeated delivery is recognised by the time in its content after that.

@@ -4,7 +4,7 @@ import type { Grade, RecordedGrade } from '../../contract/grades.ts'
 import { recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import { readUserEnrollments } from '../counters/counted-enrollment.ts'
-import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
+import { findCourse, type Opening, requireOpen, toCourse } from '../courses/course-row.ts'
 import { ProblemError } from '../problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { requirePast } from '../progress/progress-setting.ts'
@@ -107,10 +107,10 @@ function unweighted(itemId: string) {
 }
 
 /** An enrolment that it completed stays completed. */
-export async function deleteGrade(call: Writing, grade: Grade): Promise<void> {
+export async function deleteGrade(call: Writing & Opening, grade: Grade): Promise<void> {
   const { id, learnerId: userId, courseId } = grade
   const row = await findCourse(call.database, courseId)
-  requireNotArchived(row)
+  await requireOpen(call, row)
   const course = toCourse(row)
   const [standing] = await readUserEnrollments(call.database, userId, courseId)
   await call.database.run(sql`delete from grades where id = ${id}`)

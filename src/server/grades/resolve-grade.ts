@@ -1,4 +1,4 @@
-import sql, { empty } from 'sql-template-tag'
+import sql, { empty, join } from 'sql-template-tag'
 import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
@@ -9,7 +9,8 @@ import {
   type CourseRow,
   courseColumns,
   findCourse,
-  requireNotArchived,
+  type Opening,
+  requireOpen,
   toCourse,
 } from '../courses/course-row.ts'
 import type { Database } from '../database/database.ts'
@@ -65,6 +66,7 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly user_status: string
   readonly email: string
   readonly enrollment: string
+  readonly enrollment_id: string
   readonly progress_status: string | null
   readonly percentage: number | null
   readonly last_seen: string
@@ -90,7 +92,7 @@ const maxSources = 10
  * @param guard called with the learner before other checks; may throw
  */
 export async function resolveGrade(
-  call: Asking,
+  call: Asking & Opening,
   input: GradeInput,
   guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
 ): Promise<ResolvedGrade> {
@@ -105,7 +107,10 @@ export async function resolveGrade(
   }
   guard(learner)
   requireNotDeleted(learner, learner.email)
-  requireNotArchived(row)
+  await requireOpen(call, row)
+  if (row.enrollment === 'inactive' && !(await call.isOpened?.(row.enrollment_id))) {
+    throw notEnrolled(learner.email, row.title)
+  }
   if (rows.length > 1) throw severalSources(rows)
   const course = toCourse(row)
   const before = storedIn(row, input)
@@ -123,7 +128,7 @@ export async function resolveGrade(
   }
 }
 
-function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
+function findGradedRows(call: Asking & Opening, input: GradeInput): Promise<GradedRow[]> {
   const { source, itemId } = input
   // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
@@ -138,10 +143,11 @@ function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
           order by n.created_at desc limit 1)`,
       ]
     : [sql`null as item_label, null as item_weight, null as item_maximum, null as has_maxima`, empty]
-  const asLearner = sql`e.role = 'learner' and e.status in ('active', 'completed')`
+  const statuses = ['active', 'completed', ...(call.isOpened ? ['inactive'] : [])]
+  const asLearner = sql`e.role = 'learner' and e.status in (${join(statuses)})`
   return call.database.all<GradedRow>(sql`
     select ${courseColumns}, e.user_id, u.status as user_status, u.email, u.external_id as user_external_id,
-      e.status as enrollment, p.status as progress_status, p.percentage,
+      e.status as enrollment, e.id as enrollment_id, p.status as progress_status, p.percentage,
       coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, p.completed_at,
       cg.percent as course_percent, g.id as grade_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published,
       g.graded_at, g.delivery_id, g.version as grade_version, g.created_at as grade_created_at,
@@ -210,7 +216,7 @@ function severalSources(rows: readonly GradedRow[]): ProblemError {
 
 /** Throws the reason why there is no such enrolment. */
 async function refuse(
-  call: Asking,
+  call: Asking & Opening,
   { learnerId, courseId }: GradeInput,
   guard: (learner: UserRow) => void,
 ): Promise<never> {
@@ -227,7 +233,7 @@ async function refuse(
   ])
   guard(user)
   requireNotDeleted(user, user.email)
-  requireNotArchived(row)
+  await requireOpen(call, row)
   throw notEnrolled(user.email, row.title)
 }
 

@@ -25,6 +25,8 @@ export interface Call<O extends Operation = Operation> {
   readonly change?: BulkChange | undefined
   /** What the items of a batch share; undefined for a single write. */
   readonly batch?: BatchWork | undefined
+  /** Tells whether a plan names this closed record, which it then may write to; undefined without a plan. */
+  readonly isOpened?: ((id: string) => Promise<boolean>) | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
   /** ISO 8601 in UTC. */

@@ -18,7 +18,7 @@ import {
   visibleUsers,
 } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { findCourse, requireNotArchived } from '../courses/course-row.ts'
+import { findCourse, requireOpen } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
@@ -90,7 +90,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   async delete(call) {
     const current = await findVisible(call, call.params.enrollmentId)
     requireVersion(call, current.version)
-    requireNotArchived(await findCourse(call.database, current.courseId))
+    await requireOpen(call, await findCourse(call.database, current.courseId))
     await write(call, current, { ...current, status: 'deleted' })
     return undefined
   },
@@ -118,7 +118,7 @@ async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollmen
   const { course, user, shown } = await requireParents(call, input)
   const { courseId, userId } = shown
   await requireKnown(call, input.userId, user)
-  requireNotArchived(course)
+  await requireOpen(call, course)
   const isFound =
     found && (['courseId', 'userId', 'role'] as const).every((field) => found[field] === input[field])
   const before = isFound ? found.row : await findRow(database, courseId, userId, input.role)
@@ -167,7 +167,7 @@ async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
     const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
-  requireNotArchived(course)
+  await requireOpen(call, course)
   if (current.status === 'deleted' && input.status !== 'deleted') requireNotDeleted(user, input.userId)
   return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
 }

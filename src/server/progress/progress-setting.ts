@@ -11,7 +11,7 @@ import {
   readUserEnrollments,
   type Standing,
 } from '../counters/counted-enrollment.ts'
-import { type CourseRow, courseColumns, requireNotArchived, toCourse } from '../courses/course-row.ts'
+import { type CourseRow, courseColumns, requireOpen, toCourse } from '../courses/course-row.ts'
 import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
@@ -19,7 +19,7 @@ import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
 
 export type ProgressCall = Writing &
-  Pick<Call, 'lenient'> & {
+  Pick<Call, 'lenient' | 'isOpened'> & {
     readonly principal: Writing['principal'] & Pick<Call['principal'], 'role' | 'sees'>
   }
 
@@ -41,7 +41,8 @@ export async function setProgress(
     requireTrackableCourse(call, reference),
     readStanding(database, learner.id, reference),
   ])
-  if (learner.status !== 'active') {
+  const isKept = learner.status === 'suspended' && (await call.isOpened?.(learner.id))
+  if (learner.status !== 'active' && !isKept) {
     throw new ProblemError('user_inactive', `User ${learner.email} is ${learner.status}.`)
   }
   const enrolled = await requireEnrolled(call, learner, course, standing)
@@ -156,8 +157,8 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
     throw parentNotFound('#/courseId', 'course', reference)
   }
-  requireNotArchived(course)
-  if (course.progressTracking.enabled) return course
+  await requireOpen(call, course)
+  if (course.progressTracking.enabled || (await call.isOpened?.(course.id))) return course
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
@@ -206,6 +207,9 @@ async function requireEnrolled(
     (await database.one<{ id: string }>(sql`
       select id from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)) ??
     {}
+  if (id !== undefined && before.enrollment === 'inactive' && (await call.isOpened?.(id))) {
+    return { before, now: before, progress, changes: [] }
+  }
   throw new ProblemError(
     'enrollment_inactive',
     `The enrolment of ${learner.email} in course ${course.title} is ${before.enrollment}; set the status of ${id} to active first.`,

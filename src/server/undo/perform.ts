@@ -35,6 +35,8 @@ export interface Input<O extends Operation = Operation> {
   readonly body?: unknown
   /** Id of a record that is created again. */
   readonly id?: string
+  /** Result of the route's `prepare`, if that was called before the transaction. */
+  readonly prepared?: unknown
 }
 
 /** Calls an operation with the rights of a call, in its transaction. Throws ProblemError, such as 403. */
@@ -42,7 +44,7 @@ export type Perform = <O extends Operation>(operation: O, input?: Input<O>) => P
 
 /** Returns what calls operations in the transaction of this call. */
 export function performer(call: Call): Perform {
-  return async <O extends Operation>(operation: O, { params, query, body, id }: Input<O> = {}) => {
+  return async <O extends Operation>(operation: O, { params, query, body, id, ...given }: Input<O> = {}) => {
     const route = routes.get(operation)
     if (!route) throw notFound('operation', operation.id)
     const { principal, database } = call
@@ -58,7 +60,7 @@ export function performer(call: Call): Perform {
       preconditions: unconditional,
       newId: (prefix) => (id?.startsWith(`${prefix}_`) ? id : call.newId(prefix)),
     }
-    const prepared = await route.prepare?.(asked)
+    const prepared = 'prepared' in given ? given.prepared : await route.prepare?.(asked)
     const work = async () => {
       const answer = await route.handle({ ...asked, prepared })
       // The compiler checks in `routesOf` that a handler answers what its operation declares.

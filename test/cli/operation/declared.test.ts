@@ -145,6 +145,8 @@ describe('the commands', () => {
       // Commands that change many records begin and end a change.
       ...['changes.list', 'changes.create', 'changes.get', 'changes.end', 'changes.records'],
       ...['undo.plan', 'undo.carryOut'],
+      // An apply keeps its writes on the server, tries them, and carries them out.
+      ...['plans.create', 'plans.get', 'plans.addSteps', 'plans.carryOut', 'plans.delete'],
       // Each apply takes the lease, and releases it.
       ...['leases.take', 'leases.release'],
     ])

@@ -221,7 +221,8 @@ describe('an apply', () => {
       '  - {courseId: GEO-1, learnerId: grace, completionPercentage: 5, lastAccessed: 2099-01-01}',
     ]
     put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user, ...course, ...steps)
-    const { code, annotations, summary } = await step('apply academy.yaml --yes')
+    expect((await step('apply academy.yaml --yes')).summary).toContain('| 0 | 0 | 0 | 1 | 1 |\n')
+    const { code, annotations, summary } = await step('apply academy.yaml --yes --skip-invalid')
     expect(code).toBe(8)
     expect(annotations).toEqual([
       expect.stringMatching(

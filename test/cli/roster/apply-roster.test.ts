@@ -313,7 +313,11 @@ describe('what goes wrong', () => {
   }, async ({ local }) => {
     await ran(local, 'users create --email eve@school.example --username bob')
     put(local, 'school', oneRoster(smallSchool))
-    const { stdout, stderr } = await ran(local, 'roster apply school --yes --report r.json', 8)
+    const refused = await ran(local, 'roster apply school --yes', 8)
+    expect(refused.stdout).toContain('users: 0 of 3 equal: 3 missing\n')
+    expect(refused.stderr).toContain('3 changes refused; nothing was changed')
+    const line = 'roster apply school --yes --skip-invalid --report r.json'
+    const { stdout, stderr } = await ran(local, line, 8)
     expect(stdout).toContain('users: 2 of 3 equal: 1 missing\n')
     expect(stdout).toContain('enrollments: 2 of 4 equal: 2 missing\n')
     expect(stderr).toContain('users.csv:3: user ext:bob: ')

@@ -98,6 +98,8 @@ const leftOut: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   row_changes: {
     'commit_order item kind id user_id course_id changed_at': 'says which rows changed, without content',
   },
+  plans: { 'id user_id command source change_id steps characters done created_at': 'deleted after a day' },
+  plan_steps: { 'plan_id step noun action record_id version record secret': 'deleted after a day' },
   change_counts: { 'change_id action slot total': 'counts actions of a change that is shown' },
 }
 

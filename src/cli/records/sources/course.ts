@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { CourseStatus } from '../../../contract/courses.ts'
+import { longestRising } from '../../../contract/lesson-places.ts'
+import { moduleNamed, moduleNames } from '../../../contract/module-names.ts'
 import { Reference } from '../../../contract/values.ts'
 import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
 import { withDays } from '../../dataset/days.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
-import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
 import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { withoutDefaults } from '../compare.ts'
-import { longestRising } from '../lessons.ts'
 
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
 const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields

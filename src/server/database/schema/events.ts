@@ -171,6 +171,46 @@ export const changeCounts: Table = {
   references: [{ from: 'change_id', to: 'changes (id)', cascade: true }],
 }
 
+/** Plans, until they are carried out: `done` steps are. */
+export const plans: Table = {
+  name: 'plans',
+  columns: {
+    id: text,
+    user_id: text,
+    command: text,
+    source: orNull(text),
+    change_id: orNull(text),
+    steps: integer,
+    characters: integer,
+    done: integer,
+    created_at: text,
+  },
+  key: 'id',
+  references: [{ from: 'user_id', to: 'users (id)', cascade: true }],
+  indexes: ['create index plans_by_user on plans (user_id, created_at)'],
+}
+
+/** Steps of plans. `record_id` is that of the record, once it is there; `secret` the hash of a new password. */
+export const planSteps: Table = {
+  name: 'plan_steps',
+  columns: {
+    plan_id: text,
+    step: integer,
+    noun: text,
+    action: text,
+    record_id: orNull(text),
+    version: orNull(integer),
+    record: text,
+    secret: orNull(text),
+  },
+  key: 'plan_id, step',
+  inKeyOrder: true,
+  references: [{ from: 'plan_id', to: 'plans (id)', cascade: true }],
+  indexes: [
+    'create index plan_steps_by_record on plan_steps (record_id, plan_id) where record_id is not null',
+  ],
+}
+
 /**
  * Changes of the rows that analysts read, in the order of their commits; of several in one transaction, `item` tells them
  * apart. `id` is that of the record, and for progress its version. `changed_at` is in milliseconds since 1970.
@@ -198,5 +238,7 @@ export const eventTables: readonly Table[] = [
   auditEntries,
   changes,
   changeCounts,
+  plans,
+  planSteps,
   rowChanges,
 ]

@@ -11,7 +11,15 @@ import {
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
-import { changeCounts, changes, rowChanges, webhookEndpoints, webhookSubscriptions } from './events.ts'
+import {
+  changeCounts,
+  changes,
+  planSteps,
+  plans,
+  rowChanges,
+  webhookEndpoints,
+  webhookSubscriptions,
+} from './events.ts'
 import { groupTables } from './groups.ts'
 import { lineItemTables } from './learning.ts'
 import { clientTokens } from './oauth.ts'
@@ -26,7 +34,7 @@ export interface SchemaStep {
   readonly run: (database: Database) => Promise<void>
 }
 
-export const schemaVersion = 27
+export const schemaVersion = 28
 
 /** The first creates an academy, the others upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
@@ -35,6 +43,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
     { from: 25, to: 26, run: (database) => upgradeFrom25(database, context) },
     { from: 26, to: 27, run: (database) => upgradeFrom26(database, context) },
+    { from: 27, to: 28, run: (database) => addTables(database, [plans, planSteps]) },
   ]
 }
 

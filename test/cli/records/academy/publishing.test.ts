@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
-import { test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { expect } from 'vitest'
+import { test } from '../../../helpers/cli.ts'
 import { resultOf } from '../../../helpers/result.ts'
 
 const lesson = { title: 'Ebb', externalId: 'ebb' }
@@ -17,35 +17,24 @@ const school = (status: string, lessons: readonly object[]) =>
   })
 
 for (const status of ['published', 'archived']) {
-  test(`a course that is declared as ${status} is published after its lessons are written`, async ({
-    academy,
+  test(`a course that is declared as ${status} gets its lessons and the progress in it`, async ({
+    local,
   }) => {
-    const { key, get } = await academy.person('admin')
-    const transport = transportTo(academy)
-    const seen: string[] = []
-    const cli = testCli({
-      transport: async (request) => {
-        const isLesson = request.method === 'POST' && request.url.endsWith('/v1/lessons')
-        if (isLesson) seen.push((await get('/v1/courses/ext:sea')).body.status)
-        return transport(request)
-      },
-    })
-    onTestFinished(() => cli.remove())
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-    writeFileSync(join(cli.cwd, 'academy.json'), school(status, [lesson, { title: 'Flow' }]))
-    const ran = await cli.run('apply --yes', { env })
-    expect(ran, ran.stderr).toMatchObject({ code: 0 })
-    expect(seen).toEqual(['draft', 'draft'])
-    expect((await get('/v1/courses/ext:sea')).body.status).toBe(status)
-    expect(await cli.run('diff', { env })).toMatchObject({ code: 0 })
+    writeFileSync(join(local.cwd, 'academy.json'), school(status, [lesson, { title: 'Flow' }]))
+    expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
+    expect(await local.run('diff')).toMatchObject({ code: 0 })
+    expect((await resultOf(local, 'courses get ext:sea')).status).toBe(status)
+    writeFileSync(join(local.cwd, 'academy.json'), school(status, [{ ...lesson, title: 'Tide' }]))
+    expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
+    expect((await resultOf(local, 'lessons get ext:ebb')).title).toBe('Tide')
   })
 }
 
-test('a course of which a lesson is refused stays a draft until it is applied again', async ({ local }) => {
+test('a course of which a lesson is refused is not created until it is applied again', async ({ local }) => {
   await local.run('courses create --title Sky --external-id sky')
   await local.run('lessons create --course ext:sky --title Taken --external-id ebb')
-  // A deleted lesson of another course keeps its external id.
-  await local.run('lessons delete ext:ebb --yes')
+  // A deleted lesson of a deleted course keeps its external id.
+  await local.run('courses delete ext:sky --yes --force')
   const write = (externalId: string) => {
     const lessons = [{ title: 'Ebb', externalId }, { title: 'Flow' }]
     const courses = [{ externalId: 'sea', title: 'Sea', status: 'published', lessons }]
@@ -53,7 +42,7 @@ test('a course of which a lesson is refused stays a draft until it is applied ag
   }
   write('ebb')
   expect(await local.run('apply --yes')).toMatchObject({ code: 8 })
-  expect((await resultOf(local, 'courses get ext:sea')).status).toBe('draft')
+  expect((await local.run('courses get ext:sea')).stderr).toContain('not found')
   write('other')
   expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
   expect((await resultOf(local, 'courses get ext:sea')).status).toBe('published')

@@ -1,0 +1,330 @@
+import sql, { empty, join, raw } from 'sql-template-tag'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import type { BatchResult } from '../../contract/batch.ts'
+import { maxPlannedWrites } from '../../contract/constants.ts'
+import { contract } from '../../contract/index.ts'
+import { contentWithKnownIds, withKnownIds } from '../../contract/known-ids.ts'
+import { movesIn } from '../../contract/lesson-places.ts'
+import { lessons } from '../../contract/lessons.ts'
+import { moduleNamed } from '../../contract/module-names.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { PlannedNoun, PlannedStep, RefusedStep } from '../../contract/plans.ts'
+import { visibleCourses } from '../access/sight.ts'
+import { findCourse, toCourse } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
+import { resolve } from '../database/reference.ts'
+import type { Call } from '../http/handler.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
+import { type Input, type Perform, performer } from '../undo/perform.ts'
+import { kindOf, type RecordKind } from '../undo/record-kinds.ts'
+
+/** A plan of which the first `done` steps are carried out. */
+interface Begun {
+  readonly id: string
+  readonly done: number
+}
+
+interface StepRow extends Row {
+  readonly step: number
+  readonly noun: PlannedNoun
+  readonly action: PlannedStep['action']
+  readonly record_id: string | null
+  readonly record: string
+  /** JSON of the hash of a new password. */
+  readonly secret: string | null
+}
+
+interface Carried {
+  /** Number of steps that are done now. */
+  readonly done: number
+  readonly refused: readonly RefusedStep[]
+  /** Numbers of the steps that restored a record. */
+  readonly restored: readonly number[]
+  /** Ids of the records that were created or changed. */
+  readonly ids: readonly string[]
+}
+
+const { users, terms, groups, enrollments, grades, progress } = contract
+
+/** Operations that create many records at once. */
+const batches: Partial<Record<PlannedNoun, Operation>> = {
+  ...{ term: terms.batch, user: users.batch, group: groups.batch, membership: groups.batchMembers },
+  ...{ enrollment: enrollments.batch, progress: progress.batch, grade: grades.batch },
+}
+const maxBatch = 1000
+
+/**
+ * Carries out the next steps of a plan in the transaction of a call. Closed records that the plan names take writes: it
+ * may add a lesson to a course that it archives.
+ */
+export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
+  const { database } = call
+  const rows = await database.all<StepRow>(sql`
+    select step, noun, action, record_id, record, secret from plan_steps
+    where plan_id = ${plan.id} and step >= ${plan.done} order by step limit ${maxPlannedWrites}`)
+  await requireVersions(call, plan, plan.done + rows.length)
+  const perform = performer({ ...call, isOpened: (id) => isNamed(call, plan, id) })
+  const refused: RefusedStep[] = []
+  const ids: string[] = []
+  const restored = new Map<string, number>()
+
+  /** Performs one step; a refusal is noted. */
+  const attempt = async ({ step }: StepRow, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      refused.push(refusalOf(step, error))
+    }
+  }
+
+  for (const run of runsOf(rows)) {
+    const [{ noun, action }] = run
+    const batch = batches[noun]
+    const kind = kindOf(noun)
+    if (action === 'create' && batch) {
+      const { results } = await createMany(perform, batch, run)
+      for (const { index, status, id, code = '', detail = '', errors = [] } of results) {
+        const row = run[index]
+        if (!row) continue
+        const faults = errors.map(({ pointer, detail }) => ({ pointer, detail }))
+        if (status >= 400) refused.push({ step: row.step, code, message: detail, errors: faults })
+        else if (id !== undefined) {
+          if (code === '') ids.push(id)
+          if (isClosed(row)) await nameRecord(row, id)
+        }
+      }
+      continue
+    }
+    if (!kind || action === 'keep') continue
+    for (const row of run) {
+      if (action === 'place') await attempt(row, () => placeLessons(call, perform, plan, row))
+      else if (action === 'delete') await attempt(row, () => remove(perform, kind, row))
+      else if (action === 'update') {
+        await attempt(row, () => update(call, perform, kind, row))
+        if (refused.at(-1)?.step !== row.step) ids.push(String(row.record_id))
+      } else await attempt(row, () => create(row, kind))
+    }
+  }
+  return { done: plan.done + rows.length, refused, restored: [...restored.values()], ids }
+
+  /** Creates a record, or restores and changes the deleted one that has its name. */
+  async function create(row: StepRow, kind: RecordKind): Promise<void> {
+    const body = await bodyOf(call, row)
+    let id: string
+    try {
+      id = idIn(await perform(kind.create, { body }))
+    } catch (error) {
+      const taken = takenIn(error)
+      if (!taken) throw error
+      const isBack = taken.isDeleted
+        ? await isRestored(perform, kind, taken.id)
+        : row.noun === 'lesson' && (await cameWithCourse(taken.id))
+      if (!isBack) throw error
+      id = taken.id
+      restored.set(id, row.step)
+      await nameRecord(row, id)
+      const params = kind.params({ id })
+      const shown = kind.get && (await perform(kind.get, { params }))
+      await perform(kind.update ?? kind.create, { params, body: withIdsOf(shown, body) })
+    }
+    await nameRecord(row, id)
+    ids.push(id)
+
+    /** True for a lesson whose course the plan has restored. */
+    async function cameWithCourse(lessonId: string): Promise<boolean> {
+      const step = await database.one(sql`
+        select 1 from lessons l join plan_steps p on p.record_id = l.course_id
+        where l.id = ${lessonId} and p.plan_id = ${plan.id} and p.noun = 'course' and p.action = 'create' limit 1`)
+      return step !== undefined
+    }
+  }
+
+  async function nameRecord({ step }: StepRow, id: string): Promise<void> {
+    await database.run(
+      sql`update plan_steps set record_id = ${id} where plan_id = ${plan.id} and step = ${step}`,
+    )
+  }
+}
+
+/** True for a new record whose status refuses writes to what belongs to it. */
+function isClosed({ record }: StepRow): boolean {
+  return ['suspended', 'inactive'].includes(String((JSON.parse(record) as JsonObject)['status']))
+}
+
+/** Splits steps where the noun or the action changes. */
+function runsOf(rows: readonly StepRow[]): [StepRow, ...StepRow[]][] {
+  const runs: [StepRow, ...StepRow[]][] = []
+  for (const row of rows) {
+    const run = runs.at(-1)
+    if (run?.[0].noun === row.noun && run[0].action === row.action && run.length < maxBatch) run.push(row)
+    else runs.push([row])
+  }
+  return runs
+}
+
+/** Tables with versions. */
+const tables: readonly (readonly [PlannedNoun, string])[] = [
+  ...([
+    ['term', 'terms'],
+    ['user', 'users'],
+    ['course', 'courses'],
+    ['group', 'groups'],
+  ] as const),
+  ...([
+    ['lesson', 'lessons'],
+    ['enrollment', 'enrollments'],
+    ['grade', 'grades'],
+  ] as const),
+]
+/** Maximum changed records that a refusal names. */
+const maxNamed = 20
+
+/**
+ * Throws 409 `plan_outdated` unless the records have the versions that the plan was made from. Before the first step all are
+ * compared; later those of the next steps, but for lessons, which the plan itself has moved.
+ */
+async function requireVersions({ database }: Call, { id, done }: Begun, end: number): Promise<void> {
+  const changed: string[] = []
+  for (const [noun, table] of tables) {
+    if (done > 0 && noun === 'lesson') continue
+    const next = done > 0 ? sql`and p.step >= ${done} and p.step < ${end}` : empty
+    const rows = await database.all<Row & { record_id: string }>(sql`
+      select p.record_id from plan_steps p left join ${raw(table)} t on t.id = p.record_id
+      where p.plan_id = ${id} ${next} and p.noun = ${noun} and p.version is not null
+        and (t.version is null or t.version <> p.version)
+      order by p.step limit ${maxNamed}`)
+    changed.push(...rows.map((row) => `${noun} ${row.record_id}`))
+  }
+  if (changed.length === 0) return
+  const named = `${changed.slice(0, maxNamed).join(', ')}${changed.length >= maxNamed ? ' and others' : ''}`
+  const detail = `The academy has changed since the plan was made: ${named}. Nothing was done.`
+  throw new ProblemError('plan_outdated', detail)
+}
+
+/** True for a record of the plan. */
+async function isNamed({ database }: Call, { id: planId }: Begun, id: string): Promise<boolean> {
+  const step = await database.one(sql`
+    select 1 from plan_steps where record_id = ${id} and plan_id = ${planId} limit 1`)
+  return step !== undefined
+}
+
+function refusalOf(step: number, { code, message, errors = [] }: ProblemError): RefusedStep {
+  const faults = errors.map(({ pointer, parameter, detail }) => ({
+    pointer: pointer ?? `#/${parameter ?? ''}`,
+    detail,
+  }))
+  return { step, code, message, errors: faults }
+}
+
+async function createMany(perform: Perform, batch: Operation, run: readonly StepRow[]): Promise<BatchResult> {
+  const items = run.map(({ record }) => JSON.parse(record) as JsonObject)
+  const prepared = batch === users.batch && { prepared: run.map(({ secret }) => hashIn(secret)) }
+  return perform(batch, { body: { items, onExists: 'update' }, ...prepared }) as Promise<BatchResult>
+}
+
+function hashIn(secret: string | null): unknown {
+  return secret === null ? undefined : JSON.parse(secret)
+}
+
+async function update(call: Call, perform: Perform, kind: RecordKind, row: StepRow): Promise<void> {
+  const input: Input = { params: kind.params({ id: row.record_id }), body: await bodyOf(call, row) }
+  const prepared = row.noun === 'user' && { prepared: hashIn(row.secret) }
+  await perform(kind.update ?? kind.create, { ...input, ...prepared })
+}
+
+async function remove(perform: Perform, kind: RecordKind, { record_id: id, record }: StepRow): Promise<void> {
+  try {
+    await perform(kind.delete, { params: kind.params({ ...JSON.parse(record), id }) })
+  } catch (error) {
+    // It went with another one, as a member with a group.
+    if (!(error instanceof ProblemError) || error.status !== 404) throw error
+  }
+}
+
+/** Returns what an operation takes: the module of a lesson is named by its title, since the plan may make it. */
+async function bodyOf(call: Call, { noun, record }: StepRow): Promise<JsonObject> {
+  const { module, ...body } = JSON.parse(record) as JsonObject
+  if (noun !== 'lesson' || module === undefined) return { ...body, ...(module !== undefined && { module }) }
+  if (module === null) return { ...body, moduleId: null }
+  const { modules } = toCourse(await findCourse(call.database, await courseIdOf(call, body)))
+  const place = moduleNamed(modules, String(module))
+  const found = place === null ? undefined : modules[place]
+  if (found) return { ...body, moduleId: found.id }
+  const title = JSON.stringify(module)
+  const detail =
+    place === null
+      ? `is ambiguous: several modules of ${body['courseId']} have the title ${title}; use the number of its place`
+      : `is not a module of ${body['courseId']}: ${title}`
+  throw invalid([{ pointer: '#/module', code: 'unknown_module', detail }])
+}
+
+async function courseIdOf(call: Call, { courseId }: JsonObject): Promise<string> {
+  const id = await resolve(call.database, 'courses', String(courseId), visibleCourses(call))
+  if (!id) throw parentNotFound('#/courseId', 'course', String(courseId))
+  return id
+}
+
+function idIn(shown: unknown): string {
+  return isJsonObject(shown) ? String(shown['id']) : ''
+}
+
+/** Returns the record that has the name of a new one; undefined for another error. */
+function takenIn(error: unknown): { readonly id: string; readonly isDeleted: boolean } | undefined {
+  if (!(error instanceof ProblemError) || error.code !== 'duplicate') return undefined
+  const { id, existingStatus } = error.members
+  return typeof id === 'string' ? { id, isDeleted: existingStatus === 'deleted' } : undefined
+}
+
+/** Returns a body with the ids of the modules and the content that are there, so that references to them survive. */
+function withIdsOf(shown: unknown, body: JsonObject): JsonObject {
+  if (!isJsonObject(shown)) return body
+  const { modules } = body
+  return {
+    ...body,
+    ...(modules !== undefined && { modules: withKnownIds(modules, shown['modules'], ({ title }) => title) }),
+    ...contentWithKnownIds(body, shown),
+  }
+}
+
+/** Takes a record from the trash; false for a kind without one. */
+async function isRestored(perform: Perform, { restore }: RecordKind, id: string): Promise<boolean> {
+  const parameter = restore && /\{(\w+)\}/.exec(restore.path)?.[1]
+  if (!restore || !parameter) return false
+  await perform(restore, { params: { [parameter]: id } })
+  return true
+}
+
+/** A lesson at its place: an existing one, or one that a step of the plan has created. */
+interface Place {
+  readonly id?: string
+  readonly step?: number
+  readonly order: number
+}
+
+/** Moves the lessons of a course to their places; others stay behind their predecessor. */
+async function placeLessons(call: Call, perform: Perform, plan: Begun, { record }: StepRow): Promise<void> {
+  const { courseId, places } = JSON.parse(record) as { courseId: unknown; places: readonly Place[] }
+  const id = await courseIdOf(call, { courseId })
+  const there = await call.database.all<Row & { id: string; order: number }>(sql`
+    select id, position as "order" from lessons where course_id = ${id} order by position`)
+  const steps = places.flatMap(({ step }) => step ?? [])
+  const made =
+    steps.length === 0
+      ? []
+      : await call.database.all<Row & { step: number; record_id: string | null }>(sql`
+          select step, record_id from plan_steps where plan_id = ${plan.id} and step in (${join(steps)})`)
+  const ids = new Map(made.map((row) => [row.step, row.record_id]))
+  const placed = places.map(({ id: known, step = -1, order }) => ({
+    id: known ?? ids.get(step) ?? undefined,
+    order,
+  }))
+  const isThere = new Set<unknown>(there.map((lesson) => lesson.id))
+  const moves = movesIn(
+    placed.filter((place) => isThere.has(place.id)),
+    there,
+  )
+  for (const { id: lessonId, number: order } of moves) {
+    await perform(lessons.update, { params: { lessonId }, body: { order } })
+  }
+}
