@@ -161,19 +161,39 @@ function withoutSecret(
 
 /** Carries out the next steps of a plan in the transaction of the call, or says what would be refused. */
 async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome> {
+  const plan = await requirePlan(call, call.params.planId)
+  try {
+    const outcome = await attempt(call, plan, withoutSavepoints(call.database))
+    if (outcome.refused.length === 0) return outcome
+  } catch (error) {
+    if (error instanceof ProblemError) throw error
+    // Without savepoints a failed statement may have ended the transaction.
+  }
+  return attempt(call, plan, call.database)
+}
+
+/**
+ * Returns a transaction that takes nothing back by itself: a savepoint for each record would cost more than its write, and is needed
+ * only if one is refused.
+ */
+function withoutSavepoints(database: Transaction): Transaction {
+  return Object.create(database, { savepoint: { value: (work: () => unknown) => work() } }) as Transaction
+}
+
+/** Thrown to take back what was tried. */
+const takenBack = new Error('taken back')
+
+/** @param inside the transaction that the steps are carried out in */
+async function attempt(
+  call: Call<typeof plans.carryOut>,
+  plan: PlanRow,
+  inside: Transaction,
+): Promise<PlanOutcome> {
   const { isTrial, skipsRefused } = bodyOf(call)
   const { database, now, principal } = call
-  const plan = await requirePlan(call, call.params.planId)
   const id = plan.change_id ?? call.newId('chg')
   const change = { id, counts: new Map() }
-  let outcome: PlanOutcome = {
-    change: null,
-    isComplete: false,
-    done: plan.done,
-    refused: [],
-    restored: [],
-    ids: [],
-  }
+  let outcome: PlanOutcome | undefined
   try {
     await database.savepoint(async () => {
       if (plan.change_id === null) {
@@ -181,17 +201,16 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
           insert into changes (id, user_id, command, source, undoes, state, created_at)
           values (${id}, ${principal.userId}, ${plan.command}, ${plan.source}, null, 'running', ${now})`)
       }
-      const { refused, restored, ids, done } = await carryOutSteps({ ...call, change }, plan)
+      const carried = await carryOutSteps({ ...call, database: inside, change }, plan)
+      const { refused, restored, ids, done } = carried
       const isComplete = done === plan.steps
-      outcome = {
-        change: id,
-        isComplete,
-        done,
-        refused: [...refused],
-        restored: [...restored],
-        ids: [...ids],
-      }
-      if (isTrial || (refused.length > 0 && !skipsRefused)) throw notDone
+      const isStopped = refused.length > 0 && (!skipsRefused || inside !== database)
+      const lists = { refused: [...refused], restored: [...restored], ids: [...ids] }
+      outcome =
+        isTrial || isStopped
+          ? { change: plan.change_id, isComplete: false, done: plan.done, ...lists }
+          : { change: id, isComplete, done, ...lists }
+      if (isTrial || isStopped) throw takenBack
       storeCounts(call, change)
       const state = isComplete ? (refused.length > 0 ? 'partial' : 'completed') : 'running'
       await database.run(sql`
@@ -202,11 +221,8 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
       } else await database.run(sql`update plans set done = ${done}, change_id = ${id} where id = ${plan.id}`)
     })
   } catch (error) {
-    if (error !== notDone) throw error
-    return { ...outcome, change: plan.change_id, isComplete: false, done: plan.done }
+    if (error !== takenBack || !outcome) throw error
   }
+  if (!outcome) throw new TypeError('a plan has no outcome')
   return outcome
 }
-
-/** Thrown to take back what was tried. */
-const notDone = new Error('not done')
