@@ -7,14 +7,14 @@ import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { createWriteNotes } from '../operation/write-notes.ts'
 import { createFindingList, reportToWorkflow } from '../output/github.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { writeStderr } from '../terminal/io.ts'
 import { whileApplying } from './apply-lock.ts'
-import { requireFree, requireOwnLessons } from './course-conflicts.ts'
+import { whereAllowed } from './carry-out.ts'
+import { requireOwnLessons } from './course-conflicts.ts'
 import {
   type CoursePlan,
   isEmpty,
@@ -25,16 +25,12 @@ import {
   planFindings,
   planLines,
 } from './course-plan.ts'
-import { openWriting, sourceOf, type Writing } from './execute.ts'
-import { restoreLessons } from './restore-deleted.ts'
+import { openWriting, sourceOf } from './execute.ts'
 import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
-import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
+import { changedSince, type StagedCourses, stageCourses } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'
 import { readLessons, type ShownCourse, withTermKey } from './sources/shown-course.ts'
 import { weightNotes } from './weight-notes.ts'
-
-/** Maximum number of requests at once. */
-const maxRequests = 8
 
 /** Options for applying course files. */
 interface ApplyOptions {
@@ -129,7 +125,6 @@ async function planAll(
   await requireLearnctl(context.session, caller, 'comparing course files', signal)
   const plans: CoursePlan[] = []
   for (const records of wanted) plans.push(await planOf(context, caller, records, prune))
-  await requireFree({ caller, signal }, plans)
   await requireOwnLessons({ caller, signal }, plans)
   return plans
 }
@@ -162,10 +157,7 @@ async function applyAll(
   { wanted, files, prune, planOut, requireSame }: Wanted,
 ): Promise<void> {
   const { io, session, settings, output } = context
-  const writing = await openWriting(context, maxRequests, {
-    command: 'courses apply',
-    source: sourceOf(files),
-  })
+  const writing = await openWriting(context)
   const { caller } = writing
   const plans = await planAll(context, caller, wanted, prune)
   requireSame?.(plans)
@@ -177,40 +169,48 @@ async function applyAll(
     const counts = `${pluralise(changed.length, 'course')}, ${pluralise(lessons, 'lesson change')}`
     return output.done(`Saved the plan to ${planOut}: ${counts}`)
   }
-  if (settings.dryRun.value) return printPlans(context, plans)
-  if (!settings.quiet.value && !plans.every(isEmpty)) await writeStderr(io, linesOf(plans))
-  await noteKept(output, plans)
-  await confirmDeletion(context, plans)
-  let refused = 0
-  for (const [index, plan] of plans.entries()) {
-    const records = wanted[index]
-    const restored = records ? await restoreDeleted(writing, plan) : 0
-    if (!records || restored === 0) {
-      refused += await applyPlan(context, writing, plan)
-      continue
-    }
-    const lessons = pluralise(restored, 'deleted lesson')
-    await output.note(`Restored ${lessons} of course ${thingName(plan.record)}`)
-    refused += await applyPlan(context, writing, await planOf(context, caller, records, prune))
+  const change = { command: 'courses apply', source: sourceOf(files) }
+  const isChanged = !plans.every(isEmpty)
+  if (settings.dryRun.value) {
+    await printPlans(context, plans)
+    if (isChanged) await noteTrial(context, () => stageCourses(writing, change, plans))
+    return
   }
+  if (!settings.quiet.value && isChanged) await writeStderr(io, linesOf(plans))
+  await noteKept(output, plans)
+  const ids = isChanged ? await sendAll(context, await stageCourses(writing, change, plans), plans) : []
+  for (const [index, plan] of plans.entries()) await printApplied(context, plan, ids[index])
   if (isData(settings)) await output.document(plans.map(planData))
-  if (refused > 0) throw new ExitWith('partial')
 }
 
-/**
- * Restores deleted lessons that a plan would create, so that they are updated instead. Returns the number restored;
- * the caller must then plan again.
- */
-async function restoreDeleted(
-  writer: Parameters<typeof restoreLessons>[0],
-  { current, steps }: CoursePlan,
-): Promise<number> {
-  // Lessons of an archived course cannot be restored.
-  if (current === null || current['status'] === 'archived') return 0
-  const ids = steps.flatMap(({ action, record: { externalId } }) =>
-    action === 'create' && typeof externalId === 'string' ? [externalId] : [],
-  )
-  return restoreLessons(writer, current['id'], ids)
+/** Says what would be restored, and drops the writes. Throws a CommandError for what would be refused. */
+async function noteTrial({ output }: Context, stage: () => Promise<StagedCourses>): Promise<void> {
+  const staged = await whereAllowed(stage)
+  if (!staged) return
+  for (const text of await staged.trial()) await output.note(text)
+  await staged.drop()
+}
+
+/** Tries the writes of plans, asks for confirmation of deletions, and sends them. Returns the ids of the courses. */
+async function sendAll(
+  context: Context,
+  staged: StagedCourses,
+  plans: readonly CoursePlan[],
+): Promise<readonly string[]> {
+  try {
+    for (const text of await staged.trial()) await context.output.note(text)
+    await confirmDeletion(context, plans)
+    return (await staged.send()).ids
+  } catch (error) {
+    throw changedSince(error, plans)
+  }
+}
+
+async function printApplied({ output, settings }: Context, plan: CoursePlan, id: unknown): Promise<void> {
+  const name = `course ${thingName(plan.record)}`
+  if (isEmpty(plan)) await output.done(`No changes to ${name}`)
+  else await output.done(`${plan.current ? 'Updated' : 'Created'} ${name}${lessonCounts(plan)}`)
+  if (settings.quiet.value) await output.text(`${escapeHidden(String(plan.current?.['id'] ?? id))}\n`)
 }
 
 async function readAll({ io }: Context, files: readonly string[]): Promise<CourseRecords[]> {
@@ -260,46 +260,14 @@ function consequenceOf({ session }: Context, lessons: number): string {
     : 'The platform may not be able to restore deleted lessons.'
 }
 
-/** Carries out a plan and prints the result. Returns the number of refused lessons. */
-async function applyPlan({ output, settings }: Context, academy: Writing, plan: CoursePlan): Promise<number> {
-  const writing = { ...academy, notes: createWriteNotes() }
-  const name = `course ${thingName(plan.record)}`
-  if (isEmpty(plan)) {
-    await output.done(`No changes to ${name}`)
-    if (settings.quiet.value) await output.text(`${escapeHidden(String(plan.current?.['id']))}\n`)
-    return 0
-  }
-  const sent = nothingSent()
-  try {
-    await sendCourse(writing, plan, sent)
-  } catch (error) {
-    const count = sent.created + sent.updated + sent.deleted
-    const stopped = sent.course
-      ? `Stopped after ${count} of ${pluralise(lessonChanges(plan), 'lesson change')}`
-      : 'Nothing was changed'
-    await output.note(`${stopped} in ${name}; run the same command again to continue`)
-    throw error
-  }
-  for (const text of writing.notes.sentences()) {
-    if (!plan.notes.includes(text)) await output.note(text)
-  }
-  for (const { lesson, message } of sent.refused) {
-    await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
-  }
-  const verb = plan.current ? 'Updated' : 'Created'
-  const rest =
-    sent.refused.length > 0 ? `; ${sent.refused.length} refused, run the same command again to continue` : ''
-  await output.done(`${verb} ${name}${lessonCounts(sent)}${rest}`)
-  if (settings.quiet.value) await output.text(`${escapeHidden(String(sent.course?.['id']))}\n`)
-  return sent.refused.length
-}
-
 function lessonChanges({ steps, prune, absent }: CoursePlan): number {
   return steps.length + (prune ? absent.length : 0)
 }
 
-function lessonCounts({ created, updated, deleted }: SentCourse): string {
-  const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0)
+function lessonCounts({ steps, prune, absent }: CoursePlan): string {
+  const created = steps.filter(({ action }) => action === 'create').length
+  const all = { created, updated: steps.length - created, deleted: prune ? absent.length : 0 }
+  const counts = Object.entries(all).filter(([, count]) => count > 0)
   if (counts.length === 0) return ''
   return `: ${counts.map(([verb, count], index) => (index === 0 ? `${pluralise(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`
 }

@@ -20,8 +20,8 @@ export interface Failure {
 export interface StagedPlan {
   /** Number of writes. */
   readonly size: number
-  /** Returns the actions that would be refused; null where that is not known before. */
-  trial(): Promise<readonly Failure[] | null>
+  /** Says which actions would be refused, and what would be restored; null where that is not known before. */
+  trial(): Promise<Trial | null>
   /** Carries the plan out; without `skipsRefused` nothing of a transaction with a refused action is done. */
   carryOut(how: {
     readonly skipsRefused: boolean
@@ -29,6 +29,12 @@ export interface StagedPlan {
     readonly onDone: (done: number) => Promise<void>
   }): Promise<AppliedPlan>
   drop(): Promise<void>
+}
+
+export interface Trial {
+  readonly failures: readonly Failure[]
+  /** Sentences about records that would be restored. */
+  readonly restored: readonly string[]
 }
 
 export interface AppliedPlan {
@@ -44,14 +50,17 @@ export async function stagePlan(writer: Writer, change: BulkChange, plan: Plan):
     size: writes.length,
     async trial() {
       const outcome = await staged.trial()
-      return outcome && failuresOf(plan, outcome)
+      const restored = outcome?.restored.flatMap((action) =>
+        action ? [restoredNote('Restores', action)] : [],
+      )
+      return outcome && { failures: failuresOf(plan, outcome), restored: restored ?? [] }
     },
     async carryOut({ skipsRefused, onDone }) {
       const outcome = await staged.carryOut({
         skipsRefused,
         onDone,
       })
-      for (const action of outcome.restored) if (action) writer.notes.add(restoredNote(action))
+      for (const action of outcome.restored) if (action) writer.notes.add(restoredNote('Restored', action))
       await writer.printIds?.(outcome.ids)
       const failures = failuresOf(plan, outcome)
       const done = actionsIn(writes.slice(0, outcome.done))
@@ -75,8 +84,8 @@ function failuresOf(plan: Plan, { refused }: CarriedOut<Action | null>): readonl
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
 }
 
-function restoredNote({ dataset, entry }: Action): string {
-  return `Restored from the trash: ${nouns[dataset]} ${thingName(entry?.record ?? {})}`
+function restoredNote(verb: string, { dataset, entry }: Action): string {
+  return `${verb} from the trash: ${nouns[dataset]} ${thingName(entry?.record ?? {})}`
 }
 
 type PlannedWrite = Write<Action | null>

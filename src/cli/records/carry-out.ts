@@ -1,3 +1,4 @@
+import { ApiError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxPlannedWrites } from '../../contract/constants.ts'
@@ -132,6 +133,16 @@ export async function stage<From>(
       // It is deleted after a day anyway.
       await caller.call(calls.plans.delete, { params, signal }).catch(() => {})
     },
+  }
+}
+
+/** Returns the result of a trial; null for a caller who may not write. */
+export async function whereAllowed<Result>(work: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return null
+    throw error
   }
 }
 

@@ -2,18 +2,20 @@ import { NotOfferedError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
+import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
-import { requireOwnLessons } from './course-conflicts.ts'
+import { deletedCourse, requireOwnLessons } from './course-conflicts.ts'
 import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
 import { openWriting, type Writing } from './execute.ts'
-import { nothingSent, sendCourse } from './send-course.ts'
+import { stageCourses } from './send-course.ts'
 import { shiftDueDates, termsOfCopy } from './shift-due-dates.ts'
 import {
   noteHiddenAnswers,
@@ -62,12 +64,10 @@ async function makeCopy(
   options: CopyOptions & { readonly rule: IdRule | null },
 ): Promise<void> {
   const { io, session, settings, output } = context
-  const { toProfile, status = 'draft' } = options
-  const writing = await openWriting({ session: target, io }, 1, {
-    command: 'courses copy',
-    source: thingName(source.course),
-  })
-  const { caller, notes } = writing
+  const { status = 'draft' } = options
+  const writing = await openWriting({ session: target, io })
+  const { caller } = writing
+  await requireLearnctl(target, caller, 'courses copy', io.signal)
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
   const { course, lessons: original } = await shownRecords(source)
   const term = await termOf(context, writing, course, options)
@@ -112,34 +112,23 @@ async function makeCopy(
     return asData ? output.document(planData(plan)) : output.text(lines.join(''))
   }
 
-  const sent = nothingSent()
-  const progress = () => `${sent.created} of ${pluralise(plan.steps.length, 'lesson')}`
-  const made = () => thingName({ ...record, externalId: record.externalId ?? sent.course?.['id'] })
-  const remove = () =>
-    `learnctl courses delete ${sent.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
-  try {
-    await sendCourse(writing, plan, sent)
-  } catch (error) {
-    if (sent.course) {
-      await output.note(
-        `Copied ${progress()} to course ${made()}; delete the incomplete copy with: ${remove()}`,
-      )
-    }
-    throw error
+  const change = { command: 'courses copy', source: thingName(source.course) }
+  const staged = await stageCourses(writing, change, [plan])
+  if ((await staged.trial()).length > 0) {
+    await staged.drop()
+    throw deletedCourse(String(record.externalId))
   }
-  for (const text of notes.sentences()) await output.note(text)
-  for (const { lesson, message } of sent.refused) {
-    await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
-  }
+  const [courseId = ''] = (await staged.send()).ids
+  const made = thingName({ ...record, externalId: record.externalId ?? courseId })
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
-  const what = sent.refused.length > 0 ? progress() : pluralise(sent.created, 'lesson')
   await output.done(
-    `Copied course ${thingName(source.course)} to course ${made()}${where}, ${status}, with ${what}`,
+    `Copied course ${thingName(source.course)} to course ${made}${where}, ${status}, with ${pluralise(plan.steps.length, 'lesson')}`,
   )
-  if (asData) await output.document(sent.course)
-  else if (settings.quiet.value || !io.stdout.isTTY)
-    await output.text(`${escapeHidden(String(sent.course?.['id']))}\n`)
-  if (sent.refused.length > 0) throw new ExitWith('partial')
+  if (asData) {
+    await output.document(
+      (await caller.call(calls.courses.get, { params: { courseId }, signal: io.signal })).data,
+    )
+  } else if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${escapeHidden(courseId)}\n`)
 }
 
 /** Makes the external id of a copied lesson from that of the original. */

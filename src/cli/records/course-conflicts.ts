@@ -171,23 +171,8 @@ async function courseShown(
   }
 }
 
-/**
- * Throws a CommandError if a course that a plan would create is in the trash and keeps its external id: the user
- * decides whether to restore it with its learner data or to delete it for good.
- */
-export async function requireFree(
-  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
-  plans: readonly CoursePlan[],
-): Promise<void> {
-  const wanted = new Set(plans.flatMap(({ current, record }) => (current ? [] : [record['externalId']])))
-  wanted.delete(null)
-  if (wanted.size === 0) return
-  for await (const { externalId } of deletedRecords(caller, calls.courses.listDeleted, signal)) {
-    if (wanted.has(externalId)) throw deleted(String(externalId))
-  }
-}
-
-function deleted(externalId: string): CommandError {
+/** A course in the trash has the external id of a new one. */
+export function deletedCourse(externalId: string): CommandError {
   const reference = shellWord(`ext:${externalId}`)
   return new CommandError(
     'duplicate',
@@ -195,7 +180,7 @@ function deleted(externalId: string): CommandError {
     `Course ${externalId} was deleted and keeps its external id; nothing was changed`,
     {
       why: [`To delete it for good: learnctl courses delete ${reference} --erase`],
-      hint: `To restore it: learnctl courses restore ${reference}`,
+      hint: 'Give the new course another one: --external-id <id>',
     },
   )
 }

@@ -4,13 +4,11 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { createExecutor, openWriting, type Writing } from './execute.ts'
-import type { Step } from './step.ts'
-import { batchSize } from './write.ts'
+import { openWriting, type Writing } from './execute.ts'
+import { batchSize, createBatcher, writeBatch } from './write.ts'
 
 /** Maximum refusals to list; `-o json` lists all. */
 const maxRefused = 20
@@ -51,28 +49,23 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
   const ids: string[] = []
   const refused: Refused[] = []
   const dataset = await loadDataset('enrollments')
-  const steps = members.map((from): Step<JsonObject> => {
-    return { deed: 'create', dataset, from, record: { ...body, userId: from['userId'] } }
-  })
-  const executor = createExecutor<JsonObject>({
-    ...writing,
-    onExists: 'skip',
-    finish: ({ steps }, outcomes) => {
-      for (const [index, { from }] of steps.entries()) {
-        const outcome = outcomes[index]
-        if (outcome?.kind === 'failed') {
-          const { userId, userEmail } = from
-          refused.push({ userId, userEmail, code: outcome.code, message: outcome.detail })
-          continue
-        }
-        const isNew = outcome?.kind === 'created' || outcome?.kind === 'updated'
-        counts[isNew ? 'enrolled' : 'alreadyEnrolled'] += 1
-        const id = outcome?.id ?? valueAt(outcome?.shown, 'id')
-        if (typeof id === 'string') ids.push(id)
+  const batcher = createBatcher<JsonObject>(batchSize, (member) => member)
+  const enrol = async (some: readonly JsonObject[] | null) => {
+    if (!some || some.length === 0) return
+    const items = some.map(({ userId }) => ({ ...body, userId }))
+    for (const [index, outcome] of (await writeBatch(writing, dataset, items, 'skip')).entries()) {
+      const { userId, userEmail } = some[index] ?? {}
+      if (outcome.kind === 'failed') {
+        refused.push({ userId, userEmail, code: outcome.code, message: outcome.detail })
+        continue
       }
-    },
-  })
-  await executor.run(steps, batchSize)
+      const isNew = outcome.kind === 'created' || outcome.kind === 'updated'
+      counts[isNew ? 'enrolled' : 'alreadyEnrolled'] += 1
+      if (outcome.id !== undefined) ids.push(outcome.id)
+    }
+  }
+  for (const member of members) await enrol(batcher.add(member))
+  await enrol(batcher.rest())
   if (settings.quiet.value) await output.text(ids.map((id) => `${id}\n`).join(''))
   else if (hasChosenForm(settings)) {
     await output.document({

@@ -1,4 +1,3 @@
-import { ApiError } from '../../client/errors.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
@@ -11,7 +10,8 @@ import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { whileApplying } from './apply-lock.ts'
-import { type Failure, type StagedPlan, stagePlan } from './apply-plan.ts'
+import { type Failure, type StagedPlan, stagePlan, type Trial } from './apply-plan.ts'
+import { whereAllowed } from './carry-out.ts'
 import { shownCode } from './check-rows.ts'
 import { nouns, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
@@ -98,8 +98,9 @@ async function planAndApply(
   if (settings.dryRun.value) {
     await printPlan(context, plan)
     await reportPlan(io, title, plan)
-    const failures = await refusedIn(planned)
-    if (failures.length > 0) throw refusedError(failures, 'nothing was changed')
+    const trial = await trialOf(planned)
+    for (const text of trial?.restored ?? []) await output.note(text)
+    if (trial && trial.failures.length > 0) throw refusedError(trial.failures, 'nothing was changed')
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
@@ -115,18 +116,15 @@ async function planAndApply(
   await form.report(context, { planned, failures, done })
 }
 
-/** Returns the actions that would be refused; none if the caller may not write. */
-async function refusedIn({ plan, reader, change }: Planned): Promise<readonly Failure[]> {
-  if (plan.actions.length === 0) return []
-  try {
+/** Tries a plan and drops it; null if the caller may not write, and for one that is too large. */
+async function trialOf({ plan, reader, change }: Planned): Promise<Trial | null> {
+  if (plan.actions.length === 0) return null
+  return whereAllowed(async () => {
     const staged = await stagePlan(reader, change, plan)
-    const failures = await staged.trial()
+    const trial = await staged.trial()
     await staged.drop()
-    return failures ?? []
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return []
-    throw error
-  }
+    return trial
+  })
 }
 
 /** Tries a plan, asks for confirmation, and carries it out: nothing of it if an action is refused, unless that is skipped. */
@@ -136,11 +134,12 @@ async function carryOut(
   staged: StagedPlan,
   skipsRefused: boolean,
 ): Promise<Pick<Applied, 'failures' | 'done'>> {
-  const refused = (await staged.trial()) ?? []
-  if (refused.length > 0 && !skipsRefused) {
+  const trial = await staged.trial()
+  if (trial && trial.failures.length > 0 && !skipsRefused) {
     await staged.drop()
-    return { failures: refused, done: { ...plan, actions: [] } }
+    return { failures: trial.failures, done: { ...plan, actions: [] } }
   }
+  for (const text of trial?.restored ?? []) await context.output.note(text)
   await confirmPlan(context, plan)
   const line = await createProgressLine(context.io, 'changes', staged.size)
   const onDone = (done: number) => line.update(done)
@@ -198,7 +197,7 @@ export async function reportApplied(
   if (settings.output.value !== 'table') {
     await output.document({ ...planDocument(done), failed: failures.map(failureDocument) })
   }
-  await output.done(appliedText(plan, done))
+  if (failures.length === 0 || done.actions.length > 0) await output.done(appliedText(plan, done))
   if (failures.length > 0) throw refusedError(failures, outcomeText(done))
 }
 

@@ -102,15 +102,14 @@ async function sendRows(
   const executor = createExecutor<Row>({
     ...sending,
     put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
-    finish: async ({ steps }, outcomes) => {
+    finish: async (steps, outcomes) => {
       const answers = steps.map(({ from }, index): RowOutcome => {
         const { line } = from
         const outcome = outcomes[index] ?? { kind: 'skipped' }
         if (outcome.kind === 'failed') return rejected(dataset, from, labels, outcome)
         if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
         if (outcome.warning) warned.rows += 1
-        // A put deletes nothing.
-        return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
+        return { line, kind: outcome.kind }
       })
       done.counts = sumOf(done.counts, countsOf(answers))
       done.rejections.push(...answers.filter((answer) => answer.kind === 'failed'))
@@ -136,7 +135,7 @@ async function sendRows(
 function stepFor({ dataset, abilities }: Sending): (row: Row) => Step<Row> {
   return (row) => {
     const lanes = lanesOf(dataset, row, abilities.batch)
-    return { deed: 'put', dataset, from: row, record: row.record, lanes }
+    return { from: row, record: row.record, lanes }
   }
 }
 

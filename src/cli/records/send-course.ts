@@ -1,134 +1,172 @@
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord, courses } from '../dataset/courses.ts'
-import { findShown } from '../dataset/find.ts'
 import { lessons } from '../dataset/lessons.ts'
-import { describeFaults } from '../operation/refused-call.ts'
 import { thingName } from '../operation/thing-name.ts'
+import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { capitalise, pluralise } from '../terminal/format-text.ts'
+import { type CarriedOut, type RefusedWrite, type Staged, stage, type Write } from './carry-out.ts'
 import { withoutDefaults } from './compare.ts'
-import type { CoursePlan, LessonStep } from './course-plan.ts'
-import { createExecutor, type Writing } from './execute.ts'
-import { namesOf } from './sources/shown-course.ts'
-import type { Outcome, Refusal, Step, Unit } from './step.ts'
-import { versionOf } from './write.ts'
+import { type CoursePlan, isEmpty, type LessonStep, lessonName } from './course-plan.ts'
+import { versionOf, type Writer } from './write.ts'
 
-/** Progress of a course plan, updated while its steps are sent. */
-export interface SentCourse {
-  /** Course as the API shows it; null before it is created. */
-  course: JsonObject | null
-  created: number
-  updated: number
-  deleted: number
-  /** Refused lessons with the reason. */
-  readonly refused: { readonly lesson: JsonObject; readonly message: string }[]
+/** A write of a course plan: of the course, or of one of its lessons. */
+interface CourseWrite {
+  readonly plan: CoursePlan
+  /** Null for the course. */
+  readonly lesson: JsonObject | null
 }
 
-/** Initial state. */
-export function nothingSent(): SentCourse {
-  return { course: null, created: 0, updated: 0, deleted: 0, refused: [] }
+/** What became of the plans of courses. */
+export interface SentCourses {
+  /** Ids of the courses, in the order of the plans. */
+  readonly ids: readonly string[]
 }
 
-/**
- * Carries out a plan in phases: the course, its lessons, deletions, then the status, since an archived course takes
- * no changes and learners must not see half a course. Throws what prevents it from continuing; `sent` then has what
- * was sent, and a new plan the rest.
- */
-export async function sendCourse(writing: Writing, plan: CoursePlan, sent: SentCourse): Promise<void> {
-  const { current, status, steps } = plan
-  const removed = plan.prune ? plan.absent : []
-  const hasLessons = steps.length > 0 || removed.length > 0
-  const isChanged = hasLessons || Object.keys(plan.body).length > 0 || status !== 'archived'
-  const isReopened = current?.['status'] === 'archived' && isChanged
-  let course = current ?? (await created())
-  if (isReopened) await update({ status: 'published' }, versionOf(course))
-  const isFinal = !hasLessons && status !== null && status !== course['status']
-  const body = { ...plan.body, ...(isFinal && { status }) }
-  // Reopening the course has checked the version already.
-  const version = isReopened ? undefined : versionOf(course)
-  if (current && Object.keys(body).length > 0) await update(body, version)
-  sent.course = course
+/** The writes of course plans, kept by the server. */
+export interface StagedCourses {
+  /** Returns sentences about records that would be restored. Throws a CommandError that lists what would be refused. */
+  trial(): Promise<readonly string[]>
+  /** Carries all plans out together. Throws a CommandError that lists what was refused. */
+  send(): Promise<SentCourses>
+  drop(): Promise<void>
+}
 
-  const executor = createExecutor<LessonStep | null>({ ...writing, names: namesOf(course), finish })
-  await executor.run(steps.map((step) => lessonStep(step, course['id'])))
-  if (sent.refused.length > 0) return
-  await executor.run(
-    removed.map((lesson) => ({ deed: 'delete', dataset: lessons, from: null, record: {}, current: lesson })),
-  )
-  if (status !== null && course['status'] !== status) await update({ status })
+/** Sends the plans of courses to the server: each course, then its lessons in their order, then deletions. */
+export async function stageCourses(
+  writer: Pick<Writer, 'caller' | 'signal' | 'names'>,
+  change: BulkChange,
+  plans: readonly CoursePlan[],
+): Promise<StagedCourses> {
+  const writes: Write<CourseWrite>[] = []
+  for (const plan of plans) {
+    if (!isEmpty(plan)) writes.push(...(await writesOf(writer, plan, writes.length)))
+  }
+  const staged: Staged<CourseWrite> = await stage(writer, change, writes)
+  return {
+    async trial() {
+      const tried = await staged.trial()
+      if (tried && tried.refused.length > 0) {
+        await staged.drop()
+        throw refusal(tried.refused, 'nothing was changed')
+      }
+      return tried ? restoredTexts(tried) : []
+    },
+    async send() {
+      const outcome = await staged.carryOut({ skipsRefused: false })
+      if (outcome.refused.length > 0) {
+        throw refusal(
+          outcome.refused,
+          outcome.done === 0 ? 'nothing was changed' : 'some changes were made before',
+        )
+      }
+      const shown = writes.filter(({ action }) => action === 'create' || action === 'update')
+      const idOf = (plan: CoursePlan) =>
+        plan.current?.['id'] ??
+        outcome.ids[shown.findIndex(({ from }) => from.plan === plan && from.lesson === null)]
+      return { ids: plans.map((plan) => String(idOf(plan))) }
+    },
+    drop: staged.drop,
+  }
+}
 
-  async function created(): Promise<JsonObject> {
-    const { externalId, ...others } = plan.record
+/** @param first number of the first of these writes in the plan of the server */
+async function writesOf(
+  { names }: Pick<Writer, 'names'>,
+  plan: CoursePlan,
+  first: number,
+): Promise<Write<CourseWrite>[]> {
+  const { current, record, steps } = plan
+  const status = plan.status !== null && plan.status !== current?.['status'] ? { status: plan.status } : {}
+  const from = { plan, lesson: null }
+  const writes: Write<CourseWrite>[] = []
+  if (current === null) {
+    const { externalId, ...others } = record
     const fields = withoutDefaults(CourseRecord.partial(), others)
-    const record = {
+    const made = {
       ...(isJsonObject(fields) && fields),
       ...(externalId !== null && { externalId }),
-      status: hasLessons || status === 'archived' ? 'draft' : status,
+      ...status,
     }
-    const shown = await writeCourse({ deed: 'create', record })
-    // The platform's answer may lack the course.
-    const isWhole = isJsonObject(shown) && shown['id'] !== undefined
-    return isWhole ? shown : required(await findShown(writing.caller, courses, plan.record, writing.signal))
-  }
-
-  async function update(record: JsonObject, version?: number): Promise<void> {
-    await writeCourse({ deed: 'patch', record, current: course, version })
-    // The answer may show only the published interface of the new version.
-    writing.names.forgetCourses()
-    course = required(await writing.names.course(String(course['id'])))
-    sent.course = course
-  }
-
-  /** Sends a write of the course. Returns the answer. */
-  async function writeCourse(step: Pick<Step<null>, 'deed' | 'record' | 'current' | 'version'>) {
-    let answer: unknown
-    const executor = createExecutor<null>({
-      ...writing,
-      finish(_unit, [outcome]) {
-        if (outcome?.kind === 'failed') throw changedSince(outcome.error, step)
-        answer = outcome?.shown
-      },
+    writes.push({ noun: 'course', action: 'create', record: await courses.toBody(made, null, names), from })
+  } else {
+    const body = await courses.toBody({ ...plan.body, ...status }, current, names)
+    const action = Object.keys(body).length > 0 ? 'update' : 'keep'
+    writes.push({
+      noun: 'course',
+      action,
+      id: current['id'],
+      version: versionOf(current),
+      record: body,
+      from,
     })
-    await executor.run([{ ...step, dataset: courses, from: null }])
-    return answer
   }
+  const courseId = current === null ? `step:${first}` : current['id']
+  for (const step of steps) writes.push(await lessonWrite(plan, step, courseId))
+  for (const lesson of plan.prune ? plan.absent : []) {
+    writes.push({ noun: 'lesson', action: 'delete', id: lesson['id'], from: { plan, lesson } })
+  }
+  return writes
 
-  function finish({ steps: [step] }: Unit<LessonStep | null>, [outcome]: readonly Outcome[]): void {
-    const from = step?.from
-    if (outcome?.kind !== 'failed') {
-      sent[from ? (from.action === 'create' ? 'created' : 'updated') : 'deleted'] += 1
-    } else if (from) {
-      sent.refused.push({ lesson: from.record, message: messageOf(outcome) })
-    } else throw outcome.error
+  async function lessonWrite(
+    plan: CoursePlan,
+    { action, current, body, record: lesson }: LessonStep,
+    courseId: unknown,
+  ): Promise<Write<CourseWrite>> {
+    const { module, ...others } = body
+    const named = { ...others, ...(module !== undefined && { module }), courseId }
+    const { module: kept, ...fields } = named as JsonObject
+    const record = {
+      ...(await lessons.toBody(fields, current, names)),
+      ...(kept !== undefined && { module: kept }),
+    }
+    return { noun: 'lesson', action, id: current?.['id'], record, from: { plan, lesson } }
   }
 }
 
-/** Returns the step of a lesson. Those that take a place or a module are sent in order. */
-function lessonStep(from: LessonStep, courseId: unknown): Step<LessonStep> {
-  const { action, current, body } = from
-  const isPlaced = action === 'create' || 'module' in body || 'order' in body
-  const record = isPlaced ? { courseId, ...body } : body
-  return { deed: action, dataset: lessons, from, record, current, lanes: isPlaced ? ['places'] : [] }
+/** Returns a sentence for each course of which something is restored. */
+function restoredTexts({ restored }: CarriedOut<CourseWrite>): string[] {
+  return [...Map.groupBy(restored, ({ plan }) => plan)].map(([{ record }, writes]) => {
+    const count = writes.filter(({ lesson }) => lesson !== null).length
+    const course = `course ${thingName(record)}`
+    if (count < writes.length) return `Restores from the trash: ${course}`
+    return `Restores from the trash: ${pluralise(count, 'lesson')} of ${course}`
+  })
 }
 
-/** Returns why a lesson was refused; it names no flag and gives no hint. */
-function messageOf({ error, detail }: Refusal): string {
-  if (!(error instanceof ApiError)) return detail
-  const { message, why } = describeFaults(error, { flagOf: () => null, hint: null })
-  return [message, ...why].join(' ')
+/** Maximum refused writes to name. */
+const maxNamed = 20
+
+function refusal(refused: readonly RefusedWrite<CourseWrite>[], others: string): CommandError {
+  const lines = refused.map(({ from: { plan, lesson }, message }) => {
+    const name = lesson === null ? `course ${thingName(plan.record)}` : `lesson ${lessonName(lesson)}`
+    return `${capitalise(name)}: ${message}`
+  })
+  const [first] = refused
+  const isTaken = first?.code === 'duplicate' && first.from.lesson === null
+  return new CommandError(
+    first?.code ?? 'failed',
+    isTaken ? 'conflict' : 'partial',
+    `${pluralise(refused.length, 'change')} refused; ${others}`,
+    {
+      why: [
+        ...lines.slice(0, maxNamed),
+        ...(lines.length > maxNamed ? [`and ${lines.length - maxNamed} more`] : []),
+      ],
+      hint: 'Correct the file and apply it again',
+    },
+  )
 }
 
 /** Returns an error for a course that changed after it was compared; other errors unchanged. */
-function changedSince(
-  error: unknown,
-  { current, version }: Pick<Step<null>, 'current' | 'version'>,
-): unknown {
-  if (version === undefined || !(error instanceof ApiError) || error.status !== 412) return error
-  const message = `Course ${thingName(current ?? {})} has changed since it was compared`
-  return new CommandError(error.code, 'conflict', message, { cause: error })
-}
-
-function required(course: JsonObject | null): JsonObject {
-  if (course) return course
-  throw new CommandError('invalid_response', 'failure', 'The response does not contain the course')
+export function changedSince(error: unknown, plans: readonly CoursePlan[]): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'plan_outdated') return error
+  const names = plans.map(({ record }) => thingName(record)).join(', ')
+  const message = `${plans.length === 1 ? 'Course' : 'One of the courses'} ${names} has changed since it was compared`
+  return new CommandError(error.code, 'conflict', message, {
+    why: ['Nothing was changed'],
+    hint: 'Run the same command again',
+    cause: error,
+  })
 }

@@ -66,41 +66,20 @@ export async function createRecord(
   writer: Writer,
   { operations, toBody }: Dataset,
   record: JsonObject,
-  idempotencyKey?: string,
 ): Promise<Result<unknown>> {
   const { create, params, update } = operations
   const body = await toBody(record, null, writer.names)
-  return write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
+  return write(writer, create, { params: update ? {} : params(record), body })
 }
 
-/** Updates the shown record, only at `version` if one is given. */
 export async function updateRecord(
   writer: Omit<Writer, 'names'>,
   { name, operations: { update, params } }: Dataset,
   shown: JsonObject,
   body: JsonObject,
-  ifMatch?: number,
 ): Promise<Result<unknown>> {
   if (!update) throw new TypeError(`${name} have no update`)
-  return write(writer, update, { params: params(shown), body, ifMatch })
-}
-
-/** Deletes the shown record; does nothing if it is gone already. */
-export async function deleteRecord(
-  writer: Omit<Writer, 'names'>,
-  { name, operations: { delete: remove, params } }: Dataset,
-  shown: JsonObject,
-  ifMatch?: number,
-): Promise<void> {
-  if (!remove) throw new TypeError(`${name} have no delete`)
-  try {
-    await write(writer, remove, {
-      params: params(shown),
-      ifMatch,
-    })
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error
-  }
+  return write(writer, update, { params: params(shown), body })
 }
 
 /** Brings a record back from the trash; does nothing if it has come back already, as with its course. */
@@ -140,10 +119,9 @@ export async function writeBatch(
   { name, operations: { batch } }: Dataset,
   items: readonly JsonObject[],
   onExists: OnExists,
-  idempotencyKey?: string,
 ): Promise<readonly Outcome[]> {
   if (!batch) throw new TypeError(`${name} have no batch`)
-  const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
+  const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, signal })
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
   const count = Array.isArray(results) ? results.length : 0
   if (Array.isArray(results) && count === items.length) {

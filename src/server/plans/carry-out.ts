@@ -67,6 +67,8 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   const refused: RefusedStep[] = []
   const ids: string[] = []
   const restored = new Map<string, number>()
+  /** Whether courses came back by this plan, by id. */
+  const returned = new Map<string, boolean>()
 
   /** Performs one step; a refusal is noted. */
   const attempt = async ({ step }: StepRow, work: () => Promise<unknown>): Promise<void> => {
@@ -91,7 +93,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
         if (status >= 400) refused.push({ step: row.step, code, message: detail, errors: faults })
         else if (id !== undefined) {
           if (code === '') ids.push(id)
-          if (isClosed(row)) await nameRecord(row, id)
+          if (isClosed(row)) await nameRecord(row, id, 'create')
         }
       }
       continue
@@ -101,7 +103,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
       if (action === 'place') await attempt(row, () => placeLessons(call, perform, plan, row))
       else if (action === 'delete') await attempt(row, () => remove(perform, kind, row))
       else if (action === 'update') {
-        await attempt(row, () => update(call, perform, kind, row))
+        await attempt(row, () => update(call, plan, perform, kind, row))
         if (refused.at(-1)?.step !== row.step) ids.push(String(row.record_id))
       } else await attempt(row, () => create(row, kind))
     }
@@ -110,40 +112,70 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
 
   /** Creates a record, or restores and changes the deleted one that has its name. */
   async function create(row: StepRow, kind: RecordKind): Promise<void> {
-    const body = await bodyOf(call, row)
-    let id: string
+    const body = await bodyOf(call, plan, row)
+    const there = row.noun === 'lesson' ? await cameWithCourse(body) : undefined
+    const id = there ?? (await made(row, kind, body))
+    ids.push(id)
+    const isBack = there !== undefined || restored.get(id) === row.step
+    await nameRecord(row, id, isBack ? 'restore' : 'create')
+    if (!isBack) return
+    restored.set(id, row.step)
+    const params = kind.params({ id })
+    const shown = kind.get && (await perform(kind.get, { params }))
+    await perform(kind.update ?? kind.create, { params, body: withIdsOf(shown, body) })
+  }
+
+  /** Creates a record, or takes the one with its name from the trash. Returns its id. */
+  async function made({ noun, step }: StepRow, kind: RecordKind, body: JsonObject): Promise<string> {
     try {
-      id = idIn(await perform(kind.create, { body }))
+      return idIn(await perform(kind.create, { body }))
     } catch (error) {
       const taken = takenIn(error)
       if (!taken) throw error
       const isBack = taken.isDeleted
-        ? await isRestored(perform, kind, taken.id)
-        : row.noun === 'lesson' && (await cameWithCourse(taken.id))
+        ? (noun !== 'lesson' || (await courseOf('deleted_lessons', taken.id)) === body['courseId']) &&
+          (await isRestored(perform, kind, taken.id))
+        : noun === 'lesson' && (await isReturned(await courseOf('lessons', taken.id)))
       if (!isBack) throw error
-      id = taken.id
-      restored.set(id, row.step)
-      await nameRecord(row, id)
-      const params = kind.params({ id })
-      const shown = kind.get && (await perform(kind.get, { params }))
-      await perform(kind.update ?? kind.create, { params, body: withIdsOf(shown, body) })
-    }
-    await nameRecord(row, id)
-    ids.push(id)
-
-    /** True for a lesson whose course the plan has restored. */
-    async function cameWithCourse(lessonId: string): Promise<boolean> {
-      const step = await database.one(sql`
-        select 1 from lessons l join plan_steps p on p.record_id = l.course_id
-        where l.id = ${lessonId} and p.plan_id = ${plan.id} and p.noun = 'course' and p.action = 'create' limit 1`)
-      return step !== undefined
+      restored.set(taken.id, step)
+      return taken.id
     }
   }
 
-  async function nameRecord({ step }: StepRow, id: string): Promise<void> {
-    await database.run(
-      sql`update plan_steps set record_id = ${id} where plan_id = ${plan.id} and step = ${step}`,
+  async function courseOf(table: 'lessons' | 'deleted_lessons', lessonId: string): Promise<string> {
+    const row = await database.one<Row & { course_id: string }>(
+      sql`select course_id from ${raw(table)} where id = ${lessonId}`,
     )
+    return row?.course_id ?? ''
+  }
+
+  /** Returns the id of the lesson that came back with the course that the plan has restored; by external id, else by title. */
+  async function cameWithCourse({ courseId, externalId, title }: JsonObject): Promise<string | undefined> {
+    const course = String(courseId)
+    if (!returned.has(course)) returned.set(course, await isReturned(course))
+    if (!returned.get(course)) return undefined
+    const isSame =
+      typeof externalId === 'string'
+        ? sql`l.external_id = ${externalId}`
+        : sql`l.external_id is null and l.title = ${String(title)}`
+    const row = await database.one<Row & { id: string }>(sql`
+      select l.id from lessons l where l.course_id = ${course} and ${isSame} and not exists (
+        select 1 from plan_steps p where p.record_id = l.id and p.plan_id = ${plan.id})
+      order by l.position limit 1`)
+    return row?.id
+  }
+
+  /** True for a course that the plan has taken from the trash. */
+  async function isReturned(courseId: string): Promise<boolean> {
+    const step = await database.one(sql`
+      select 1 from plan_steps where record_id = ${courseId} and plan_id = ${plan.id} and action = 'restore' limit 1`)
+    return step !== undefined
+  }
+
+  /** Keeps the id of a record that a step has made, for later steps. */
+  async function nameRecord({ step }: StepRow, id: string, action: 'create' | 'restore'): Promise<void> {
+    await database.run(sql`
+      update plan_steps set record_id = ${id}, action = ${action} where plan_id = ${plan.id} and step = ${step}`)
   }
 }
 
@@ -227,8 +259,14 @@ function hashIn(secret: string | null): unknown {
   return secret === null ? undefined : JSON.parse(secret)
 }
 
-async function update(call: Call, perform: Perform, kind: RecordKind, row: StepRow): Promise<void> {
-  const input: Input = { params: kind.params({ id: row.record_id }), body: await bodyOf(call, row) }
+async function update(
+  call: Call,
+  plan: Begun,
+  perform: Perform,
+  kind: RecordKind,
+  row: StepRow,
+): Promise<void> {
+  const input: Input = { params: kind.params({ id: row.record_id }), body: await bodyOf(call, plan, row) }
   const prepared = row.noun === 'user' && { prepared: hashIn(row.secret) }
   await perform(kind.update ?? kind.create, { ...input, ...prepared })
 }
@@ -242,26 +280,41 @@ async function remove(perform: Perform, kind: RecordKind, { record_id: id, recor
   }
 }
 
-/** Returns what an operation takes: the module of a lesson is named by its title, since the plan may make it. */
-async function bodyOf(call: Call, { noun, record }: StepRow): Promise<JsonObject> {
-  const { module, ...body } = JSON.parse(record) as JsonObject
-  if (noun !== 'lesson' || module === undefined) return { ...body, ...(module !== undefined && { module }) }
-  if (module === null) return { ...body, moduleId: null }
-  const { modules } = toCourse(await findCourse(call.database, await courseIdOf(call, body)))
+/**
+ * Returns what an operation takes. A lesson may name its course by the step that creates it (`step:0`), and its module by the
+ * title, since the plan may make both.
+ */
+async function bodyOf(call: Call, plan: Begun, { noun, record }: StepRow): Promise<JsonObject> {
+  const given = JSON.parse(record) as JsonObject
+  if (noun !== 'lesson' || given['courseId'] === undefined) return given
+  const { module, ...body } = given
+  const courseId = await courseIdOf(call, plan, body)
+  if (module === undefined) return { ...body, courseId }
+  if (module === null) return { ...body, courseId, moduleId: null }
+  const { title: course, modules } = toCourse(await findCourse(call.database, courseId))
   const place = moduleNamed(modules, String(module))
   const found = place === null ? undefined : modules[place]
-  if (found) return { ...body, moduleId: found.id }
+  if (found) return { ...body, courseId, moduleId: found.id }
   const title = JSON.stringify(module)
   const detail =
     place === null
-      ? `is ambiguous: several modules of ${body['courseId']} have the title ${title}; use the number of its place`
-      : `is not a module of ${body['courseId']}: ${title}`
+      ? `is ambiguous: several modules of ${course} have the title ${title}; use the number of its place`
+      : `is not a module of ${course}: ${title}`
   throw invalid([{ pointer: '#/module', code: 'unknown_module', detail }])
 }
 
-async function courseIdOf(call: Call, { courseId }: JsonObject): Promise<string> {
-  const id = await resolve(call.database, 'courses', String(courseId), visibleCourses(call))
-  if (!id) throw parentNotFound('#/courseId', 'course', String(courseId))
+async function courseIdOf(call: Call, plan: Begun, { courseId }: JsonObject): Promise<string> {
+  const reference = String(courseId)
+  const [, step] = /^step:(\d+)$/.exec(reference) ?? []
+  const id =
+    step === undefined
+      ? await resolve(call.database, 'courses', reference, visibleCourses(call))
+      : (
+          await call.database.one<Row & { record_id: string | null }>(sql`
+            select record_id from plan_steps
+            where plan_id = ${plan.id} and step = ${Number(step)} and noun = 'course' and action in ('create', 'restore')`)
+        )?.record_id
+  if (!id) throw parentNotFound('#/courseId', 'course', reference)
   return id
 }
 
@@ -305,7 +358,7 @@ interface Place {
 /** Moves the lessons of a course to their places; others stay behind their predecessor. */
 async function placeLessons(call: Call, perform: Perform, plan: Begun, { record }: StepRow): Promise<void> {
   const { courseId, places } = JSON.parse(record) as { courseId: unknown; places: readonly Place[] }
-  const id = await courseIdOf(call, { courseId })
+  const id = await courseIdOf(call, plan, { courseId })
   const there = await call.database.all<Row & { id: string; order: number }>(sql`
     select id, position as "order" from lessons where course_id = ${id} order by position`)
   const steps = places.flatMap(({ step }) => step ?? [])

@@ -68,12 +68,15 @@ describe('a saved plan of a course', () => {
     expect((await local.run('courses get ext:sea --columns title')).stdout).toBe('Sea\n')
   })
 
-  test('goes on where it was interrupted', { tags: ['slow'] }, async ({ academy, admin }) => {
+  test('is carried out when it is run again after an interruption', { tags: ['slow'] }, async ({
+    academy,
+    admin,
+  }) => {
     let left = Number.POSITIVE_INFINITY
     const platform = transportTo(academy)
     const cli = testCli({
       transport: async (request) => {
-        const isWrite = request.method !== 'GET' && !/\/(apply-lease|changes)/.test(request.url)
+        const isWrite = request.method !== 'GET' && !request.url.includes('/apply-lease')
         if (left === 0 && isWrite) throw new ConnectionError(request, 'refused', 'Connection refused')
         left -= isWrite ? 1 : 0
         return platform(request)
@@ -83,11 +86,10 @@ describe('a saved plan of a course', () => {
     onTestFinished(() => cli.remove())
     await save(cli, changed)
     const codes: number[] = []
-    for (let run = 0; run < 8; run += 1) {
-      left = 1
+    do {
+      left = codes.length
       codes.push((await cli.run('courses apply --plan plan.jsonl')).code)
-    }
-    expect(codes.filter((code) => code !== 7)).toEqual(codes.filter((code) => code === 0))
+    } while (codes.at(-1) === 7)
     expect(codes.at(-1)).toBe(0)
     const { stdout } = await cli.run('courses get ext:sea --with-lessons -o json')
     expect(JSON.parse(stdout)).toMatchObject(changed)
