@@ -46,9 +46,9 @@ interface Carried {
 
 const { users, terms, groups, enrollments, grades, progress } = contract
 
-/** Operations that create many records at once. */
+/** Operations that create many records at once, of kinds without a trash. */
 const batches: Partial<Record<PlannedNoun, Operation>> = {
-  ...{ term: terms.batch, user: users.batch, group: groups.batch, membership: groups.batchMembers },
+  ...{ term: terms.batch, user: users.batch, membership: groups.batchMembers },
   ...{ enrollment: enrollments.batch, progress: progress.batch, grade: grades.batch },
 }
 const maxBatch = 1000

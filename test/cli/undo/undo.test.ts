@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import type { Change } from '../../../src/contract/changes.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
+import { canvas, moodle, oneRoster, put, smallSchool } from '../roster/write-rosters.ts'
 
 const school = {
   users: [1, 2, 3].map((n) => ({
@@ -173,32 +174,43 @@ describe('undo returns to the state before', () => {
   })
 })
 
-describe('what was undone comes back from the trash', () => {
-  const canvas = {
-    'users.csv': 'user_id,login_id,first_name,last_name,email,status\nU,ann,Ann,Lee,ann@b.example,active\n',
-    'courses.csv': 'course_id,short_name,long_name,account_id,term_id,status\nC,Bio,Biology,,,active\n',
-    'enrollments.csv': 'course_id,user_id,role,section_id,status\nC,U,student,,active\n',
+describe('applied, undone, applied and undone again, an academy is as before each time:', () => {
+  const courseFile = {
+    ...{
+      externalId: 'C',
+      title: 'Capes',
+      status: 'published',
+      modules: [{ title: 'One', lessons: [{ title: 'Way' }] }],
+    },
+    lessons: [{ externalId: 'L', title: 'Sea', contentBlocks: [{ type: 'text', body: 'Waves' }] }],
   }
   const lines = {
     'an academy file': 'apply school.json --label ci --yes',
-    'a roster': 'roster apply canvas --format canvas --yes',
+    'a course file': 'courses apply -f course.json',
+    'Canvas files': 'roster apply canvas --format canvas --yes',
+    'Moodle files': 'roster apply moodle --format moodle --yes',
+    'OneRoster files': 'roster apply oneroster --yes',
     'an import': 'courses import c.csv',
   }
 
-  test.for(Object.entries(lines))('with %s', { tags: ['slow'] }, async ([, line], { local }) => {
+  test.for(Object.entries(lines))('%s', { tags: ['slow'] }, async ([, line], { local }) => {
     declare(local, 'school.json', school)
-    mkdirSync(join(local.cwd, 'canvas'))
-    for (const [name, text] of Object.entries(canvas)) writeFileSync(join(local.cwd, 'canvas', name), text)
+    put(local, 'canvas', canvas(smallSchool))
+    put(local, 'moodle', moodle(smallSchool))
+    put(local, 'oneroster', oneRoster(smallSchool))
+    writeFileSync(join(local.cwd, 'course.json'), JSON.stringify(courseFile))
     writeFileSync(join(local.cwd, 'c.csv'), 'externalId,title\nC,Capes\n')
+    const empty = await stateOf(local)
     await ok(local, line)
-    const before = await stateOf(local)
-    await ok(local, 'undo last --yes')
-    const { code, stderr } = await local.run(line)
-    expect([code, stderr]).toEqual([0, expect.stringContaining('Restored from the trash: course ')])
-    expect(await stateOf(local)).toBe(before)
-    await ok(local, 'undo last --yes')
-    await ok(local, line)
-    expect(await stateOf(local)).toBe(before)
+    const applied = await stateOf(local)
+    for (let round = 0; round < 2; round += 1) {
+      const command = line.split(' ', line.startsWith('apply') ? 1 : 2).join(' ')
+      await ok(local, `undo ${await idOf(local, command)} --yes`)
+      expect(await stateOf(local)).toBe(empty)
+      const { code, stderr } = await local.run(line)
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/Restore[sd] from the trash: course /)])
+      expect(await stateOf(local)).toBe(applied)
+    }
   })
 })
 
