@@ -1,9 +1,9 @@
 import { hash, randomFillSync } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import sql from 'sql-template-tag'
+import sql, { bulk } from 'sql-template-tag'
 import type { Action } from '../../contract/actions.ts'
 import { firstHash, type Linked, linkText, originText } from '../../contract/audit-chain.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Cell, Database, Row, Transaction } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import type { AuditLink, Writing } from './writing.ts'
 
@@ -52,11 +52,25 @@ export async function appendEntry(
     ? newUnlinkedPlace()
     : linkAfter(batch?.link ?? (await lastLink(database)), entry)
   if (batch && link.hash !== null) batch.link = { place: link.place, hash: link.hash }
-  database.queue(sql`
-    insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
-                               details_digest, hash, change_id)
-    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${entry.aboutId}, ${from},
-            ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash}, ${change?.id ?? null})`)
+  const row = [
+    ...[link.place, id, entry.userId, entry.credential, action, subjectId, entry.aboutId, from],
+    ...[entry.originDigest, details, entry.detailsDigest, link.hash, change?.id ?? null],
+  ]
+  if (batch) batch.entries.push(row)
+  else storeEntries(database, [row])
+}
+
+/** Entries of one statement. */
+const atOnce = 50
+
+/** Inserts rows of the audit log, each in the order of its columns below. */
+export function storeEntries(database: Pick<Transaction, 'queue'>, rows: readonly (readonly Cell[])[]): void {
+  for (let from = 0; from < rows.length; from += atOnce) {
+    database.queue(sql`
+      insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest,
+                                 details, details_digest, hash, change_id)
+      values ${bulk(rows.slice(from, from + atOnce).map((row) => [...row]))}`)
+  }
 }
 
 /** Returns the last linked entry. */

@@ -9,7 +9,7 @@ import {
   type StandingChange,
   uncountCourse,
 } from '../counters/count.ts'
-import { type CountedEnrollment, readUserEnrollments } from '../counters/counted-enrollment.ts'
+import { type CountedEnrollment, newStanding, readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { appendEntry, isDifferent } from './audit-entry.ts'
 import { countAction } from './bulk-change.ts'
 import { enqueue } from './event-queue.ts'
@@ -116,7 +116,9 @@ async function countEnrollmentChange(
 ): Promise<void> {
   if (after?.role !== 'learner') return
   if (before?.status === after.status && before.enrolledAt === after.enrolledAt) return
-  const [standing] = await readUserEnrollments(call.database, after.userId, after.courseId)
+  const standing = before
+    ? (await readUserEnrollments(call.database, after.userId, after.courseId))[0]
+    : await newStanding(call.database, after)
   if (!standing) return
   await countStandings(call, [
     { before: standingWith(standing, before), after: standingWith(standing, after) },

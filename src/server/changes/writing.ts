@@ -1,6 +1,6 @@
 import type { Origin } from '../access/principal.ts'
 import type { Tally } from '../counters/tally.ts'
-import type { Row, Transaction } from '../database/database.ts'
+import type { Cell, Row, Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { BulkChange } from './bulk-change.ts'
 
@@ -48,6 +48,8 @@ export interface BatchWork {
   readonly rowChanges: RowChange[]
   /** The last linked entry of the audit log, once it has been read. */
   link: AuditLink | undefined
+  /** Rows of the audit log, which are written at the end. */
+  readonly entries: Cell[][]
 }
 
 /** Place and hash of a linked entry of the audit log. */

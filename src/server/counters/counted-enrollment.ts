@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Enrollment } from '../../contract/enrollments.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 
@@ -71,6 +72,19 @@ export async function readUserEnrollments(
       from ${tables} join courses c on c.id = e.course_id
       where e.user_id = ${userId} and ${only}`)
   ).map((row) => ({ ...toCountedEnrollment(row, row.passing_score), isOnly: row.others === 0 }))
+}
+
+/** Of an enrolment that was just created, without progress or grades. */
+export async function newStanding(
+  database: Database,
+  { userId, courseId, status, enrolledAt }: Pick<Enrollment, 'userId' | 'courseId' | 'status' | 'enrolledAt'>,
+): Promise<CountedEnrollment> {
+  const other = await database.one(sql`
+    select 1 from enrollments o where o.user_id = ${userId} and ${countsAsLearner('o')} and o.course_id <> ${courseId} limit 1`)
+  return {
+    ...{ userId, courseId, isUserDeleted: false, enrollment: status, status: 'none', percentage: 0 },
+    ...{ lastSeen: enrolledAt, risenAt: null, grade: null, passingScore: 0, isOnly: other === undefined },
+  }
 }
 
 export interface ProgressBehind {

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
+import { storeEntries } from '../changes/audit-entry.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
 import type { BatchWork } from '../changes/writing.ts'
 import { countTallies } from '../counters/count.ts'
@@ -46,12 +47,12 @@ export async function runBatch(
 ): Promise<BatchResult> {
   let room = maxFaults
   const results: Result[] = []
-  const batch: BatchWork = { rows: new Map(), tallies: [], rowChanges: [], link: undefined }
+  const batch: BatchWork = { rows: new Map(), tallies: [], rowChanges: [], link: undefined, entries: [] }
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     const counted = new Map(call.change?.counts)
-    const { link, tallies, rowChanges } = batch
-    const [tallied, changed] = [tallies.length, rowChanges.length]
+    const { link, tallies, rowChanges, entries } = batch
+    const [tallied, changed, recorded] = [tallies.length, rowChanges.length, entries.length]
     try {
       const { created, ...outcome } = await call.database.savepoint(() =>
         work({ ...call, batch, rawBody, preconditions: unconditional }, index),
@@ -63,6 +64,7 @@ export async function runBatch(
       batch.link = link
       tallies.length = tallied
       rowChanges.length = changed
+      entries.length = recorded
       const result = refusalOf(index, error, room)
       room -= result.errors?.length ?? 0
       results.push(result)
@@ -70,6 +72,7 @@ export async function runBatch(
   }
   await countTallies(call, batch.tallies)
   storeRowChanges(call, batch.rowChanges)
+  storeEntries(call.database, batch.entries)
   return { results }
 }
 
