@@ -50,17 +50,14 @@ export async function stagePlan(writer: Writer, change: BulkChange, plan: Plan):
     size: writes.length,
     async trial() {
       const outcome = await staged.trial()
-      const restored = outcome?.restored.flatMap((action) =>
-        action ? [restoredNote('Restores', action)] : [],
-      )
-      return outcome && { failures: failuresOf(plan, outcome), restored: restored ?? [] }
+      return outcome && { failures: failuresOf(plan, outcome), restored: restoredNotes('Restores', outcome) }
     },
     async carryOut({ skipsRefused, onDone }) {
       const outcome = await staged.carryOut({
         skipsRefused,
         onDone,
       })
-      for (const action of outcome.restored) if (action) writer.notes.add(restoredNote('Restored', action))
+      for (const text of restoredNotes('Restored', outcome)) writer.notes.add(text)
       await writer.printIds?.(outcome.ids)
       const failures = failuresOf(plan, outcome)
       const done = actionsIn(writes.slice(0, outcome.done))
@@ -84,8 +81,19 @@ function failuresOf(plan: Plan, { refused }: CarriedOut<Action | null>): readonl
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
 }
 
-function restoredNote(verb: string, { dataset, entry }: Action): string {
-  return `${verb} from the trash: ${nouns[dataset]} ${thingName(entry?.record ?? {})}`
+/** Maximum restored records to name. */
+const maxNamed = 10
+
+/** Returns a sentence about the restored records, without lessons that came back with their course; none without any. */
+function restoredNotes(verb: string, { restored }: CarriedOut<Action | null>): string[] {
+  const actions = restored.filter((action) => action !== null)
+  const courses = new Set(actions.flatMap(({ dataset, key }) => (dataset === 'courses' ? [key] : [])))
+  const named = actions
+    .filter(({ dataset, entry }) => dataset !== 'lessons' || !courses.has(String(entry?.record['courseId'])))
+    .map(({ dataset, entry }) => `${nouns[dataset]} ${thingName(entry?.record ?? {})}`)
+  if (named.length === 0) return []
+  const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : ''
+  return [`${verb} from the trash: ${named.slice(0, maxNamed).join(', ')}${more}`]
 }
 
 type PlannedWrite = Write<Action | null>

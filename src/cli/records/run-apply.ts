@@ -100,7 +100,7 @@ async function planAndApply(
     await reportPlan(io, title, plan)
     const trial = await trialOf(planned)
     for (const text of trial?.restored ?? []) await output.note(text)
-    if (trial && trial.failures.length > 0) throw refusedError(trial.failures, 'nothing was changed')
+    if (trial && trial.failures.length > 0) throw refusedError(trial.failures)
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
@@ -139,7 +139,7 @@ async function carryOut(
     await staged.drop()
     return { failures: trial.failures, done: { ...plan, actions: [] } }
   }
-  for (const text of trial?.restored ?? []) await context.output.note(text)
+  if (!context.settings.yes.value) for (const text of trial?.restored ?? []) await context.output.note(text)
   await confirmPlan(context, plan)
   const line = await createProgressLine(context.io, 'changes', staged.size)
   const onDone = (done: number) => line.update(done)
@@ -201,9 +201,11 @@ export async function reportApplied(
   if (failures.length > 0) throw refusedError(failures, outcomeText(done))
 }
 
+const nothingChanged = 'nothing was changed'
+
 /** Says what became of the actions that were not refused. */
 export function outcomeText({ actions }: Plan): string {
-  return actions.length === 0 ? 'nothing was changed' : 'the others are done'
+  return actions.length === 0 ? nothingChanged : 'the others are done'
 }
 
 /** Returns the counts of an applied plan in words. */
@@ -226,7 +228,7 @@ export function failureDocument({ action, code, message }: Failure): Readonly<Re
 }
 
 /** Returns the error that lists refused changes. */
-export function refusedError(failures: readonly Failure[], others: string): CommandError {
+export function refusedError(failures: readonly Failure[], others = nothingChanged): CommandError {
   const [first] = failures
   return new CommandError(
     first?.code ?? 'failed',
@@ -242,7 +244,10 @@ export function refusedError(failures: readonly Failure[], others: string): Comm
           ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]
           : []),
       ],
-      hint: 'Correct the files and apply them again, or leave out what is refused: --skip-invalid',
+      hint:
+        others === nothingChanged
+          ? 'Correct the files and apply them again, or leave out what is refused: --skip-invalid'
+          : 'Correct the files and apply them again: what is done is not repeated',
       findings: {
         list: failures.slice(0, maxFindings).map(({ action, code, message }): Finding => {
           const place = action.entry?.place ?? { file: null, line: 0 }
