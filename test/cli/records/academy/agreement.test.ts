@@ -37,7 +37,7 @@ test('a dry run of any file on any academy tells what the apply does, refusals i
       expect(await local.run('dump')).toEqual(before)
       const real = await local.run(`${line} --yes -o json`)
       expect(real.code, real.stderr).toBe(dry.code)
-      const refusedIn = (text: string) => text.slice(text.indexOf('error:')).replace(/\n {2}hint[^]*/, '')
+      const refusedIn = (text: string) => text.slice(text.indexOf('error:')).replace(/\n {2}hint[\s\S]*/, '')
       if (dry.code === 0) {
         expect(JSON.parse(real.stdout).summary).toEqual(JSON.parse(dry.stdout).summary)
         // What comes back with a restored record is known only afterwards.
