@@ -10,7 +10,7 @@ import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn, thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { exportCommand } from './export.ts'
+import { exportCommand, oldestFirst } from './export.ts'
 import { importCommand } from './import.ts'
 
 const enrollmentFlags: readonly Flag[] = [
@@ -214,8 +214,7 @@ export const commands: readonly Command[] = [
     dataset: 'enrollments',
     people: true,
     noun: 'enrolments',
-    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
-    order: 'createdAt',
+    query: oldestFirst(filters),
     examples: ['enrollments export --course ext:AAA-2014J --file all-enrollments.csv'],
   }),
 ]

@@ -7,13 +7,15 @@ import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
+type Filters = Readonly<Record<string, FieldFlag>>
+
 interface ExportSpec {
   readonly dataset: DatasetName
-  /** Plural noun for help: `enrolments`. */
-  readonly noun: string
-  readonly query: Readonly<Record<string, FieldFlag>>
-  /** An order in which no row moves during the export; null if the list has only that order. */
-  readonly order: string | null
+  /** Plural noun for help (default the name of the dataset). */
+  readonly noun?: string
+  readonly query: Filters
+  /** An order in which no row moves during the export (default `createdAt`); null if the list has only that order. */
+  readonly order?: string | null
   /** True if the history of the records can be exported instead. */
   readonly history?: true
   /** True if the identities in the records can be hidden. */
@@ -21,21 +23,27 @@ interface ExportSpec {
   readonly examples: readonly string[]
 }
 
+/** Returns the filters of a list with the order of its export as the default. */
+export function oldestFirst(filters: Filters & { readonly sort: FieldFlag }): Filters {
+  return { ...filters, sort: { ...filters.sort, default: 'createdAt' } }
+}
+
 /** The format is the one that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
+  const { dataset, noun = dataset, order = 'createdAt' } = spec
   const query = bindQueryFlags(spec.query)
   return {
     name: 'export',
     hasRows: true,
-    summary: `Export ${spec.noun} as a file that can be imported`,
+    summary: `Export ${noun} as a file that can be imported`,
     writes: [],
-    prints: [`${recordName(spec.dataset)}[]`],
+    prints: [`${recordName(dataset)}[]`],
     description:
       'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress, .parquet or .xlsx); the default is CSV. The columns are those of the import, with your own ids in place of those of the platform,\nso that the file can be imported elsewhere. Passwords are never exported. A record without an externalId has its id there.',
     refuses: {
       quiet: spec.history
         ? 'Progress has no ids of its own'
-        : `Print ids with: learnctl ${spec.dataset} list --all -q`,
+        : `Print ids with: learnctl ${dataset} list --all -q`,
       limit: 'An export contains all rows; use the filters to narrow it',
     },
     flags: [
@@ -52,7 +60,7 @@ export function exportCommand(spec: ExportSpec): Command {
     run: async (context, given) => {
       try {
         const { exportRecords } = await import('../export/export-records.ts')
-        await exportRecords(context, given, spec, query)
+        await exportRecords(context, given, { dataset, order }, query)
       } catch (error) {
         const { withNearest } = await import('../operation/nearest-record.ts')
         throw await withNearest(context, error, { fields: [], query, positions: [] }, given)

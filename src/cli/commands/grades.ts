@@ -261,9 +261,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'grades',
     people: true,
-    noun: 'grades',
     query: filters,
-    order: 'createdAt',
     examples: ['grades export --course ext:AAA-2014J --file all-grades.csv'],
   }),
 ]

@@ -4,20 +4,20 @@ import type { Command } from '../command/command.ts'
 import { fields, filters } from '../flags/keys.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.keys
 
-const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail']
+const apiKey = recordCommands({
+  operations: contract,
+  argument: { name: 'key', summary: 'API key: id or name' },
+  noun: 'API key',
+  columns: ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail'],
+  filters,
+})
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List API keys',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
-    examples: ['keys list', 'keys list --user email:admin@academy.local'],
-  }),
+  apiKey.list({ examples: ['keys list', 'keys list --user email:admin@academy.local'] }),
   call({
     name: 'create',
     summary: 'Create an API key (shown only once)',
@@ -56,12 +56,7 @@ export const commands: readonly Command[] = [
       'keys create --name backup --if-not-exists',
     ],
   }),
-  call({
-    name: 'revoke',
-    summary: 'Revoke API keys',
-    operation: async () => (await contract()).revoke,
-    arguments: { keyId: { name: 'key', summary: 'API key: id or name' } },
-    several: 'API keys',
+  apiKey.revoke({
     finds: async (finding) => {
       const { findNamed } = await import('../operation/find-named.ts')
       return findNamed({
@@ -73,16 +68,8 @@ export const commands: readonly Command[] = [
         apart: ({ last4, scopes, createdAt }) => `ends in ${last4}, ${scopes}, created ${createdAt}`,
       })(finding)
     },
-    destroys: {
-      action: ({ arguments: { key } }) => `revoke API key ${key}`,
-      read: async (look, { arguments: { key = '' } }) => look.find((await contract()).list, key),
-      question: async (_, { arguments: { key } }, found) => ({
-        text: `Revoke API key ${thingName(found, key)}`,
-        consequence: 'Programs that use it lose access.',
-      }),
-      several: async () => ({ consequence: 'Programs that use them lose access.' }),
-    },
-    done: (found, { arguments: { key } }) => `Revoked API key ${thingName(found, key)}`,
+    consequence: 'Programs that use it lose access.',
+    consequences: 'Programs that use them lose access.',
     examples: ['keys revoke "$KEY_ID" --yes', 'keys revoke ci --yes'],
   }),
 ]

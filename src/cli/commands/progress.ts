@@ -66,7 +66,6 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'progress',
     people: true,
-    noun: 'progress',
     query: filters,
     order: null,
     history: true,

@@ -1,49 +1,33 @@
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
-import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { UserInput } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import { targetFlags } from '../export/export-options.ts'
 import { fields, filters } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
-import type { Find, Finding, OperationSpec } from '../operation/operation-spec.ts'
+import type { Find, Finding } from '../operation/operation-spec.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { exportCommand } from './export.ts'
+import { exportCommand, oldestFirst } from './export.ts'
 import { importCommand } from './import.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.users
 
-const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
+const argument = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
-function statusCommand(
-  name: string,
-  status: UserInput['status'],
-  verb: string,
-  summary: string,
-  examples: readonly string[],
-  more: Pick<OperationSpec<Call>, 'finds'> = {},
-): Command {
-  return call({
-    name,
-    summary,
-    operation: async () => (await contract()).update,
-    arguments: { userId: user },
-    several: 'users',
-    fixed: { status },
-    columns,
-    done: (answer, { arguments: { user } }, unchanged) => {
-      const name = `user ${thingName(answer, user)}`
-      return unchanged ? updatedLine(verb, name, answer, unchanged, status) : `${verb} ${name}`
-    },
-    examples,
-    ...more,
-  })
+const user = recordCommands({ operations: contract, argument, columns, filters, fields })
+
+/** Returns the success line of a status change. */
+function statusLine(verb: string, status: string) {
+  return (answer: unknown, { arguments: { user } }: Given, unchanged: boolean): string => {
+    const name = `user ${thingName(answer, user)}`
+    return unchanged ? updatedLine(verb, name, answer, unchanged, status) : `${verb} ${name}`
+  }
 }
 
 /** Describes the deletion: a deleted user can be restored, an erased one cannot. */
@@ -63,61 +47,40 @@ async function deletionQuestion(
 }
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List users',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
+  user.list({
     examples: ['users list --role instructor,admin', 'users list --status active --all -o csv > users.csv'],
   }),
-  call({
-    name: 'get',
-    summary: 'Show a user',
-    operation: async () => (await contract()).get,
-    arguments: { userId: user },
-    columns,
-    examples: ['users get ext:11391', 'users get email:admin@academy.local'],
-  }),
-  call({
-    name: 'create',
-    summary: 'Create a user',
-    operation: async () => (await contract()).create,
-    fields,
+  user.get({ examples: ['users get ext:11391', 'users get email:admin@academy.local'] }),
+  user.create({
+    dataset: 'users',
     password: 'on request',
-    exists: { dataset: 'users', name: (thing) => `user ${thingName(thing)}` },
-    columns,
-    done: (answer) => `Created user ${thingName(answer)}`,
     examples: [
       'users create --email ada@example.org --first-name Ada --role instructor',
       'users create --email grace@example.org --password-stdin < password.txt',
       'users create --email ada@example.org --if-not-exists -q',
     ],
   }),
-  call({
-    name: 'update',
-    summary: 'Update users',
-    operation: async () => (await contract()).update,
-    arguments: { userId: user },
-    several: 'users',
-    fields,
-    merge: true,
-    versioned: true,
-    columns,
-    done: (answer, { arguments: { user } }, unchanged) =>
-      updatedLine('Updated', `user ${thingName(answer, user)}`, answer, unchanged),
+  user.update({
     examples: ['users update ext:11391 --role analyst', 'users update 11391 6516 --managed-by registry'],
   }),
-  statusCommand(
-    'suspend',
-    'suspended',
-    'Suspended',
-    'Suspend users: they cannot sign in, and their keys are refused',
-    ['users suspend 11391', 'users list --role analyst -q | learnctl users suspend --ids -'],
-  ),
-  statusCommand('activate', 'active', 'Activated', 'Activate suspended users', ['users activate 11391']),
-  statusCommand('restore', 'active', 'Restored', 'Restore deleted users', ['users restore 11391'], {
+  user.status('suspended', {
+    name: 'suspend',
+    summary: 'Suspend users: they cannot sign in, and their keys are refused',
+    done: statusLine('Suspended', 'suspended'),
+    examples: ['users suspend 11391', 'users list --role analyst -q | learnctl users suspend --ids -'],
+  }),
+  user.status('active', {
+    name: 'activate',
+    summary: 'Activate suspended users',
+    done: statusLine('Activated', 'active'),
+    examples: ['users activate 11391'],
+  }),
+  user.status('active', {
+    name: 'restore',
+    summary: 'Restore deleted users',
     finds: findDeletedUser,
+    done: statusLine('Restored', 'active'),
+    examples: ['users restore 11391'],
   }),
   call({
     name: 'set-password',
@@ -125,23 +88,18 @@ export const commands: readonly Command[] = [
     description:
       'The password is read from standard input; on a terminal you are prompted for it twice, and it is not shown.\nAPI keys stay valid. On a local academy, this is also how to set the first password.',
     operation: async () => (await contract()).update,
-    arguments: { userId: user },
+    arguments: { userId: argument },
     password: 'always',
     columns,
     done: (answer, { arguments: { user } }) =>
       `Set the password of user ${thingName(answer, user)}; their sessions and grants have ended`,
     examples: ['users set-password email:admin@academy.local < password.txt'],
   }),
-  call({
-    name: 'delete',
+  user.delete({
     summary: 'Delete users (can be restored)',
-    operation: async () => (await contract()).delete,
-    arguments: { userId: user },
-    several: 'users',
     query: { erase: { kind: 'switch', summary: 'Erase the personal data for good (cannot be undone)' } },
     destroys: {
       action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
-      read: async (look, { arguments: { user = '' } }) => look.one((await contract()).get, { userId: user }),
       question: deletionQuestion,
       several: async (_, { flags }) =>
         flags['erase']
@@ -162,7 +120,7 @@ export const commands: readonly Command[] = [
     prints: ['PersonalData'],
     description:
       'For requests of access and portability (GDPR Art. 15 and 20): profile, enrolments, progress and grades with their history, groups, keys\nand applications without secrets, ids in other systems, events of other systems, and the audit log by and about the person. The sections are\nin docs/concepts.md. Requires an admin. Check who asked before you hand it over.',
-    arguments: [user],
+    arguments: [argument],
     refuses: {
       quiet: 'The result has no id',
       columns: 'The data is exported as a whole',
@@ -189,9 +147,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'users',
     people: true,
-    noun: 'users',
-    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
-    order: 'createdAt',
+    query: oldestFirst(filters),
     examples: ['users export --file all-users.csv', 'users export --role learner --file learners.jsonl.gz'],
   }),
 ]
