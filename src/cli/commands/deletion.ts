@@ -1,8 +1,12 @@
 import { shellWord } from '../../codec/display-text.ts'
 import { escapeReference } from '../../codec/reference.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
+import type { FieldFlag } from '../command/flag.ts'
 import type { Count, Lookup } from '../operation/lookup.ts'
+import { call } from '../operation/operation-command.ts'
+import type { OperationSpec } from '../operation/operation-spec.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -12,32 +16,61 @@ type DeletedThing = 'course' | 'lesson' | 'group'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
+async function operationsOf(thing: DeletedThing) {
+  return (await calls())[`${thing}s` as const]
+}
+
 export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
 
-/** Reads the record to delete; with `--erase` it may be in the trash already. */
-export function readDeletedRecord(thing: DeletedThing) {
-  return async (look: Lookup, given: Given): Promise<unknown> => {
-    const reference = given.arguments[thing] ?? ''
-    const { courses, lessons, groups } = await calls()
-    const found = {
-      course: () => look.one(courses.get, { courseId: reference }),
-      lesson: () => look.one(lessons.get, { lessonId: reference }),
-      group: () => look.one(groups.get, { groupId: reference }),
-    }
-    return (await inTrash(look, thing, given)) ?? found[thing]()
-  }
+/** Parts of a `delete` command that moves records to the trash; with `--erase` it deletes them permanently. */
+export function moveToTrash(thing: DeletedThing) {
+  return {
+    description: `A local academy keeps a deleted ${thing} for 30 days; ${thing}s restore brings it back.`,
+    query: eraseFlag,
+    destroys: {
+      action: ({ arguments: names, flags }) =>
+        `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`,
+      // With --erase it may be in the trash already.
+      read: async (look, given) =>
+        (await inTrash(look, thing, given)) ??
+        look.one((await operationsOf(thing)).get, { [`${thing}Id`]: given.arguments[thing] ?? '' }),
+      question: (look, given, found) => deletionQuestion(look, thing, given, found),
+      several: (look, given) => severalDeletionQuestion(look, thing, given),
+    },
+    done: (found, { arguments: names, flags }) =>
+      `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`,
+    readDone: (look, given) => deletedLine(look, thing, given),
+  } satisfies Partial<OperationSpec<Call>>
 }
 
-/**
- * Names what is deleted with a course. Without `--force` throws a CommandError if that is more than the course
- * itself.
- */
-export async function courseDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
+const contentReaders = { course: courseContent, lesson: async () => [], group: groupContent }
+
+/** Names what is deleted with the record. */
+async function deletionQuestion(
+  look: Lookup,
+  thing: DeletedThing,
+  given: Given,
+  found: unknown,
+): Promise<Question> {
+  const reference = given.arguments[thing] ?? ''
+  const erases = given.flags['erase'] === true
+  const isDeleted = typeof valueAt(found, 'restorableUntil') === 'string'
+  const content = isDeleted ? contentOf(found) : await contentReaders[thing](look, given, found)
+  const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
+  const text = `${erases ? 'Permanently delete' : 'Delete'} ${thing} ${thingName(found, reference)}${goes}`
+  const typed = String(valueAt(found, 'title') ?? valueAt(found, 'name') ?? reference)
+  if (erases) return { text, consequence: 'This cannot be undone.', typed }
+  return (await trash(look, thing)) === undefined
+    ? { text, consequence: 'The platform may not be able to restore it.', typed }
+    : { text, consequence: 'It can be restored for 30 days.' }
+}
+
+/** Throws a CommandError without `--force` if more than the course itself is deleted. */
+async function courseContent(look: Lookup, given: Given, found: unknown): Promise<readonly string[]> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, groups, grades, analytics } = await calls()
-  if (isDeleted(found)) return questionOf(look, 'course', given, found, contentOf(found))
   const inCourse = { course_id: escapeReference(reference) }
   const lessonCount = await look.count(lessons.list, inCourse)
   const enrollmentCount = await look.count(enrollments.list, inCourse)
@@ -60,99 +93,57 @@ export async function courseDeletionQuestion(look: Lookup, given: Given, found: 
       hint: `To delete all of it: learnctl courses delete ${shellWord(reference)} --force`,
     })
   }
-  return questionOf(look, 'course', given, found, content)
+  return content
+}
+
+async function groupContent(look: Lookup, given: Given): Promise<readonly string[]> {
+  const { memberships } = (await calls()).groups
+  const group = escapeReference(given.arguments['group'] ?? '')
+  return countOf(await look.count(memberships, { group_id: group }), 'member')
 }
 
 function countOf(some: Count | undefined, noun: string): string[] {
   return some && isAny(some) ? [pluralise(some.count, noun, some.isExact)] : []
 }
 
-export async function lessonDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
-  return questionOf(look, 'lesson', given, found, [])
-}
-
-export async function groupDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
-  if (isDeleted(found)) return questionOf(look, 'group', given, found, contentOf(found))
-  const { groups } = await calls()
-  const inGroup = { group_id: escapeReference(given.arguments['group'] ?? '') }
-  const members = await look.count(groups.memberships, inGroup)
-  return questionOf(look, 'group', given, found, countOf(members, 'member'))
-}
-
-export function severalDeletionQuestion(thing: DeletedThing) {
-  return async (look: Lookup, { flags }: Given) => {
-    const goes =
-      flags['force'] === true ? 'Their lessons, enrolments, progress and grades go with them. ' : ''
-    if (flags['erase'] === true) return { consequence: `${goes}This cannot be undone.`, irreversible: true }
-    return (await look.recent(await deletedList(thing))) === undefined
-      ? { consequence: `${goes}The platform may not be able to restore them.`, irreversible: true }
-      : { consequence: `${goes}They can be restored for 30 days.` }
-  }
-}
-
-async function questionOf(
-  look: Lookup,
-  thing: DeletedThing,
-  { arguments: names, flags }: Given,
-  found: unknown,
-  content: readonly string[],
-): Promise<Question> {
-  const reference = names[thing] ?? ''
-  const erases = flags['erase'] === true
-  const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
-  const text = `${erases ? 'Permanently delete' : 'Delete'} ${thing} ${thingName(found, reference)}${goes}`
-  const typed = String(valueAt(found, 'title') ?? valueAt(found, 'name') ?? reference)
-  if (erases) return { text, consequence: 'This cannot be undone.', typed }
-  return (await look.recent(await deletedList(thing))) === undefined
-    ? { text, consequence: 'The platform may not be able to restore it.', typed }
-    : { text, consequence: 'It can be restored for 30 days.' }
+async function severalDeletionQuestion(look: Lookup, thing: DeletedThing, { flags }: Given) {
+  const goes = flags['force'] === true ? 'Their lessons, enrolments, progress and grades go with them. ' : ''
+  if (flags['erase'] === true) return { consequence: `${goes}This cannot be undone.`, irreversible: true }
+  return (await trash(look, thing)) === undefined
+    ? { consequence: `${goes}The platform may not be able to restore them.`, irreversible: true }
+    : { consequence: `${goes}They can be restored for 30 days.` }
 }
 
 /** Returns the record to `--erase` from the trash; undefined if it is not there. */
 async function inTrash(look: Lookup, thing: DeletedThing, { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
-  return (await look.recent(await deletedList(thing)))?.find((entry) =>
-    matchesReference(entry, names[thing] ?? ''),
-  )
+  return (await trash(look, thing))?.find((entry) => matchesReference(entry, names[thing] ?? ''))
 }
 
 /**
  * Returns the success line of a deletion: what was deleted with it, and how to restore it; undefined if the platform
  * does not say that it can be restored.
  */
-export function deletedLine(thing: DeletedThing) {
-  return async (look: Lookup, { arguments: names, flags }: Given): Promise<string | undefined> => {
-    const reference = names[thing] ?? ''
-    if (flags['erase'] === true) return undefined
-    const entries = await look.recent(await deletedList(thing))
-    const entry = entries?.find((one) => matchesReference(one, reference))
-    const until = valueAt(entry, 'restorableUntil')
-    if (typeof until !== 'string') return undefined
-    const content = contentOf(entry)
-    const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
-    const command = `learnctl ${thing}s restore ${shellWord(reference)}`
-    return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
-  }
+async function deletedLine(
+  look: Lookup,
+  thing: DeletedThing,
+  { arguments: names, flags }: Given,
+): Promise<string | undefined> {
+  const reference = names[thing] ?? ''
+  if (flags['erase'] === true) return undefined
+  const entries = await trash(look, thing)
+  const entry = entries?.find((one) => matchesReference(one, reference))
+  const until = valueAt(entry, 'restorableUntil')
+  if (typeof until !== 'string') return undefined
+  const content = contentOf(entry)
+  const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
+  const command = `learnctl ${thing}s restore ${shellWord(reference)}`
+  return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
 }
 
-export function deletionAction(thing: DeletedThing) {
-  return ({ arguments: names, flags }: Given): string =>
-    `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
-}
-
-/** Without information about restoring. */
-export function shortDeletedLine(thing: DeletedThing) {
-  return (found: unknown, { arguments: names, flags }: Given): string =>
-    `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
-}
-
-async function deletedList(thing: DeletedThing) {
-  const { courses, lessons, groups } = await calls()
-  return { course: courses.listDeleted, lesson: lessons.listDeleted, group: groups.listDeleted }[thing]
-}
-
-function isDeleted(found: unknown): boolean {
-  return typeof valueAt(found, 'restorableUntil') === 'string'
+/** Returns the records that were deleted last; undefined if the platform does not show them. */
+async function trash(look: Lookup, thing: DeletedThing): Promise<readonly unknown[] | undefined> {
+  return look.recent((await operationsOf(thing)).listDeleted)
 }
 
 function matchesReference(entry: unknown, reference: string): boolean {
@@ -183,23 +174,31 @@ function isAny(some: Count | undefined): boolean {
 
 const deletedFlag = 'deleted'
 
-/**
- * Adds `--deleted` to a list, which then lists the trash: two operations, one command.
- *
- * @param noun plural noun for messages: `courses`
- */
-export function withDeleted(noun: string, list: Command, deleted: Command): Command {
+interface DeletedList {
+  readonly filters: Readonly<Record<string, FieldFlag>>
+  readonly columns: readonly string[]
+}
+
+/** Adds `--deleted` to a list, which then lists the trash: two operations, one command. */
+export function withDeleted(thing: DeletedThing, list: Command, { filters, columns }: DeletedList): Command {
+  const deleted = call({
+    name: 'list',
+    summary: `List deleted ${thing}s`,
+    operation: async () => (await operationsOf(thing)).listDeleted,
+    query: filters,
+    columns,
+  })
   const taken = new Set(deleted.flags?.map(({ name }) => name))
   const others = (list.flags ?? []).filter(({ name }) => !taken.has(name))
   return {
     ...list,
-    alsoPrints: [`Deleted${noun.charAt(0).toUpperCase()}${noun.slice(1, -1)}[]`],
+    alsoPrints: [`Deleted${thing.charAt(0).toUpperCase()}${thing.slice(1)}[]`],
     flags: [
       ...(list.flags ?? []),
       {
         name: deletedFlag,
         kind: 'switch',
-        summary: `List deleted ${noun}, which can be restored for 30 days; --since and --until are then about their deletion`,
+        summary: `List deleted ${thing}s, which can be restored for 30 days; --since and --until are then about their deletion`,
       },
     ],
     run: async (context, given) => {

@@ -5,7 +5,7 @@ import type { FieldFlag } from '../command/flag.ts'
 import { changeTexts, type NamedChange, namedChanges, wordFor } from '../operation/named-changes.ts'
 import { call } from '../operation/operation-command.ts'
 import { fieldPath } from '../operation/refused-call.ts'
-import { thingName } from '../operation/thing-name.ts'
+import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -22,7 +22,8 @@ interface Versioned {
   readonly columns: readonly string[]
   /** Reference for examples: `ext:first-course`. */
   readonly example: string
-  readonly updated: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
+  /** Success line of a change (default `updatedLine`). */
+  readonly updated?: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 
 const version = { name: 'version', summary: 'Version number', whole: true } as const
@@ -98,7 +99,9 @@ export function historyCommands({
   updateColumns,
   columns,
   example,
-  updated,
+  updated = (verb) =>
+    (answer, { arguments: names }, unchanged) =>
+      updatedLine(verb, `${thing} ${thingName(answer, names[thing])}`, answer, unchanged),
 }: Versioned): Command[] {
   const noun = `${thing}s`
   const own = { [`${thing}Id`]: argument }

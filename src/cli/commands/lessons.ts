@@ -2,34 +2,20 @@ import type { Caller } from '../../client/caller.ts'
 import type { Command, Given } from '../command/command.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
 import type { CourseOf } from '../operation/course-modules.ts'
-import { call } from '../operation/operation-command.ts'
-import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import {
-  deletedLine,
-  deletionAction,
-  eraseFlag,
-  lessonDeletionQuestion,
-  readDeletedRecord,
-  severalDeletionQuestion,
-  shortDeletedLine,
-  withDeleted,
-} from './deletion.ts'
-import { exportCommand } from './export.ts'
+import { moveToTrash, withDeleted } from './deletion.ts'
+import { exportCommand, oldestFirst } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 import { moveCommand } from './lesson-move.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
-const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
+const argument = { name: 'lesson', summary: 'Lesson: id or external id' }
 const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
-/** Returns the line of a change: `Updated lesson The tides (tides), version 3`. */
-function updatedText(verb: string) {
-  return (answer: unknown, { arguments: { lesson } }: Given, unchanged: boolean): string =>
-    updatedLine(verb, `lesson ${thingName(answer, lesson)}`, answer, unchanged)
-}
+const lesson = recordCommands({ operations: contract, argument, columns, filters, fields })
 
 /** Lets `--module` of a command be a title. */
 function withModuleTitle(command: Command, courseOf: CourseOf): Command {
@@ -59,43 +45,21 @@ async function courseOfLesson(given: Given, caller: Caller, signal: AbortSignal)
 
 export const commands: readonly Command[] = [
   withDeleted(
-    'lessons',
+    'lesson',
     withModuleTitle(
-      call({
-        name: 'list',
-        summary: 'List lessons',
-        operation: async () => (await contract()).list,
-        query: filters,
-        columns,
-        examples: ['lessons list --course ext:first-course', 'lessons list --deleted'],
-      }),
+      lesson.list({ examples: ['lessons list --course ext:first-course', 'lessons list --deleted'] }),
       courseGiven,
     ),
-    call({
-      name: 'list',
-      summary: 'List deleted lessons',
-      operation: async () => (await contract()).listDeleted,
-      query: deletedFilters,
+    {
+      filters: deletedFilters,
       columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
-    }),
+    },
   ),
-  call({
-    name: 'get',
-    summary: 'Show a lesson',
-    operation: async () => (await contract()).get,
-    arguments: { lessonId: lesson },
-    columns,
-    examples: ['lessons get ext:welcome -o yaml'],
-  }),
+  lesson.get({ examples: ['lessons get ext:welcome -o yaml'] }),
   withModuleTitle(
-    call({
-      name: 'create',
+    lesson.create({
+      dataset: 'lessons',
       summary: 'Create a lesson in a course',
-      operation: async () => (await contract()).create,
-      fields,
-      exists: { dataset: 'lessons', name: (thing) => `lesson ${thingName(thing)}` },
-      columns,
-      done: (answer) => `Created lesson ${thingName(answer)}`,
       examples: [
         'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
         'lessons create --course ext:first-course --body @lesson.yaml',
@@ -105,17 +69,7 @@ export const commands: readonly Command[] = [
     courseGiven,
   ),
   withModuleTitle(
-    call({
-      name: 'update',
-      summary: 'Update lessons',
-      operation: async () => (await contract()).update,
-      arguments: { lessonId: lesson },
-      several: 'lessons',
-      fields,
-      merge: true,
-      versioned: true,
-      columns,
-      done: updatedText('Updated'),
+    lesson.update({
       examples: [
         'lessons update ext:welcome --order 1',
         'lessons update ext:welcome --unset duration-minutes',
@@ -124,41 +78,24 @@ export const commands: readonly Command[] = [
     courseOfLesson,
   ),
   moveCommand,
-  call({
-    name: 'delete',
-    summary: 'Delete lessons',
-    description: 'A local academy keeps a deleted lesson for 30 days; lessons restore brings it back.',
-    operation: async () => (await contract()).delete,
-    arguments: { lessonId: lesson },
-    several: 'lessons',
-    query: eraseFlag,
-    destroys: {
-      action: deletionAction('lesson'),
-      read: readDeletedRecord('lesson'),
-      question: lessonDeletionQuestion,
-      several: severalDeletionQuestion('lesson'),
-    },
-    done: shortDeletedLine('lesson'),
-    readDone: deletedLine('lesson'),
+  lesson.delete({
+    ...moveToTrash('lesson'),
     examples: ['lessons delete ext:welcome --yes'],
   }),
   ...historyCommands({
     thing: 'lesson',
-    argument: lesson,
+    argument,
     operations: contract,
     versionFilters,
     updateColumns: columns,
     columns,
     example: 'ext:welcome',
-    updated: updatedText,
   }),
   importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
   withModuleTitle(
     exportCommand({
       dataset: 'lessons',
-      noun: 'lessons',
-      query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
-      order: 'createdAt',
+      query: oldestFirst(filters),
       examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
     }),
     courseGiven,
