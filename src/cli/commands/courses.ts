@@ -1,3 +1,4 @@
+import type { CourseInput } from '../../contract/courses.ts'
 import type { Command, Given } from '../command/command.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/courses.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
@@ -34,9 +35,13 @@ function warningsText(answer: object): string | null {
   return warnings.map((warning) => String(valueAt(warning, 'detail'))).join(' ')
 }
 
-/** Parts of a command that sets the status. */
-function statusChange(verb: string, state: string) {
-  return { versioned: true, columns: updateColumns, done: updatedText(verb, state) } as const
+function statusCommand(
+  verb: string,
+  status: CourseInput['status'] & string,
+  own: { readonly name: string; readonly summary: string; readonly examples: readonly string[] },
+): Command {
+  const done = updatedText(verb, status === 'draft' ? 'a draft' : status)
+  return course.status(verb, status, { versioned: true, columns: updateColumns, done, ...own })
 }
 
 export const commands: readonly Command[] = [
@@ -77,8 +82,7 @@ export const commands: readonly Command[] = [
     notes: warningsText,
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  course.status('published', {
-    ...statusChange('Published', 'published'),
+  statusCommand('Published', 'published', {
     name: 'publish',
     summary: 'Publish courses and make them visible to learners',
     examples: [
@@ -86,14 +90,12 @@ export const commands: readonly Command[] = [
       'courses list --status draft -q | learnctl courses publish --ids -',
     ],
   }),
-  course.status('draft', {
-    ...statusChange('Unpublished', 'a draft'),
+  statusCommand('Unpublished', 'draft', {
     name: 'unpublish',
     summary: 'Return published courses to draft, if they have no learner progress',
     examples: ['courses unpublish ext:first-course'],
   }),
-  course.status('archived', {
-    ...statusChange('Archived', 'archived'),
+  statusCommand('Archived', 'archived', {
     name: 'archive',
     summary: 'Archive courses and close them to changes',
     examples: ['courses archive ext:first-course', 'courses archive AAA-2013J AAA-2014J'],

@@ -27,6 +27,8 @@ interface Records {
 /** Parts of a command that differ from the usual ones. */
 type Own = Partial<OperationSpec<Call>>
 
+type Named = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
+
 type Removal = Omit<Own, 'destroys'> & {
   readonly destroys?: Partial<Own['destroys']>
   /** What the question adds (default `This cannot be undone.`). */
@@ -119,9 +121,19 @@ export function recordCommands({
         done: (answer, given, unchanged) => updatedLine('Updated', nameOf(answer, given), answer, unchanged),
         ...own,
       }),
-    /** A command that sets the status, such as `publish`. */
-    status: (status: string, own: Own & Pick<OperationSpec<Call>, 'name' | 'summary'>): Command =>
-      call({ operation: operation('update'), ...several, fixed: { status }, columns, ...own }),
+    /** A command that sets the status. `verb` begins its success line: `Suspended`. */
+    status: (verb: string, status: string, own: Named): Command =>
+      call({
+        operation: operation('update'),
+        ...several,
+        fixed: { status },
+        columns,
+        done: (answer, given, unchanged) => {
+          const name = nameOf(answer, given)
+          return unchanged ? updatedLine(verb, name, answer, unchanged, status) : `${verb} ${name}`
+        },
+        ...own,
+      }),
     delete: (own: Removal): Command => removal('delete', own),
     revoke: (own: Removal): Command => removal('revoke', own),
   }

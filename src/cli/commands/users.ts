@@ -8,7 +8,7 @@ import { fields, filters } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { thingName, updatedLine } from '../operation/thing-name.ts'
+import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { exportCommand, oldestFirst } from './export.ts'
@@ -21,14 +21,6 @@ const argument = { name: 'user', summary: 'User: id, external id or e-mail addre
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
 const user = recordCommands({ operations: contract, argument, columns, filters, fields })
-
-/** Returns the success line of a status change. */
-function statusLine(verb: string, status: string) {
-  return (answer: unknown, { arguments: { user } }: Given, unchanged: boolean): string => {
-    const name = `user ${thingName(answer, user)}`
-    return unchanged ? updatedLine(verb, name, answer, unchanged, status) : `${verb} ${name}`
-  }
-}
 
 /** Describes the deletion: a deleted user can be restored, an erased one cannot. */
 async function deletionQuestion(
@@ -63,23 +55,20 @@ export const commands: readonly Command[] = [
   user.update({
     examples: ['users update ext:11391 --role analyst', 'users update 11391 6516 --managed-by registry'],
   }),
-  user.status('suspended', {
+  user.status('Suspended', 'suspended', {
     name: 'suspend',
     summary: 'Suspend users: they cannot sign in, and their keys are refused',
-    done: statusLine('Suspended', 'suspended'),
     examples: ['users suspend 11391', 'users list --role analyst -q | learnctl users suspend --ids -'],
   }),
-  user.status('active', {
+  user.status('Activated', 'active', {
     name: 'activate',
     summary: 'Activate suspended users',
-    done: statusLine('Activated', 'active'),
     examples: ['users activate 11391'],
   }),
-  user.status('active', {
+  user.status('Restored', 'active', {
     name: 'restore',
     summary: 'Restore deleted users',
     finds: findDeletedUser,
-    done: statusLine('Restored', 'active'),
     examples: ['users restore 11391'],
   }),
   call({
