@@ -11,8 +11,6 @@ import {
 } from '../command/flag.ts'
 import { clientSecret, secretFlags } from '../command/secret-input.ts'
 import { filters as grantFilters } from '../flags/grants.ts'
-import { call } from '../operation/operation-command.ts'
-import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/output.ts'
@@ -20,6 +18,7 @@ import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { clearCompletionCache } from '../session/completion-cache.ts'
 import type { SignInPlan } from '../sign-in/sign-in-plan.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
+import { recordCommands } from './record-commands.ts'
 
 const oauthFlags: readonly Flag[] = [
   {
@@ -276,33 +275,24 @@ async function runToken({ session, settings, output }: Context): Promise<void> {
   await output.text(`${await session.bearer()}\n`)
 }
 
-const grantCalls = async () => (await import('../../contract/calls.ts')).calls.grants
+const grant = recordCommands({
+  operations: async () => (await import('../../contract/calls.ts')).calls.grants,
+  argument: { name: 'grant', summary: 'Id of the grant' },
+  columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
+  filters: grantFilters,
+})
 
 const grantCommands: readonly Command[] = [
-  call({
+  grant.list({
     name: 'grants list',
     summary: 'List the applications that may act on your behalf',
-    operation: async () => (await grantCalls()).list,
-    query: grantFilters,
-    columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
     examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],
   }),
-  call({
+  grant.revoke({
     name: 'grants revoke',
     summary: 'Revoke grants and all their tokens',
-    operation: async () => (await grantCalls()).revoke,
-    arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
-    several: 'grants',
-    destroys: {
-      action: ({ arguments: { grant } }) => `revoke grant ${grant}`,
-      read: async (look, { arguments: { grant = '' } }) => look.find((await grantCalls()).list, grant),
-      question: async (_, { arguments: { grant } }, found) => ({
-        text: `Revoke grant ${thingName(found, grant)}`,
-        consequence: 'The application loses access at once.',
-      }),
-      several: async () => ({ consequence: 'The applications lose access at once.' }),
-    },
-    done: (found, { arguments: { grant } }) => `Revoked grant ${thingName(found, grant)}`,
+    consequence: 'The application loses access at once.',
+    consequences: 'The applications lose access at once.',
     examples: ['auth grants revoke "$GRANT_ID" --yes'],
   }),
 ]

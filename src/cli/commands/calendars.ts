@@ -2,20 +2,21 @@ import type { Command } from '../command/command.ts'
 import { fields, filters } from '../flags/calendars.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.calendars
 
-const columns = ['courseTitle', 'userEmail', 'last4', 'createdAt', 'id']
+const calendar = recordCommands({
+  operations: contract,
+  argument: { name: 'calendar', summary: 'Id of the calendar' },
+  columns: ['courseTitle', 'userEmail', 'last4', 'createdAt', 'id'],
+  filters,
+  nameOf: (calendar, { arguments: names }) =>
+    `the calendar of ${valueAt(calendar, 'courseTitle') ?? valueAt(calendar, 'userEmail') ?? names['calendar']}`,
+})
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List calendars',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
-    examples: ['calendars list', 'calendars list --course AAA-2014J'],
-  }),
+  calendar.list({ examples: ['calendars list', 'calendars list --course AAA-2014J'] }),
   call({
     name: 'create',
     summary: 'Create a calendar (its address is shown only once)',
@@ -33,27 +34,10 @@ export const commands: readonly Command[] = [
     },
     examples: ['calendars create --course AAA-2014J', 'calendars create --user 6516 -o json'],
   }),
-  call({
-    name: 'revoke',
-    summary: 'Revoke calendars',
-    operation: async () => (await contract()).revoke,
-    arguments: { calendarId: { name: 'calendar', summary: 'Id of the calendar' } },
-    several: 'calendars',
-    destroys: {
-      action: ({ arguments: { calendar } }) => `revoke calendar ${calendar}`,
-      read: async (look, { arguments: { calendar = '' } }) => look.find((await contract()).list, calendar),
-      question: async (_, { arguments: { calendar } }, found) => ({
-        text: `Revoke the calendar of ${nameOf(found, calendar)}`,
-        consequence: 'Programs that read it get nothing more.',
-      }),
-      several: async () => ({ consequence: 'Programs that read them get nothing more.' }),
-    },
-    done: (found, { arguments: { calendar } }) => `Revoked the calendar of ${nameOf(found, calendar)}`,
+  calendar.revoke({
+    destroys: { action: ({ arguments: { calendar } }) => `revoke calendar ${calendar}` },
+    consequence: 'Programs that read it get nothing more.',
+    consequences: 'Programs that read them get nothing more.',
     examples: ['calendars revoke "$CALENDAR_ID" --yes'],
   }),
 ]
-
-/** The course or user of a calendar, else `given`. */
-function nameOf(thing: unknown, given = ''): string {
-  return String(valueAt(thing, 'courseTitle') ?? valueAt(thing, 'userEmail') ?? given)
-}

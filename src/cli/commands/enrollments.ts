@@ -7,11 +7,12 @@ import { fields, filters } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { courseIn, personIn, thingName, updatedLine } from '../operation/thing-name.ts'
+import { courseIn, personIn, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportCommand, oldestFirst } from './export.ts'
 import { importCommand } from './import.ts'
+import { recordCommands } from './record-commands.ts'
 
 const enrollmentFlags: readonly Flag[] = [
   {
@@ -31,12 +32,6 @@ const enrollmentFlags: readonly Flag[] = [
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
-const { status, enrolledAt, managedBy } = fields
-
-const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-/** `--user` and `--course` can replace it. */
-const enrollmentOrFlags = { ...enrollment, instead: ['user', 'course'] }
-
 function givenName({ arguments: { enrollment }, flags }: Given): string {
   return enrollment === undefined
     ? `enrolment of user ${flags['user']} in course ${flags['course']}`
@@ -51,6 +46,20 @@ function shownName(answer: unknown, given: Given): string {
 
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
+
+const { status, enrolledAt, managedBy } = fields
+const enrollment = recordCommands({
+  operations: contract,
+  argument: { name: 'enrollment', summary: 'Id of the enrolment', instead: ['user', 'course'] },
+  noun: 'enrolment',
+  columns,
+  filters,
+  fields: { status, enrolledAt, managedBy },
+  nameOf: shownName,
+})
+
+/** Parts of a command for enrolments that may be deleted. */
+const anyEnrollment = { flags: enrollmentFlags, finds: enrollmentFinder({ withDeleted: true }) }
 
 async function deletionQuestion(
   look: Lookup,
@@ -105,22 +114,13 @@ function withGroup(command: Command): Command {
 }
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List enrolments',
-    operation: async () => (await contract()).list,
-    query: filters,
+  enrollment.list({
     columns: listed,
     examples: ['enrollments list --course ext:AAA-2014J --status active --all'],
   }),
-  call({
-    name: 'get',
+  enrollment.get({
     summary: 'Show an enrolment',
-    operation: async () => (await contract()).get,
-    arguments: { enrollmentId: enrollmentOrFlags },
-    flags: enrollmentFlags,
-    finds: enrollmentFinder({ withDeleted: true }),
-    columns,
+    ...anyEnrollment,
     examples: ['enrollments get --course ext:AAA-2014J --user ext:6516'],
   }),
   withGroup(
@@ -157,56 +157,26 @@ export const commands: readonly Command[] = [
       ],
     }),
   ),
-  call({
-    name: 'update',
-    summary: 'Update enrolments',
-    operation: async () => (await contract()).update,
-    arguments: { enrollmentId: enrollmentOrFlags },
-    several: 'enrolments',
-    flags: enrollmentFlags,
-    finds: enrollmentFinder({ withDeleted: true }),
-    fields: { status, enrolledAt, managedBy },
-    merge: true,
-    versioned: true,
-    columns,
-    done: (answer, given, unchanged) => updatedLine('Updated', shownName(answer, given), answer, unchanged),
+  enrollment.update({
+    ...anyEnrollment,
     examples: [
       'enrollments update --course AAA-2014J --user 6516 --status inactive',
       'enrollments list --course AAA-2014J -q | learnctl enrollments update --ids - --managed-by registry',
     ],
   }),
-  call({
-    name: 'delete',
+  enrollment.delete({
     summary: 'Delete enrolments (progress is kept)',
-    operation: async () => (await contract()).delete,
-    arguments: { enrollmentId: enrollmentOrFlags },
-    several: 'enrolments',
     flags: enrollmentFlags,
     finds: enrollmentFinder({ withDeleted: false }),
-    destroys: {
-      action: (given) => `delete ${givenName(given)}`,
-      read: async (look, { arguments: { enrollment = '' } }) =>
-        look.one((await contract()).get, { enrollmentId: enrollment }),
-      question: deletionQuestion,
-      several: async () => ({ consequence: 'Progress is kept.' }),
-    },
+    destroys: { question: deletionQuestion },
+    consequence: 'Progress is kept.',
     done: (found, given) => `Deleted ${shownName(found, given)}; progress is kept`,
     examples: ['enrollments delete --course AAA-2014J --user 6516 --yes'],
   }),
-  call({
+  enrollment.status('Restored', 'active', {
     name: 'restore',
     summary: 'Restore deleted enrolments with their progress',
-    operation: async () => (await contract()).update,
-    arguments: { enrollmentId: enrollmentOrFlags },
-    several: 'enrolments',
-    flags: enrollmentFlags,
-    finds: enrollmentFinder({ withDeleted: true }),
-    fixed: { status: 'active' },
-    columns,
-    done: (answer, given, unchanged) =>
-      unchanged
-        ? updatedLine('Restored', shownName(answer, given), answer, unchanged, 'active')
-        : `Restored ${shownName(answer, given)}`,
+    ...anyEnrollment,
     examples: ['enrollments restore --course AAA-2014J --user 6516'],
   }),
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),

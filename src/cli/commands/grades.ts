@@ -15,11 +15,12 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
 
 /** The learner of a grade; without flags the grade's id. */
-const gradeArgument = {
+const argument = {
   name: 'learner',
   summary: 'Learner: id, external id or e-mail address; or the id of a grade',
   unlisted: ['--learner', '--user'],
@@ -37,11 +38,7 @@ const gradeFlags: readonly Flag[] = [
 ]
 
 /** Base of commands for one grade, or for several learners' grades of one item. */
-const oneGrade = {
-  arguments: { gradeId: gradeArgument },
-  flags: gradeFlags,
-  finds: findGrade,
-}
+const oneGrade = { flags: gradeFlags, finds: findGrade }
 const example = 'ext:65002 --course ext:AAA-2014J --item 1758'
 const columns = [
   'userEmail',
@@ -70,6 +67,16 @@ function shownName(found: unknown, given: Given): string {
   return `the ${score} of ${personIn(found, undefined)}${item} in course ${courseIn(found, given)}`
 }
 
+const grade = recordCommands({
+  operations: contract,
+  argument,
+  parameter: 'gradeId',
+  noun: 'grade',
+  columns,
+  filters,
+  nameOf: shownName,
+})
+
 const boundReportFilters = bindQueryFlags(reportFilters)
 
 const systemFlag = {
@@ -81,22 +88,8 @@ const systemFlag = {
 } as const satisfies Flag
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List grades',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
-    examples: ['grades list --course ext:AAA-2014J --item 1758 --all'],
-  }),
-  call({
-    name: 'get',
-    summary: 'Show a grade',
-    operation: async () => (await contract()).get,
-    ...oneGrade,
-    columns,
-    examples: [`grades get ${example}`],
-  }),
+  grade.list({ examples: ['grades list --course ext:AAA-2014J --item 1758 --all'] }),
+  grade.get({ ...oneGrade, examples: [`grades get ${example}`] }),
   call({
     name: 'set',
     summary: 'Record a grade of a learner in a course',
@@ -148,31 +141,17 @@ export const commands: readonly Command[] = [
       'grades set ext:11391 --course ext:AAA-2013J --item exam-1 --score none',
     ],
   }),
-  call({
-    name: 'delete',
-    summary: 'Delete grades',
-    operation: async () => (await contract()).delete,
+  grade.delete({
     ...oneGrade,
-    several: 'grades',
-    destroys: {
-      action: (given) => `delete ${givenName(given)}`,
-      read: async (look, { arguments: { learner: grade = '' } }) =>
-        look.one((await contract()).get, { gradeId: grade }),
-      question: async (_, given, found) => ({
-        text: `Delete ${shownName(found, given)}`,
-        consequence: 'The grade of the course is calculated again. This cannot be undone.',
-      }),
-      several: async () => ({
-        consequence: 'The grades of their courses are calculated again. This cannot be undone.',
-      }),
-    },
-    done: (found, given) => `Deleted ${shownName(found, given)}`,
+    consequence: 'The grade of the course is calculated again. This cannot be undone.',
+    consequences: 'The grades of their courses are calculated again. This cannot be undone.',
     examples: [`grades delete ${example} --yes`],
   }),
   call({
     name: 'history',
     summary: 'List the history of a grade, newest first',
     operation: async () => (await contract()).history,
+    arguments: { gradeId: argument },
     ...oneGrade,
     query: historyFilters,
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],

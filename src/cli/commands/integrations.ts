@@ -17,6 +17,7 @@ import {
   shownSecret,
 } from './integration-input.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
 
@@ -27,6 +28,16 @@ const kind = {
 }
 const listed = ['lmsKind', 'baseUrl', 'gradeToProgress', 'webhookPath', 'updatedAt']
 const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'clientId', 'version']
+
+const integration = recordCommands({
+  operations: contract,
+  argument: kind,
+  parameter: 'lmsKind',
+  noun: 'integration',
+  columns,
+  filters,
+  nameOf: (_, { arguments: { kind } }) => `integration ${kind}`,
+})
 
 function setCall(fixed: object, generates: boolean): Command {
   return call({
@@ -124,20 +135,9 @@ the client id of the integration is used.`,
 }
 
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List integrations',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns: listed,
-    examples: ['integrations list', 'integrations list -o json'],
-  }),
-  call({
-    name: 'get',
+  integration.list({ columns: listed, examples: ['integrations list', 'integrations list -o json'] }),
+  integration.get({
     summary: 'Show an integration',
-    operation: async () => (await contract()).get,
-    arguments: { lmsKind: kind },
-    columns,
     examples: ['integrations get moodle', 'integrations get moodle -o yaml'],
   }),
   { ...setCall({}, false), prints: ['SetIntegration'], run: runSet },
@@ -167,24 +167,12 @@ export const commands: readonly Command[] = [
     exits: (answer) => (isJsonObject(answer) && answer['passed'] === false ? 'failure' : null),
     examples: ['integrations test moodle'],
   }),
-  call({
-    name: 'delete',
+  integration.delete({
     summary: 'Delete integrations and their secrets',
     operation: async () => (await contract()).remove,
-    arguments: { lmsKind: kind },
-    several: 'integrations',
     versioned: true,
-    destroys: {
-      action: ({ arguments: { kind } }) => `delete integration ${kind}`,
-      read: async (look, { arguments: { kind = '' } }) => look.one((await contract()).get, { lmsKind: kind }),
-      question: async (_, { arguments: { kind } }) => ({
-        text: `Delete integration ${kind}`,
-        consequence: 'Its secrets are deleted, and its events are refused. Mappings and grades are kept.',
-      }),
-      several: async () => ({
-        consequence: 'Their secrets are deleted, and their events are refused. Mappings and grades are kept.',
-      }),
-    },
+    consequence: 'Its secrets are deleted, and its events are refused. Mappings and grades are kept.',
+    consequences: 'Their secrets are deleted, and their events are refused. Mappings and grades are kept.',
     done: (_, { arguments: { kind } }) =>
       `Deleted integration ${kind}; set it up again with: learnctl integrations set ${shellWord(kind ?? '')}`,
     examples: [

@@ -5,9 +5,9 @@ import { bindQueryFlags, type Flag, withTimeZone } from '../command/flag.ts'
 import { backfillFilters } from '../flags/analytics.ts'
 import { endpointChanges, endpointFields, endpointFilters, messageFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
-import { updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { recordCommands } from './record-commands.ts'
 
 /** Time to wait for the outcome; an attempt takes at most 15 s. */
 const maxWaitMs = 20_000
@@ -192,30 +192,29 @@ const messageCommands: readonly Command[] = [
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
 
-const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
+const argument = { name: 'endpoint', summary: 'Id of the endpoint' }
 const password = { field: 'password', input: { name: 'password', words: 'password or client secret' } }
 /** Status and kind come first, since a narrow terminal cuts the later columns. */
 const columns = ['status', 'kind', 'url', 'id', 'events', 'pausedUntil', 'description']
 
-function nameOf(thing: unknown, given = ''): string {
-  return String(valueAt(thing, 'url') ?? given)
-}
+const endpoint = recordCommands({
+  operations: contract,
+  argument,
+  noun: 'webhook endpoint',
+  columns,
+  filters: endpointFilters,
+  fields: endpointChanges,
+  nameOf: (endpoint, { arguments: names }) =>
+    `webhook endpoint ${valueAt(endpoint, 'url') ?? names['endpoint']}`,
+})
 
 const endpointCommands: readonly Command[] = [
-  call({
+  endpoint.list({
     name: 'endpoints list',
-    summary: 'List webhook endpoints',
-    operation: async () => (await contract()).list,
-    query: endpointFilters,
-    columns,
     examples: ['webhooks endpoints list', 'webhooks endpoints list --status disabled'],
   }),
-  call({
+  endpoint.get({
     name: 'endpoints get',
-    summary: 'Show a webhook endpoint',
-    operation: async () => (await contract()).get,
-    arguments: { endpointId: endpoint },
-    columns,
     examples: ['webhooks endpoints get "$ENDPOINT_ID" -o json'],
   }),
   call({
@@ -241,41 +240,17 @@ const endpointCommands: readonly Command[] = [
       'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi --username academy --password-stdin --home-page https://academy.example.org < password.txt',
     ],
   }),
-  call({
+  endpoint.update({
     name: 'endpoints update',
-    summary: 'Update webhook endpoints',
-    operation: async () => (await contract()).update,
-    arguments: { endpointId: endpoint },
-    several: 'webhook endpoints',
-    fields: endpointChanges,
     secretField: password,
-    merge: true,
-    versioned: true,
-    columns,
-    done: (answer, { arguments: { endpoint } }, unchanged) =>
-      updatedLine('Updated', `webhook endpoint ${nameOf(answer, endpoint)}`, answer, unchanged),
     examples: [
       'webhooks endpoints update "$ENDPOINT_ID" --status active',
       'webhooks endpoints update "$ENDPOINT_ID" --events course.*',
     ],
   }),
-  call({
+  endpoint.delete({
     name: 'endpoints delete',
-    summary: 'Delete webhook endpoints',
-    operation: async () => (await contract()).delete,
-    arguments: { endpointId: endpoint },
-    several: 'webhook endpoints',
-    destroys: {
-      action: ({ arguments: { endpoint } }) => `delete webhook endpoint ${endpoint}`,
-      read: async (look, { arguments: { endpoint = '' } }) =>
-        look.one((await contract()).get, { endpointId: endpoint }),
-      question: async (_, { arguments: { endpoint } }, found) => ({
-        text: `Delete webhook endpoint ${nameOf(found, endpoint)}`,
-        consequence: 'Messages that are not delivered yet are lost.',
-      }),
-      several: async () => ({ consequence: 'Messages that are not delivered yet are lost.' }),
-    },
-    done: (found, { arguments: { endpoint } }) => `Deleted webhook endpoint ${nameOf(found, endpoint)}`,
+    consequence: 'Messages that are not delivered yet are lost.',
     examples: ['webhooks endpoints delete "$ENDPOINT_ID" --yes'],
   }),
   testCommand,
@@ -285,7 +260,7 @@ const endpointCommands: readonly Command[] = [
     summary: 'Replace the secret of a webhook endpoint (the new one is shown only once)',
     description: 'For 24 hours each message is signed with both secrets, so that receivers can change over.',
     operation: async () => (await contract()).rotate,
-    arguments: { endpointId: endpoint },
+    arguments: { endpointId: argument },
     ifLost: 'rotate the secret again',
     columns: ['url', 'previousSecretUntil', 'id', 'secret'],
     examples: ['webhooks endpoints rotate "$ENDPOINT_ID" -o json'],
