@@ -12,7 +12,8 @@ const groups = Object.entries({
   help: /src\/cli\/program\/(host|nouns)\.ts$/,
   // Parsing.
   program: /src\/cli\/program\/program\.ts$/,
-  commands: /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion))\.ts$/,
+  commands:
+    /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion|record-commands))\.ts$/,
   // Running an operation and printing its result.
   run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|print-list)|session\/open-caller)\.ts$/,
   // A local academy.
