@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command, Noun } from '../src/cli/command/command.ts'
+import type { Noun } from '../src/cli/command/command.ts'
 import { describeCommand } from '../src/cli/help/describe-command.ts'
-import { flagRow, isListed, usageOf } from '../src/cli/help/help-text.ts'
+import { isListed, usageOf } from '../src/cli/help/help-text.ts'
 import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
@@ -157,59 +157,15 @@ async function commandsText(): Promise<string> {
   return [...groups, ...sections].join('\n\n')
 }
 
+/** The commands of a noun; their flags and examples are in their help. */
 async function nounText(name: string, noun: Noun): Promise<string> {
   const loaded = await noun.load(host)
-  if (!('length' in loaded)) return [`## ${name}`, ...commandText('', loaded)].join('\n\n')
-  const listed = loaded.filter(isListed)
+  const listed = 'length' in loaded ? loaded.filter(isListed) : [loaded]
   const rows = listed.map((command) => {
-    const path = `${name} ${command.name}`
-    return [`[${path}](#${path.replaceAll(' ', '-')})`, text(command.summary)]
+    const path = 'length' in loaded ? [name, usageOf(command)] : [usageOf(command)]
+    return [code(path.join(' ')), text(command.summary)]
   })
-  return [
-    `## ${name}`,
-    `${text(noun.summary)}.`,
-    table(['Command', 'What it does'], rows),
-    ...listed.flatMap((command) => [`### ${name} ${command.name}`, ...commandText(name, command)]),
-  ].join('\n\n')
-}
-
-/** Describes a command as its help does: usage, description, arguments, flags, examples. */
-function commandText(noun: string, command: Command): string[] {
-  const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
-  const usage = ['learnctl', noun, usageOf(command), '[flags]'].filter(Boolean).join(' ')
-  const paragraphs = [`${summary}.`, ...(description?.split('\n\n') ?? [])]
-  return [
-    `\`\`\`text\n${usage}\n\`\`\``,
-    ...paragraphs.map(text),
-    ...(positions.length > 0
-      ? [
-          table(
-            ['Argument', 'Meaning'],
-            positions.map(({ name, summary }) => [code(name), text(summary)]),
-          ),
-        ]
-      : []),
-    ...(flags.length > 0
-      ? [
-          table(
-            ['Flag', 'Meaning'],
-            flags.map(flagRow).map(([flag, meaning]) => [code(flag.trim()), text(meaning)]),
-          ),
-        ]
-      : []),
-    ...refusedText(command),
-    ...(examples.length > 0
-      ? [`\`\`\`sh\n${examples.map((line) => `learnctl ${line}`).join('\n')}\n\`\`\``]
-      : []),
-  ]
-}
-
-/** Names the global flags that a command does not take. */
-function refusedText({ refuses = {} }: Command): string[] {
-  const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
-    name in refuses ? [code(`--${flag}`)] : [],
-  )
-  return flags.length === 0 ? [] : [`Global flags that are not supported here: ${flags.join(', ')}.`]
+  return [`## ${name}`, `${text(noun.summary)}.`, table(['Command', 'What it does'], rows)].join('\n\n')
 }
 
 function settingsText(): string {
