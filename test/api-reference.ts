@@ -50,7 +50,10 @@ const resources: Readonly<Partial<Record<keyof Contract, readonly [shown: string
 }
 
 /** Parameters of nearly every list, which the introduction describes once. */
-const usual = ['limit', 'cursor', 'include_total', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer']
+const usual = [
+  ...['limit', 'cursor', 'include_total', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer'],
+  ...['Change-Id', 'Change-Command'],
+]
 
 /** Returns the reference of the HTTP API in Markdown: a section for each resource, and the error codes. */
 export function apiText(): string {
