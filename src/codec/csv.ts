@@ -40,14 +40,13 @@ function withDecimalComma(value: NonNullable<CsvValue>): string {
   return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
-export function isGuarded(text: string): boolean {
-  return !(beginsPlain(text) && !needsQuotes.test(text)) && guardPlace.test(text)
+/** True for a text that begins with a `'` of the guard: at the start of a cell, or within one after a separator. */
+export function beginsWithGuard(text: string, within: boolean): boolean {
+  return within ? `;${text}`.search(guards) === 1 : text.search(guards) === 0
 }
 
-/** Most cells begin with a letter or a digit, which is cheaper to test than the pattern. */
-function beginsPlain(text: string): boolean {
-  const first = text.charCodeAt(0)
-  return (first > 47 && first < 58) || (first > 64 && first < 123)
+export function isGuarded(text: string): boolean {
+  return guardPlace.test(text)
 }
 
 export function addGuard(text: string): string {
@@ -63,8 +62,11 @@ export function removeGuard(cell: string): string {
  * reader with another separator.
  */
 export function csvText(text: string, raw: boolean): string {
+  // Most cells begin with a letter or a digit, which is cheaper to test than the pattern.
+  const first = text.charCodeAt(0)
+  const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
   const quotes = needsQuotes.test(text)
-  const safe = raw || (beginsPlain(text) && !quotes) ? text : addGuard(text)
+  const safe = raw || (plain && !quotes) ? text : addGuard(text)
   return quotes ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

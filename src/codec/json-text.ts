@@ -38,16 +38,6 @@ export function parseJson(text: string): unknown {
   return unmarkNumbers(value)
 }
 
-/** Parses texts as `parseJson` does; flat objects, such as the rows of a table, in one go. */
-export function parseJsonTexts(texts: readonly string[]): unknown[] {
-  const joined = texts.join(',')
-  const isFlat = texts.every((text) => text.indexOf('{', 1) < 0 && !text.includes('['))
-  if (!isFlat || inexactNumber.test(joined)) return texts.map(parseJson)
-  const values: unknown = JSON.parse(`[${joined}]`)
-  // A text with a comma between two values is no JSON.
-  return Array.isArray(values) && values.length === texts.length ? values : texts.map(parseJson)
-}
-
 /** Null for text that is not JSON, or beyond a limit. */
 export function parseJsonOrNull(text: string): unknown {
   try {

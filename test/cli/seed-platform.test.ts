@@ -47,7 +47,7 @@ const offered: Record<string, [line: string, printed: string]> = {
   'progress set': ['progress set 2 --course 1 --completion 60 --columns completionPercentage', '60\n'],
   'analytics export': [
     'analytics export',
-    'learnerId,email,firstName,lastName,externalId,courseId,courseTitle,difficulty,enrollmentStatus,enrolledAt,progressStatus,completionPercentage,startedAt,lastAccessed,completedAt,gradePercent,passed,gradeUpdatedAt,courseExternalId\r\n2,,,,,1,,,,,,40,,2026-02-20T10:00:00Z,,,,,\r\n',
+    'learnerId,courseId,completionPercentage,lastAccessed\r\n2,1,40,2026-02-20T10:00:00Z\r\n',
   ],
   // Changes are noted on this machine.
   'auth status': ['auth status --columns user.email', 'owner@school.example\n'],

@@ -1,7 +1,8 @@
 import type { OutgoingRequest } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { formatCount } from '../../codec/display-text.ts'
-import { jsonText, parseJson, parseJsonTexts } from '../../codec/json-text.ts'
+import { jsonText, parseJson } from '../../codec/json-text.ts'
+import { mayDiffer } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
@@ -9,6 +10,7 @@ import { expectedRows } from '../operation/expected-rows.ts'
 import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { createCsvCounter, guardCsv } from './csv-bytes.ts'
 import type { ExportTarget } from './export-options.ts'
 import type { RowForm } from './row-encoder.ts'
 import { type Source, writeExport } from './write-export.ts'
@@ -30,8 +32,9 @@ interface LearnerExport extends Wanted, ExportTarget {}
 
 /** The first request, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
-  const request = caller.request(wanted.operation, firstRequest(wanted))
-  return { ...request, headers: { ...request.headers, accept: ndjson } }
+  const { input, accept } = firstRequest(wanted)
+  const request = caller.request(wanted.operation, input)
+  return { ...request, headers: { ...request.headers, accept } }
 }
 
 /** Exports all rows; notes it if only the period leaves none. */
@@ -51,14 +54,21 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
   await context.output.note(`No row has its lastAccessed in this period${all}`)
 }
 
-const ndjson = 'application/x-ndjson'
+const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-function firstRequest({ query, handling }: Wanted) {
-  return { ...(handling && { handling }), query: { ...query, format: 'ndjson' } } as const
+function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymising, handling }: Wanted) {
+  const how = handling && { handling }
+  // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
+  if (format !== 'csv' || columns !== null || delimiter !== ',' || pseudonymising) {
+    return { input: { ...how, query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
+  }
+  const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
+  return { input: { ...how, query: { ...query, ...as, format: 'csv' } }, accept: media.csv } as const
 }
 
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { format, columns } = wanted
+  const { format, columns, delimiter } = wanted
   const { signal } = context.io
   if (wanted.pseudonymising) {
     const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
@@ -68,10 +78,61 @@ async function openSource(context: Context, caller: Caller, wanted: Wanted): Pro
       rows,
     })
   }
+  if (format === 'csv' && columns === null && delimiter === ',') return csvSource(context, caller, wanted)
   const rows = await learnerRows(caller, wanted, signal)
   // Rows that are exported unchanged need no parsing.
   if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(rows, format)
   return rowSource(context, rows, wanted)
+}
+
+/** Passes the platform's CSV through: counts its rows, and guards it against formulas unless its server does. */
+async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
+  const { operation, raw, bom } = wanted
+  const { input, accept } = firstRequest(wanted)
+  const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
+  const counter = createCsvCounter(',')
+
+  async function* bytes() {
+    let source: AsyncIterable<Uint8Array> = reply.body ?? nothing()
+    if (mayDiffer(context.session.target()) && !raw) source = guardCsv(source, ',')
+    if (bom && !caller.isOurs()) source = withByteOrderMark(source)
+    for await (const piece of source) {
+      counter.count(piece)
+      yield piece
+    }
+    counter.end()
+  }
+
+  return {
+    bytes: bytes(),
+    rows: () => Math.max(0, counter.records() - 1),
+    guarded: raw ? () => 0 : counter.guarded,
+    notes: () => [],
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** Adds the mark unless there is one. */
+async function* withByteOrderMark(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Buffer | null = Buffer.alloc(0)
+  for await (const piece of bytes) {
+    if (head === null) {
+      yield piece
+      continue
+    }
+    head = Buffer.concat([head, piece])
+    if (head.length < byteOrderMark.length) continue
+    yield withMark(head)
+    head = null
+  }
+  if (head !== null) yield withMark(head)
+}
+
+function withMark(head: Buffer): Buffer {
+  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    ? head
+    : Buffer.concat([byteOrderMark, head])
 }
 
 /** Passes JSON rows through, one per line or as an array. */
@@ -112,7 +173,7 @@ async function rowSource(context: Context, learners: LearnerRows, wanted: Wanted
 }
 
 async function* recordsOf(texts: LearnerRows): AsyncGenerator<readonly unknown[]> {
-  for await (const batch of texts) if (batch.length > 0) yield parsedRows(batch)
+  for await (const batch of texts) if (batch.length > 0) yield batch.map(parsedRow)
 }
 
 type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
@@ -129,7 +190,7 @@ export async function learnerRows(
   const { ApiError } = await import('../../client/errors.ts')
   try {
     const input = { ...how, query: { ...query, format: 'ndjson' } } as const
-    const { body } = await caller.open(operation, input, { accept: ndjson })
+    const { body } = await caller.open(operation, input, { accept: media.ndjson })
     return splitLines(body ?? [])
   } catch (error) {
     // The published interface only has csv: a platform without ndjson has its rows in JSON pages.
@@ -176,9 +237,9 @@ async function* pagedTexts(
 }
 
 /** Throws a CommandError. */
-function parsedRows(texts: readonly string[]): unknown[] {
+function parsedRow(text: string): unknown {
   try {
-    return parseJsonTexts(texts)
+    return parseJson(text)
   } catch (cause) {
     throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
   }
