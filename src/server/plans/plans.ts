@@ -166,8 +166,9 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
     const outcome = await attempt(call, plan, withoutSavepoints(call.database))
     if (outcome.refused.length === 0) return outcome
   } catch (error) {
-    if (error instanceof ProblemError) throw error
-    // Without savepoints a failed statement may have ended the transaction.
+    // There a failed statement ends a transaction without savepoints.
+    const mayBeRefusal = call.database.dialect.hasManyWriters && !(error instanceof TypeError)
+    if (error instanceof ProblemError || !mayBeRefusal) throw error
   }
   return attempt(call, plan, call.database)
 }
@@ -177,7 +178,17 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
  * only if one is refused.
  */
 function withoutSavepoints(database: Transaction): Transaction {
-  return Object.create(database, { savepoint: { value: (work: () => unknown) => work() } }) as Transaction
+  return {
+    dialect: database.dialect,
+    one: (query) => database.one(query),
+    all: (query) => database.all(query),
+    cells: (query) => database.cells(query),
+    run: (query) => database.run(query),
+    stream: (query) => database.stream(query),
+    queue: (query) => database.queue(query),
+    requireRow: (query) => database.requireRow(query),
+    savepoint: (work) => work(),
+  }
 }
 
 /** Thrown to take back what was tried. */
