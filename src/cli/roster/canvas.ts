@@ -5,7 +5,7 @@ import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { type EnrollmentRole, enrollmentRoles, leftOutByMapping, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import { openTable, type TableForm } from './table.ts'
 import { type Reading, type RowReader, walk } from './walk.ts'
 
@@ -160,12 +160,12 @@ export async function* readCanvas(reading: Reading): AsyncGenerator<readonly Ros
   }
 }
 
-function isRemoved(row: RosterRow): boolean {
+function isRemoved(row: CsvRow): boolean {
   return row.text('status').toLowerCase() === 'deleted'
 }
 
 /** In lower case; null after it added a problem. */
-function statusIn<Status extends string>(row: RosterRow, known: readonly Status[]): Status | null {
+function statusIn<Status extends string>(row: CsvRow, known: readonly Status[]): Status | null {
   const text = row.text('status')
   const status = known.find((each) => each === text.toLowerCase())
   if (status === undefined) {
@@ -176,7 +176,7 @@ function statusIn<Status extends string>(row: RosterRow, known: readonly Status[
   return status
 }
 
-function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+function termOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('term_id')
   if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
   statusIn(row, ['active'])
@@ -191,7 +191,7 @@ function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
 
 function userOf(
   reading: Reading,
-  row: RosterRow,
+  row: CsvRow,
   isRemoved: boolean,
   teachers: ReadonlySet<string>,
 ): readonly RosterEntry[] {
@@ -200,22 +200,15 @@ function userOf(
   const status = statusIn(row, ['active', 'suspended'])
   if (row.text('password') !== '' || row.text('ssha_password') !== '')
     row.addLeniency('passwords are left out')
-  const [firstName, lastName, fullName] = [
-    row.text('first_name'),
-    row.text('last_name'),
-    row.text('full_name'),
-  ]
+  const hasName = row.text('first_name') !== '' || row.text('last_name') !== ''
   return personEntries(reading, row, people, {
-    ...{ externalId, firstName, lastName },
-    email: row.text('email'),
-    username: row.text('login_id'),
-    displayName: row.text('short_name') || (firstName === '' && lastName === '' ? fullName : ''),
+    displayName: row.text('short_name') || (hasName ? '' : row.text('full_name')),
     isSuspended: status === 'suspended',
     ...(teachers.has(externalId) && { role: 'instructor' }),
   })
 }
 
-function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+function courseOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('course_id')
   if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
   const status = statusIn(row, ['active', 'completed', 'published', 'unpublished'])
@@ -233,7 +226,7 @@ function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
 
 function enrollmentOf(
   reading: Reading,
-  row: RosterRow,
+  row: CsvRow,
   courseBySection: ReadonlyMap<string, string>,
   groups: Groups,
 ): readonly RosterEntry[] {

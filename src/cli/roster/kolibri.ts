@@ -2,7 +2,7 @@ import { enrollmentEntries, entryOf } from './entries.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { type AcademyRole, academyRoles, leftOutByMapping, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import type { TableForm } from './table.ts'
 import { listIn, type Reading, walk } from './walk.ts'
 
@@ -48,7 +48,7 @@ export async function* readKolibri(reading: Reading): AsyncGenerator<readonly Ro
   })
 }
 
-function userOf(reading: Reading, row: RosterRow, classes: Map<string, string>): readonly RosterEntry[] {
+function userOf(reading: Reading, row: CsvRow, classes: Map<string, string>): readonly RosterEntry[] {
   const username = row.text('USERNAME')
   const externalId = row.text('UUID') || username
   const type = row.text('USER_TYPE')
@@ -60,11 +60,7 @@ function userOf(reading: Reading, row: RosterRow, classes: Map<string, string>):
   if (role === null) return row.leaveOut(leftOutByMapping)
   if (role === 'analyst') row.addLeniency('administrators become analysts', type)
   if (!['', '*'].includes(row.text('PASSWORD'))) row.addLeniency('passwords are left out')
-  const found = personEntries(reading, row, people, {
-    ...{ externalId, username, role },
-    email: '',
-    displayName: row.text('FULL_NAME'),
-  })
+  const found = personEntries(reading, row, people, { externalId, role })
   const courses: RosterEntry[] = []
   const enrol = (column: string, role: string) =>
     listIn(row.text(column)).flatMap((name) => {

@@ -4,7 +4,7 @@ import { createGroups, type Groups } from './groups.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
 import { type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import type { TableForm } from './table.ts'
 import { checkReference, type Reading, walk } from './walk.ts'
 
@@ -96,7 +96,7 @@ export async function* readMoodle(reading: Reading): AsyncGenerator<readonly Ros
   yield groups.entries()
 }
 
-function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+function courseOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('shortname')
   if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
   const newName = row.text('rename')
@@ -116,12 +116,7 @@ function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   return [entryOf('courses', course, row)]
 }
 
-function userOf(
-  reading: Reading,
-  row: RosterRow,
-  isRemoved: boolean,
-  groups: Groups,
-): readonly RosterEntry[] {
+function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, groups: Groups): readonly RosterEntry[] {
   const username = row.text('username')
   const externalId = row.text('idnumber') || username
   if (isRemoved) return [entryOf('users', { externalId }, row, true)]
@@ -132,8 +127,7 @@ function userOf(
   const enrollments = enrollmentsOf(reading, row, externalId, groups)
   const teaches = enrollments.some(({ record }) => record['role'] === 'instructor')
   const found = personEntries(reading, row, people, {
-    ...{ externalId, username },
-    email: row.text('email'),
+    externalId,
     firstName: nameIn(row, 'firstname'),
     lastName: nameIn(row, 'lastname'),
     ...(row.text('suspended') !== '' && { isSuspended: isOn(row, 'suspended') }),
@@ -148,7 +142,7 @@ function userOf(
 }
 
 /** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
-function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: Groups): RosterEntry[] {
+function enrollmentsOf(reading: Reading, row: CsvRow, user: string, groups: Groups): RosterEntry[] {
   return numbers(row, 'course').flatMap((number) => {
     const course = row.text(`course${number}`)
     checkReference(reading, row, { column: `course${number}`, to: 'courses', isWarning: true })
@@ -169,7 +163,7 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
 }
 
 /** Returns the role of an enrolment: a learner's by default; undefined after it added a problem. */
-function roleIn(row: RosterRow, number: number): EnrollmentRole | undefined {
+function roleIn(row: CsvRow, number: number): EnrollmentRole | undefined {
   const [text, type] = [row.text(`role${number}`), row.text(`type${number}`)]
   const typed = type === '' ? 'student' : (typedRoles[Number(type) - 1] ?? type)
   const name = (text || typed).toLowerCase()
@@ -186,7 +180,7 @@ function roleIn(row: RosterRow, number: number): EnrollmentRole | undefined {
 }
 
 /** Returns the day on which an enrolment begins; null if the file does not say. Moodle also reads texts such as `now`. */
-function startOf(row: RosterRow, number: number): string | null {
+function startOf(row: CsvRow, number: number): string | null {
   const text = row.text(`enroltimestart${number}`)
   if (text === '') return null
   const { day, guess } = dayWith(text, row.cellForm)
@@ -195,7 +189,7 @@ function startOf(row: RosterRow, number: number): string | null {
 }
 
 /** Returns the numbers of the columns with a prefix whose cells are filled, `1` for `course1`. */
-function numbers(row: RosterRow, prefix: string): number[] {
+function numbers(row: CsvRow, prefix: string): number[] {
   const found: number[] = []
   for (let number = 1; number <= maxNumbered && row.has(`${prefix}${number}`); number += 1) {
     if (row.text(`${prefix}${number}`) !== '') found.push(number)
@@ -204,7 +198,7 @@ function numbers(row: RosterRow, prefix: string): number[] {
 }
 
 /** Reads a switch, which Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
-function isOn(row: RosterRow, column: string): boolean {
+function isOn(row: CsvRow, column: string): boolean {
   const text = row.text(column).toLowerCase()
   if (['1', 'yes', 'true'].includes(text)) return true
   if (!['', '0', 'no', 'false'].includes(text))

@@ -5,7 +5,7 @@ import { grades } from '../dataset/grades.ts'
 import { addSchemaProblems, namedColumns, readDay } from './entries.ts'
 import { isRemovedClass, readTable } from './oneroster-rows.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import { claim, isRemovedRecord, isRemovedRow, type Reading, ranks } from './walk.ts'
 
 interface LineItem {
@@ -119,7 +119,7 @@ export function readResults(
   })
 }
 
-function lineItemOf(row: RosterRow): LineItem {
+function lineItemOf(row: CsvRow): LineItem {
   const [id, course] = [row.text('sourcedId'), row.text('classSourcedId')]
   const minimum = numberIn(row, 'resultValueMin')
   if (minimum) row.addLeniency('scores that begin above 0 are read as they are', String(minimum))
@@ -134,7 +134,7 @@ function lineItemOf(row: RosterRow): LineItem {
 
 function gradeOf(
   reading: Reading,
-  row: RosterRow,
+  row: CsvRow,
   { courseId, itemId, label: title, scoreMaximum }: LineItem,
   share: number | undefined,
 ): readonly RosterEntry[] {
@@ -172,7 +172,7 @@ function gradeOf(
 }
 
 /** Undefined for an empty cell. Other text is a problem. */
-function numberIn(row: RosterRow, column: string): number | undefined {
+function numberIn(row: CsvRow, column: string): number | undefined {
   const text = row.text(column)
   try {
     const value = readCell({ kind: 'number' }, text, row.cellForm)

@@ -1,6 +1,6 @@
 import { type OneRosterTable, oneRosterTables } from './oneroster-tables.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import { isRemovedRow, type Reading, type RowReader, walk } from './walk.ts'
 
 /** Without classes, references to classes are to courses. */
@@ -15,7 +15,7 @@ export function readTable(
   const references = (form.references ?? []).map((each) =>
     hasCoursesOnly && each.to === 'classes' ? { ...each, to: 'courses' } : each,
   )
-  const isRemoved = (row: RosterRow) => isRemovedIn(reading, name, row)
+  const isRemoved = (row: CsvRow) => isRemovedIn(reading, name, row)
   return walk(reading, { ...form, references }, { ...more, entriesOf, isRemoved })
 }
 
@@ -27,7 +27,7 @@ export function isRemovedClass(reading: Reading, id: string): boolean {
   return isRemovedRow(reading, reading.files.has('classes') ? 'classes' : 'courses', id)
 }
 
-function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): boolean {
+function isRemovedIn(reading: Reading, table: OneRosterTable, row: CsvRow): boolean {
   const [status, modified] = [row.text('status'), row.text('dateLastModified')]
   const isDelta = reading.mode(table) === 'delta'
   if (isDelta && status === '') row.addLeniency('status is empty in a delta file; read as active')

@@ -16,7 +16,7 @@ import { oneRosterTables } from './oneroster-tables.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
 import { type AcademyRole, type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
-import type { RosterRow } from './row.ts'
+import type { CsvRow } from './row.ts'
 import { isRemovedRow, listIn, type Reading, requireSame, rowNumberOf } from './walk.ts'
 
 /** Roles of both versions and of an academy, the preferred first; null for people without one. */
@@ -88,7 +88,7 @@ export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly 
   yield* readResults(reading, lineItems)
 }
 
-function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+function termOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
   if (externalId === noTerm.id) return row.leaveOut('the session of courses without a term is left out')
@@ -98,7 +98,7 @@ function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   })
 }
 
-function courseOf(row: RosterRow, term: string, isRemoved: boolean): RosterEntry[] {
+function courseOf(row: CsvRow, term: string, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
   const course = { externalId, title: row.text('title') }
@@ -113,12 +113,7 @@ function withWeights(entry: RosterEntry, lineItems: LineItems): RosterEntry {
   return { ...entry, record: { ...entry.record, assessmentCriteria: { weights } } }
 }
 
-function userOf(
-  reading: Reading,
-  row: RosterRow,
-  isRemoved: boolean,
-  roleText: string,
-): readonly RosterEntry[] {
+function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, roleText: string): readonly RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('users', { externalId }, row, true)]
   const role = roleIn(roleText, row)
@@ -132,9 +127,7 @@ function userOf(
   }
   const preferred = [row.text('preferredGivenName'), row.text('preferredFamilyName')] as const
   return personEntries(reading, row, people, {
-    ...{ externalId, firstName, lastName, role },
-    email: row.text('email'),
-    username: row.text('username'),
+    ...{ firstName, lastName, role },
     displayName: displayNameIn(preferred, [firstName, lastName]),
     isSuspended: !isEnabled(row),
   })
@@ -143,7 +136,7 @@ function userOf(
 const unknownRole = 'unknown roles, which --map-value can give a meaning; new users become learners'
 
 /** Returns the role in an academy; undefined if the package has no known one, null for people without a role. */
-function roleIn(text: string, row: RosterRow): string | null | undefined {
+function roleIn(text: string, row: CsvRow): string | null | undefined {
   const name = oneRosterRoles.find((each) => each.toLowerCase() === text.toLowerCase()) ?? ''
   const role = roles.get(name)
   if (text === '') row.addLeniency('users have no role; new ones become learners')
@@ -154,7 +147,7 @@ function roleIn(text: string, row: RosterRow): string | null | undefined {
 }
 
 /** `true` or `false`; other words for these are accepted. */
-function isEnabled(row: RosterRow): boolean {
+function isEnabled(row: CsvRow): boolean {
   const cell = row.text('enabledUser')
   if (cell !== 'true' && cell !== 'false')
     row.addLeniency('enabledUser is not true or false', cell || 'empty')
@@ -170,15 +163,11 @@ function isEnabled(row: RosterRow): boolean {
 interface UserRole {
   readonly role: string
   readonly rank: number
-  readonly row: RosterRow
+  readonly row: CsvRow
 }
 
 /** Adds a row of `roles.csv`: of several roles the primary one counts, then the one preferred in `roles`. */
-function addRole(
-  roleByUser: Map<string, UserRole>,
-  row: RosterRow,
-  isRemoved: boolean,
-): readonly RosterEntry[] {
+function addRole(roleByUser: Map<string, UserRole>, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   if (isRemoved) return row.leaveOut('removed roles are left out')
   const [user, role] = [row.text('userSourcedId'), row.text('role')]
   const place = oneRosterRoles.findIndex((name) => name.toLowerCase() === role.toLowerCase())
@@ -198,7 +187,7 @@ function warnOfRolesWithoutUser(reading: Reading, roleByUser: ReadonlyMap<string
   }
 }
 
-function enrollmentOf(reading: Reading, row: RosterRow, isRemoved: boolean): readonly RosterEntry[] {
+function enrollmentOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   const text = row.text('role')
   const name = text.toLowerCase()
   const role = rolesOfEnrollments.get(name)

@@ -5,22 +5,22 @@ import { addSchemaProblems, entryOf, filled, namedColumns } from './entries.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
-import { type Reading, requireUnique, rowNumberOf } from './walk.ts'
+import { type Reading, requireUnique } from './walk.ts'
 
 export interface RosterPerson {
   readonly externalId: string
   readonly email: string
   readonly username: string
-  readonly firstName?: string
-  readonly lastName?: string
-  readonly displayName?: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly displayName: string
   /** Role in an academy; undefined if the roster does not say: new users become learners. */
   readonly role?: string | undefined
   readonly isSuspended?: boolean
 }
 
 export interface PeopleTable {
-  readonly form: TableForm
+  readonly key: string
   /** By the fields of a user that they fill; a format without addresses has no `email`. */
   readonly columns: PersonColumns
   /** Dataset of users with the names of these columns, for the words of problems. */
@@ -32,26 +32,36 @@ interface PersonColumns extends Readonly<Record<string, string>> {
   readonly username: string
 }
 
-export function peopleTable(form: TableForm, columns: PersonColumns): PeopleTable {
-  return { form, columns, dataset: namedColumns(users, columns) }
+export function peopleTable(
+  { key: [key = ''] }: Pick<TableForm, 'key'>,
+  columns: PersonColumns,
+): PeopleTable {
+  return { key, columns, dataset: namedColumns(users, columns) }
 }
 
 const { email: emailSchema, username: usernameSchema } = users.schema.shape
 
 /**
- * Returns the entry of a person; none if the row has problems. The address is that of the file, else the user name if
- * it is one, else made of the user name and the domain of the options.
+ * Returns the entry of a person, whose fields are those of the columns unless given. The address is that of the file, else
+ * the user name if it is one, else made of the user name and the domain of the options.
  */
 export function personEntries(
   reading: Reading,
   row: RosterRow,
   table: PeopleTable,
-  person: RosterPerson,
+  given: Partial<RosterPerson>,
 ): readonly RosterEntry[] {
   const { dataset, columns } = table
+  const text = (field: string) => (columns[field] === undefined ? '' : row.text(columns[field]))
+  const person = {
+    ...{ externalId: text('externalId'), email: text('email'), username: text('username') },
+    ...{ firstName: text('profile.firstName'), lastName: text('profile.lastName') },
+    displayName: text('profile.displayName'),
+    ...given,
+  }
   const email = addressOf(reading, row, columns, person)
   const username = usernameOf(row, person)
-  const { externalId, role = '', isSuspended, firstName = '', lastName = '', displayName = '' } = person
+  const { externalId, role = '', isSuspended, firstName, lastName, displayName } = person
   const profile = filled({ firstName, lastName, displayName })
   const record = filled({
     ...{ externalId, email: email ?? '', username, role },
@@ -67,13 +77,11 @@ export function personEntries(
 function requireOwn(
   reading: Reading,
   row: RosterRow,
-  { form, columns }: PeopleTable,
+  { key, columns }: PeopleTable,
   { externalId, email, username }: Pick<RosterPerson, 'externalId' | 'email' | 'username'>,
 ): void {
-  const [key = ''] = form.key
-  const replaced = rowNumberOf(reading, form.name, row.text(key))
   const require = (column: string, value: string, name: string) => {
-    if (value !== '') requireUnique(reading, { column, value, name }, row, replaced)
+    if (value !== '') requireUnique(reading, { column, value, name }, row)
   }
   require(columns['email'] ?? columns.username, email.toLowerCase(), 'address')
   require(columns.username, username, 'user name')

@@ -112,7 +112,8 @@ function idsOf(
   }
 }
 
-function textOf(value: unknown): string {
+/** Empty for no value. */
+export function textOf(value: unknown): string {
   return value === undefined || value === null ? '' : String(value)
 }
 

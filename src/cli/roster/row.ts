@@ -1,8 +1,27 @@
+import type { CellForm } from '../dataset/cell.ts'
 import type { Place } from '../records/entries.ts'
 import type { FindingsCollector } from './findings.ts'
 import { meaningGuess } from './roles.ts'
 import type { RosterPart, RosterProblem } from './roster.ts'
 import type { OpenTable } from './table.ts'
+
+/** A record of a roster while it is read: a row of a CSV file, or a record of another system. */
+export interface RosterRow extends Place {
+  /** Number among all rows of the table, in several files. */
+  readonly number: number
+  /** Number of the earlier row that this one replaces; 0 for none. */
+  readonly replaces: number
+  hasProblem: boolean
+  readonly cellForm: CellForm
+  /** Without space around it; empty if there is no such column. */
+  text(column: string): string
+  /** By its number in the table. */
+  placeOf(number: number): Place
+  /** Keeps the row from being read. */
+  addProblem(column: string | null, code: string, message: string, value?: string, guess?: string): void
+  /** Counts records that are read leniently or left out. */
+  addLeniency(what: string, value?: string): void
+}
 
 export interface RowFile {
   readonly file: string
@@ -17,8 +36,9 @@ export interface RowFile {
   readonly read: Uint8Array
 }
 
-export class RosterRow {
+export class CsvRow implements RosterRow {
   readonly line: number
+  replaces = 0
   hasProblem = false
   readonly #file: RowFile
   readonly #cells: readonly string[]
@@ -33,12 +53,10 @@ export class RosterRow {
     return this.#file.file
   }
 
-  /** Number among all rows of the table, in several files. */
   get number(): number {
     return this.#file.from + this.line
   }
 
-  /** By its number in the table. */
   placeOf(number: number): Place {
     const { file, from } = this.#file.opened.findLast((each) => each.from < number) ?? this.#file
     return { file, line: number - from }
@@ -48,7 +66,6 @@ export class RosterRow {
     return this.#file.table.placeOf(column) !== undefined
   }
 
-  /** Without space around it; empty if there is no such column. */
   text(column: string): string {
     const place = this.#file.table.placeOf(column)
     if (place === undefined) return ''
@@ -56,11 +73,10 @@ export class RosterRow {
     return this.#file.table.textAt(this.#cells, place)
   }
 
-  get cellForm(): OpenTable['cellForm'] {
+  get cellForm(): CellForm {
     return this.#file.table.cellForm
   }
 
-  /** Keeps the row from being read. */
   addProblem(column: string | null, code: string, message: string, value?: string, guess = ''): void {
     this.hasProblem = true
     const problem = this.#problem(column, code, message, value)
@@ -83,7 +99,6 @@ export class RosterRow {
     this.#file.findings.addWarning(this.#problem(column, code, message, value))
   }
 
-  /** Counts records that are read leniently or left out. */
   addLeniency(what: string, value?: string): void {
     this.#file.findings.addLeniency(this.#file.file, what, value)
   }

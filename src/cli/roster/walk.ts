@@ -2,7 +2,7 @@ import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import type { FindingsCollector } from './findings.ts'
 import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
-import { RosterRow, type RowFile } from './row.ts'
+import { CsvRow, type RosterRow, type RowFile } from './row.ts'
 import { openTable, type TableForm, type TableReference } from './table.ts'
 
 export interface RosterOptions {
@@ -45,7 +45,7 @@ const rankCount = 8
 
 export interface RowReader {
   /** True for a row that says that its record is gone: only some of its columns are checked. */
-  isRemoved(row: RosterRow): boolean
+  isRemoved(row: CsvRow): boolean
   /** Columns that the row of a removed record needs (default the key). */
   readonly removedNeeds?: readonly string[]
   /** True if several rows with one key add up: none replaces another as a whole. */
@@ -53,7 +53,7 @@ export interface RowReader {
   /** True if rows have records of other parts as well, whose problems stay when a later row replaces the first. */
   readonly hasOtherParts?: true
   /** Returns the entries of a row; none after it added a problem, or a note that it is left out. */
-  entriesOf(row: RosterRow, isRemoved: boolean): readonly RosterEntry[]
+  entriesOf(row: CsvRow, isRemoved: boolean): readonly RosterEntry[]
 }
 
 /** Reads all rows of a table, a piece at a time. Rows with problems have no entries. */
@@ -69,12 +69,13 @@ export async function* walk(
   const rowFiles: RowFile[] = []
   const open: OpenReference[] = []
 
-  function read(row: RosterRow): readonly RosterEntry[] {
+  function read(row: CsvRow): readonly RosterEntry[] {
     const isRemoved = reader.isRemoved(row)
     for (const column of isRemoved ? (reader.removedNeeds ?? form.key) : form.required) {
       if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
     }
     const key = keyOf(form, row)
+    row.replaces = numberIn(keys.get(key) ?? 0)
     if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key) ?? 0, row)
     for (const reference of isRemoved ? [] : (form.references ?? [])) {
       checkReference(reading, row, reference, reference.to === form.name ? open : null)
@@ -86,7 +87,7 @@ export async function* walk(
     return kept
   }
 
-  function replaceBefore(before: number, row: RosterRow): void {
+  function replaceBefore(before: number, row: CsvRow): void {
     if (before === 0 || form.part === null) return
     findings.addReplaced(form.part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
     row.addLeniency(
@@ -112,7 +113,7 @@ export async function* walk(
       for (const { line, cells } of some) {
         findings.addRow(file.name)
         for (let at = 0; at < columns; at += 1) if (filled[at] === 0 && cells[at]) filled[at] = 1
-        const row = new RosterRow(rowFile, line, cells)
+        const row = new CsvRow(rowFile, line, cells)
         if (requireWidth(row, cells, table.header)) for (const entry of read(row)) entries.push(entry)
       }
       yield entries
@@ -126,7 +127,7 @@ export async function* walk(
 }
 
 /** Adds a problem if a row is shorter or longer than its header; only empty cells may be missing or too many at the end. */
-function requireWidth(row: RosterRow, cells: readonly string[], header: readonly string[]): boolean {
+function requireWidth(row: CsvRow, cells: readonly string[], header: readonly string[]): boolean {
   if (cells.length === header.length) return true
   const named = header.findLastIndex((name) => name !== '') + 1
   if (cells.length >= named && cells.slice(named).every((cell) => cell.trim() === '')) {
@@ -168,14 +169,13 @@ export function requireUnique(
   reading: Reading,
   { column, value, name }: { readonly column: string; readonly value: string; readonly name: string },
   row: RosterRow,
-  replaced: number,
 ): void {
   const names = namesOf(reading, name)
   const before = names.get(value)
   names.set(value, row.number * rankCount)
   if (before === undefined) return
   const number = numberIn(before)
-  if (number === replaced || number === row.number) return
+  if (number === row.replaces || number === row.number) return
   const { file, line } = row.placeOf(number)
   row.addProblem(column, 'duplicate', `is the ${name} of ${file}:${line} as well`, value)
 }
@@ -238,7 +238,7 @@ function kindOf(rank: number): 'declared' | 'removed' | null {
 
 /** A reference to a row of the same table that may follow. */
 interface OpenReference {
-  readonly row: RosterRow
+  readonly row: CsvRow
   readonly reference: TableReference
   readonly key: string
 }
@@ -251,7 +251,7 @@ interface OpenReference {
  */
 export function checkReference(
   { files, keys, mode }: Reading,
-  row: RosterRow,
+  row: CsvRow,
   reference: TableReference,
   open: OpenReference[] | null = null,
 ): void {
@@ -271,7 +271,7 @@ export function checkReference(
   }
 }
 
-function addMissing(row: RosterRow, { column, to, isWarning }: TableReference, key: string): void {
+function addMissing(row: CsvRow, { column, to, isWarning }: TableReference, key: string): void {
   const message = `is not in ${to}`
   if (isWarning) row.addWarning(column, 'unknown_reference', message, key)
   else row.addProblem(column, 'unknown_reference', message, key)
@@ -285,7 +285,7 @@ export function listIn(text: string): string[] {
     .filter((each) => each !== '')
 }
 
-function keyOf({ key }: TableForm, row: RosterRow): string {
+function keyOf({ key }: TableForm, row: CsvRow): string {
   const [first = '', ...others] = key
   return others.length === 0 ? row.text(first) : key.map((column) => row.text(column)).join('\n')
 }
