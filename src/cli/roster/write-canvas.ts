@@ -1,22 +1,9 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
-import { pluralise } from '../terminal/format-text.ts'
-import type { PackageWriter, Table, Written } from './package-writer.ts'
+import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
+import { type Columns, createLosses, type RecordTable, recordTable, writeTable } from './roster-tables.ts'
 import type { School } from './school.ts'
-import type { Course, Enrolment, Group, Person } from './school-records.ts'
-
-/** Columns of the tables, in the order of the documentation; optional ones that an academy has no values for are left out. */
-const columns = {
-  users: ['user_id', 'login_id', 'first_name', 'last_name', 'full_name', 'short_name', 'email', 'status'],
-  terms: ['term_id', 'name', 'status', 'start_date', 'end_date'],
-  courses: ['course_id', 'short_name', 'long_name', 'term_id', 'status'],
-  sections: ['section_id', 'course_id', 'name', 'status'],
-  enrollments: ['course_id', 'user_id', 'role', 'section_id', 'status'],
-  groups: ['group_id', 'name', 'status'],
-  groups_membership: ['group_id', 'user_id', 'status'],
-} as const
-
-export const canvasFiles: readonly string[] = Object.keys(columns).map((name) => `${name}.csv`)
+import type { Course, Enrolment, Group, Member, Person, Term } from './school-records.ts'
 
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
 export async function writeCanvas(
@@ -25,14 +12,18 @@ export async function writeCanvas(
   parts: ReadonlySet<RosterPart>,
 ): Promise<Written> {
   const counts: Partial<Record<RosterPart, number>> = {}
-  const lost = { nameless: 0, outside: 0, days: 0, descriptions: 0 }
+  const losses = createLosses(lossTexts)
   const inside: Set<string> | null = school.isPart ? new Set() : null
-  const table = (name: keyof typeof columns) => to.table(`${name}.csv`, columns[name])
 
-  if (parts.has('terms')) counts.terms = await addTerms(await table('terms'))
-  if (parts.has('courses')) counts.courses = await addCourses(await table('courses'))
-  const sections = parts.has('groups') ? await table('sections') : null
-  const enrollments = parts.has('enrollments') ? await table('enrollments') : null
+  if (parts.has('terms')) counts.terms = await writeTable(to, 'terms.csv', columns.terms, school.terms)
+  if (parts.has('courses')) {
+    losses.add('descriptions', school.courses.filter(({ description }) => description !== '').length)
+    counts.courses = await writeTable(to, 'courses.csv', columns.courses, school.courses)
+  }
+  const sections = parts.has('groups') ? await recordTable(to, 'sections.csv', columns.sections) : null
+  const enrollments = parts.has('enrollments')
+    ? await recordTable(to, 'enrollments.csv', columns.enrollments)
+    : null
   let enrolled = 0
   for (const course of school.courses) {
     if (!sections && !enrollments && !inside) break
@@ -40,35 +31,17 @@ export async function writeCanvas(
     for (const { userId } of all) inside?.add(userId)
     enrolled += all.length
     const groups = sections || enrollments ? await school.groupsOf(course) : []
-    for (const { key, name } of sections ? groups : []) await sections?.add([key, course.key, name, 'active'])
+    if (sections) for (const group of groups) await sections.add({ course, group })
     if (enrollments) await addEnrolments(enrollments, course, all, sections ? groups : [])
   }
   if (sections) counts.groups = sections.rows + (school.isPart ? 0 : await addGroups())
   if (enrollments) counts.enrollments = enrolled
-  if (parts.has('users')) counts.users = await addUsers(await table('users'))
-  return { counts, notes: notes() }
-
-  async function addTerms(terms: Table): Promise<number> {
-    for (const { key, name, startDate, endDate } of school.terms) {
-      await terms.add([
-        ...[key, name, 'active'],
-        ...[startDate ? `${startDate}T00:00:00Z` : '', endDate ? `${endDate}T23:59:59Z` : ''],
-      ])
-    }
-    return terms.rows
-  }
-
-  async function addCourses(courses: Table): Promise<number> {
-    for (const { key, title, term, status, description } of school.courses) {
-      if (description !== '') lost.descriptions += 1
-      await courses.add([key, key, title, term?.key ?? '', statusOf(status)])
-    }
-    return courses.rows
-  }
+  if (parts.has('users')) counts.users = await addUsers()
+  return { counts, notes: losses.notes() }
 
   /** A row for each enrolment, or one for each section that the user is in. */
   async function addEnrolments(
-    rows: Table,
+    rows: RecordTable<EnrolmentRow>,
     course: Course,
     all: readonly Enrolment[],
     groups: readonly Group[],
@@ -78,21 +51,15 @@ export async function writeCanvas(
     for (const group of groups) {
       for (const { userId } of await school.membersOf(group)) {
         const keys = sectionsByUser.get(userId)
-        if (!users.has(userId)) lost.outside += 1
+        if (!users.has(userId)) losses.add('outside')
         else if (keys) keys.push(group.key)
         else sectionsByUser.set(userId, [group.key])
       }
     }
-    for (const { userId, userKey, role, status, enrolledAt } of all) {
-      if (enrolledAt !== '') lost.days += 1
-      for (const section of sectionsByUser.get(userId) ?? ['']) {
-        const wait = rows.add([
-          course.key,
-          userKey,
-          role === 'instructor' ? 'teacher' : 'student',
-          section,
-          status,
-        ])
+    for (const enrolment of all) {
+      if (enrolment.enrolledAt !== '') losses.add('days')
+      for (const section of sectionsByUser.get(enrolment.userId) ?? ['']) {
+        const wait = rows.add({ course, enrolment, section })
         if (wait) await wait
       }
     }
@@ -101,66 +68,99 @@ export async function writeCanvas(
   async function addGroups(): Promise<number> {
     const all = await school.groupsOf(null)
     if (all.length === 0) return 0
-    const [groups, memberships] = [await table('groups'), await table('groups_membership')]
+    await writeTable(to, 'groups.csv', columns.groups, all)
+    const memberships = await recordTable(to, 'groups_membership.csv', columns.groups_membership)
     for (const group of all) {
-      await groups.add([group.key, group.name, 'available'])
-      for (const { userKey } of await school.membersOf(group))
-        await memberships.add([group.key, userKey, 'accepted'])
+      for (const member of await school.membersOf(group)) await memberships.add({ group, member })
     }
     return all.length
   }
 
-  async function addUsers(users: Table): Promise<number> {
+  async function addUsers(): Promise<number> {
+    const users = await recordTable(to, 'users.csv', columns.users)
     for await (const some of school.people(inside)) {
       for (const person of some) {
-        const wait = users.add(userCells(person))
+        if (namesOf(person).join('') === '') losses.add('nameless')
+        const wait = users.add(person)
         if (wait) await wait
       }
     }
     return users.rows
   }
+}
 
-  function userCells(person: Person): string[] {
-    const { key, email, username, firstName, lastName, displayName, isSuspended } = person
-    if (namesOf(person).join('') === '') lost.nameless += 1
+const lossTexts = {
+  nameless: '{user} without a name: Canvas shows an empty name',
+  outside: '{member} of groups left out: they are not enrolled in the course, as members of sections are',
+  days: 'The days of {enrolment} are not included: Canvas SIS has none',
+  descriptions: 'The descriptions of {course} are not included: Canvas SIS has none',
+}
+
+interface EnrolmentRow {
+  readonly course: Course
+  readonly enrolment: Enrolment
+  /** Key of a group of the course; empty for none. */
+  readonly section: string
+}
+
+/** `active`, the default, leaves open whether the course is published. */
+const courseStatuses: ReadonlyMap<string, string> = new Map([
+  ['archived', 'completed'],
+  ['published', 'published'],
+  ['draft', 'unpublished'],
+])
+
+/** Columns in the order of the documentation; optional ones that an academy has no values for are left out. */
+const columns = {
+  users: {
+    user_id: ({ key }) => key,
+    login_id: ({ username, email }) => username || email,
+    first_name: ({ firstName }) => firstName,
+    last_name: ({ lastName }) => lastName,
     // Canvas takes either the full name or its parts.
-    const full = firstName === '' && lastName === '' ? displayName : ''
-    const login = username || email
-    return [key, login, firstName, lastName, full, displayName, email, isSuspended ? 'suspended' : 'active']
-  }
-
-  function notes(): string[] {
-    return [
-      ...(lost.nameless > 0
-        ? [`${pluralise(lost.nameless, 'user')} without a name: Canvas shows an empty name`]
-        : []),
-      ...(lost.outside > 0
-        ? [
-            `${pluralise(lost.outside, 'member')} of groups left out: they are not enrolled in the course, as members of sections are`,
-          ]
-        : []),
-      ...(lost.days > 0
-        ? [`The days of ${pluralise(lost.days, 'enrolment')} are not included: Canvas SIS has none`]
-        : []),
-      ...(lost.descriptions > 0
-        ? [
-            `The descriptions of ${pluralise(lost.descriptions, 'course')} are not included: Canvas SIS has none`,
-          ]
-        : []),
-    ]
-  }
+    full_name: ({ firstName, lastName, displayName }) =>
+      firstName === '' && lastName === '' ? displayName : '',
+    short_name: ({ displayName }) => displayName,
+    email: ({ email }) => email,
+    status: ({ isSuspended }) => (isSuspended ? 'suspended' : 'active'),
+  } satisfies Columns<Person>,
+  terms: {
+    term_id: ({ key }) => key,
+    name: ({ name }) => name,
+    status: () => 'active',
+    start_date: ({ startDate }) => (startDate ? `${startDate}T00:00:00Z` : ''),
+    end_date: ({ endDate }) => (endDate ? `${endDate}T23:59:59Z` : ''),
+  } satisfies Columns<Term>,
+  courses: {
+    course_id: ({ key }) => key,
+    short_name: ({ key }) => key,
+    long_name: ({ title }) => title,
+    term_id: ({ term }) => term?.key ?? '',
+    status: ({ status }) => courseStatuses.get(status) ?? 'active',
+  } satisfies Columns<Course>,
+  sections: {
+    section_id: ({ group }) => group.key,
+    course_id: ({ course }) => course.key,
+    name: ({ group }) => group.name,
+    status: () => 'active',
+  } satisfies Columns<{ readonly course: Course; readonly group: Group }>,
+  enrollments: {
+    course_id: ({ course }) => course.key,
+    user_id: ({ enrolment }) => enrolment.userKey,
+    role: ({ enrolment }) => (enrolment.role === 'instructor' ? 'teacher' : 'student'),
+    section_id: ({ section }) => section,
+    status: ({ enrolment }) => enrolment.status,
+  } satisfies Columns<EnrolmentRow>,
+  groups: {
+    group_id: ({ key }) => key,
+    name: ({ name }) => name,
+    status: () => 'available',
+  } satisfies Columns<Group>,
+  groups_membership: {
+    group_id: ({ group }) => group.key,
+    user_id: ({ member }) => member.userKey,
+    status: () => 'accepted',
+  } satisfies Columns<{ readonly group: Group; readonly member: Member }>,
 }
 
-/** `active` leaves open whether the course is published. */
-function statusOf(status: string): string {
-  switch (status) {
-    case 'archived':
-      return 'completed'
-    case 'published':
-      return 'published'
-    case 'draft':
-      return 'unpublished'
-    default:
-      return 'active'
-  }
-}
+export const canvasFiles: readonly string[] = Object.keys(columns).map((name) => `${name}.csv`)
