@@ -1,8 +1,8 @@
 import { daysOf, itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
 import { noCategory } from '../../lms/roster-conventions.ts'
-import { pluralise } from '../terminal/format-text.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { PackageWriter } from './package-writer.ts'
+import type { Losses } from './roster-tables.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
 
 /** Writes grades as line items with their results; the weights of courses are categories. */
@@ -11,7 +11,6 @@ export interface Gradebook {
   add(course: Course, grades: readonly Grade[]): Promise<void>
   /** Returns the number of results. */
   finish(): Promise<number>
-  notes(): readonly string[]
 }
 
 interface GradebookForm {
@@ -33,21 +32,32 @@ interface Item {
   readonly results: readonly (readonly [userKey: string, score: number, day: string])[]
 }
 
+export const gradebookLossTexts = {
+  unpublished: '{unpublished grade} left out',
+  cleared: '{cleared grade} left out',
+  sources: '{grade} of further sources left out: OneRoster has one score for each learner and item',
+  scaled: '{score} converted to the maximum of the item: OneRoster has one for each item',
+  unweighted: 'The weights of {item} are not included: OneRoster 1.1 has none',
+  weights: 'The weights of {item} are not included: only those in the assessment criteria of the course are',
+}
+type GradebookLosses = Losses<keyof typeof gradebookLossTexts>
+
 /** The tables appear only if there is a line item. */
-export function createGradebook(to: PackageWriter, form: GradebookForm): Gradebook {
-  return new TwoPassGradebook(to, form)
+export function createGradebook(to: PackageWriter, form: GradebookForm, losses: GradebookLosses): Gradebook {
+  return new TwoPassGradebook(to, form, losses)
 }
 
 /** Writes the items of all courses at the end, table by table. */
 class TwoPassGradebook implements Gradebook {
   readonly #to: PackageWriter
   readonly #form: GradebookForm
-  readonly #left = { unpublished: 0, cleared: 0, sources: 0, weights: 0, unweighted: 0, scaled: 0 }
+  readonly #losses: GradebookLosses
   #items: Awaited<ReturnType<PackageWriter['scratch']>> | null = null
 
-  constructor(to: PackageWriter, form: GradebookForm) {
+  constructor(to: PackageWriter, form: GradebookForm, losses: GradebookLosses) {
     this.#to = to
     this.#form = form
+    this.#losses = losses
   }
 
   async add(course: Course, grades: readonly Grade[]): Promise<void> {
@@ -58,11 +68,10 @@ class TwoPassGradebook implements Gradebook {
     })
     const { items, lostWeights } = itemsOf(course.key, course.weights, new Map(newest))
     const isWeighted = this.#form.version !== '1.1'
-    this.#left.weights += lostWeights
+    this.#losses.add('weights', lostWeights)
     if (!isWeighted) {
-      this.#left.unweighted += new Set(
-        items.flatMap(({ weight, title }) => (weight === null ? [] : [title])),
-      ).size
+      const weighted = items.flatMap(({ weight, title }) => (weight === null ? [] : [title]))
+      this.#losses.add('unweighted', new Set(weighted).size)
     }
     for (const { sourcedId: id, itemId, title, max, categoryId, weight } of items) {
       const some = gradesByItem.get(itemId)
@@ -128,42 +137,16 @@ class TwoPassGradebook implements Gradebook {
     return results.rows
   }
 
-  notes(): readonly string[] {
-    const { unpublished, cleared, sources, weights, unweighted, scaled } = this.#left
-    return [
-      ...(unpublished > 0 ? [`${pluralise(unpublished, 'unpublished grade')} left out`] : []),
-      ...(cleared > 0 ? [`${pluralise(cleared, 'cleared grade')} left out`] : []),
-      ...(sources > 0
-        ? [
-            `${pluralise(sources, 'grade')} of further sources left out: OneRoster has one score for each learner and item`,
-          ]
-        : []),
-      ...(scaled > 0
-        ? [
-            `${pluralise(scaled, 'score')} converted to the maximum of the item: OneRoster has one for each item`,
-          ]
-        : []),
-      ...(unweighted > 0
-        ? [`The weights of ${pluralise(unweighted, 'item')} are not included: OneRoster 1.1 has none`]
-        : []),
-      ...(weights > 0
-        ? [
-            `The weights of ${pluralise(weights, 'item')} are not included: only those in the assessment criteria of the course are`,
-          ]
-        : []),
-    ]
-  }
-
   /** Returns the published grades, of each learner and item the newest. */
   #shown(grades: readonly Grade[]): Grade[] {
     const newest = new Map<string, Grade>()
     for (const grade of grades) {
-      if (!grade.published) this.#left.unpublished += 1
-      else if (grade.scoreGiven === null) this.#left.cleared += 1
+      if (!grade.published) this.#losses.add('unpublished')
+      else if (grade.scoreGiven === null) this.#losses.add('cleared')
       else {
         const key = JSON.stringify([grade.itemId, grade.userKey])
         const before = newest.get(key)
-        if (before) this.#left.sources += 1
+        if (before) this.#losses.add('sources')
         newest.set(key, newestOf(before ? [before, grade] : [grade]) ?? grade)
       }
     }
@@ -171,7 +154,7 @@ class TwoPassGradebook implements Gradebook {
   }
 
   #scoreOf({ scoreGiven, scoreMaximum }: Grade, max: number): number {
-    if (scoreMaximum !== max) this.#left.scaled += 1
+    if (scoreMaximum !== max) this.#losses.add('scaled')
     return scoreOn(max, scoreGiven ?? 0, scoreMaximum)
   }
 }

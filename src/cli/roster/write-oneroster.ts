@@ -11,7 +11,6 @@ import {
   userNamesOf,
 } from '../../lms/oneroster-mapping.ts'
 import { joinIds, noName, noTerm, openDays } from '../../lms/roster-conventions.ts'
-import { pluralise } from '../terminal/format-text.ts'
 import {
   type OneRosterTable,
   type OneRosterVersion,
@@ -20,9 +19,10 @@ import {
 } from './oneroster-tables.ts'
 import type { PackageWriter, Table, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
+import { createLosses } from './roster-tables.ts'
 import type { School } from './school.ts'
-import type { Course, Enrolment, Person } from './school-records.ts'
-import { createGradebook } from './write-gradebook.ts'
+import type { Course, Enrolment, Person, Term } from './school-records.ts'
+import { createGradebook, gradebookLossTexts } from './write-gradebook.ts'
 
 export interface OneRosterForm {
   readonly version: OneRosterVersion
@@ -40,6 +40,22 @@ export async function writeOneRoster(
   return new OneRosterWriter(school, to, form).write()
 }
 
+const lossTexts = {
+  openTerms: `{term} without a first or last day: ${openDays.startDate} and ${openDays.endDate} are written, since OneRoster requires both`,
+  noTerm: `{course} without a term: written with the session ${noTerm.id}, since OneRoster requires one`,
+  descriptions: 'The descriptions of {course} are not included: OneRoster has none',
+  statuses: 'The status of {course} is not included: OneRoster has none, and new courses are drafts',
+  ...gradebookLossTexts,
+  unnamed: `{user} without a first or last name: ${noName} is written, since OneRoster requires both`,
+  displayOnly:
+    '{user} with a display name only: its parts are written as first and last name, since OneRoster requires both',
+  displayNames: 'The display names of {user} are not included: OneRoster 1.1 has none',
+  respelled:
+    'The display names of {user} come back with other spaces or signs: OneRoster has them in two parts',
+  inactive: '{inactive enrolment} left out: OneRoster has only active ones',
+  completed: '{completed enrolment} written like active ones: OneRoster has no completion',
+}
+
 const blank = ''
 
 /** A table whose rows are bulk: without status and time. */
@@ -52,14 +68,9 @@ class OneRosterWriter {
   readonly #to: PackageWriter
   readonly #form: OneRosterForm
   readonly #counts: Partial<Record<RosterPart, number>> = {}
-  readonly #notes: string[] = []
+  readonly #losses = createLosses(lossTexts)
   /** Users in the courses, if only some courses are written. */
   readonly #inside: Set<string> | null
-  #completed = 0
-  #inactive = 0
-  #unnamed = 0
-  #displayNames = 0
-  #displayOnly = 0
 
   constructor(school: School, to: PackageWriter, form: OneRosterForm) {
     this.#school = school
@@ -76,8 +87,7 @@ class OneRosterWriter {
     await this.#writeEnrolmentsAndGrades()
     if (parts.has('users')) await this.#writeUsers()
     await this.#writeManifest()
-    this.#note()
-    return { counts: this.#counts, notes: this.#notes }
+    return { counts: this.#counts, notes: this.#losses.notes() }
   }
 
   #table(name: OneRosterTable): Promise<Table> {
@@ -89,18 +99,11 @@ class OneRosterWriter {
     const add = bulk(await this.#table('academicSessions'))
     for (const term of terms) await add(...sessionCells(sessionOf(term)))
     this.#counts.terms = terms.length
-    const open = terms.filter(({ startDate, endDate }) => startDate === null || endDate === null)
-    if (open.length > 0) {
-      this.#notes.push(
-        `${pluralise(open.length, 'term')} without a first or last day: ${openDays.startDate} and ${openDays.endDate} are written, since OneRoster requires both`,
-      )
-    }
+    const isOpen = ({ startDate, endDate }: Term) => startDate === null || endDate === null
+    this.#losses.add('openTerms', terms.filter(isOpen).length)
     const without = courses.filter(({ term }) => term === null).length
-    if (without === 0) return
-    await add(...sessionCells(sessionOf(null)))
-    this.#notes.push(
-      `${pluralise(without, 'course')} without a term: written with the session ${noTerm.id}, since OneRoster requires one`,
-    )
+    this.#losses.add('noTerm', without)
+    if (without > 0) await add(...sessionCells(sessionOf(null)))
   }
 
   async #writeCourses(): Promise<void> {
@@ -108,18 +111,8 @@ class OneRosterWriter {
     const { org } = this.#form
     const addCourse = bulk(await this.#table('courses'))
     const addClass = bulk(await this.#table('classes'))
-    const described = courses.filter(({ description }) => description !== '').length
-    if (described > 0) {
-      this.#notes.push(
-        `The descriptions of ${pluralise(described, 'course')} are not included: OneRoster has none`,
-      )
-    }
-    const notDrafts = courses.filter(({ status }) => status !== 'draft').length
-    if (notDrafts > 0) {
-      this.#notes.push(
-        `The status of ${pluralise(notDrafts, 'course')} is not included: OneRoster has none, and new courses are drafts`,
-      )
-    }
+    this.#losses.add('descriptions', courses.filter(({ description }) => description !== '').length)
+    this.#losses.add('statuses', courses.filter(({ status }) => status !== 'draft').length)
     for (const { key, title, term } of courses) {
       await addCourse(key, blank, title, blank, blank, org.id, blank, blank)
       const session = sessionOf(term).sourcedId
@@ -132,7 +125,7 @@ class OneRosterWriter {
     const { parts, version, org } = this.#form
     const wantsEnrolments = parts.has('enrollments')
     const table = wantsEnrolments ? await this.#table('enrollments') : null
-    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }) : null
+    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }, this.#losses) : null
     for (const course of this.#school.courses) {
       if (!table && !gradebook && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
@@ -147,10 +140,7 @@ class OneRosterWriter {
       await gradebook.add(course, grades)
     }
     if (table) this.#counts.enrollments = table.rows
-    if (gradebook) {
-      this.#counts.grades = await gradebook.finish()
-      this.#notes.push(...gradebook.notes())
-    }
+    if (gradebook) this.#counts.grades = await gradebook.finish()
   }
 
   async #addEnrolments(table: Table, course: Course, enrolments: readonly Enrolment[]): Promise<void> {
@@ -158,10 +148,10 @@ class OneRosterWriter {
     let isFirst = true
     for (const { userKey, role, status, enrolledAt } of enrolments) {
       if (!isEnrolled(status)) {
-        this.#inactive += 1
+        this.#losses.add('inactive')
         continue
       }
-      if (status === 'completed') this.#completed += 1
+      if (status === 'completed') this.#losses.add('completed')
       const isTeacher = role === 'instructor'
       const isPrimary = isTeacher && isFirst
       if (isTeacher) isFirst = false
@@ -196,7 +186,7 @@ class OneRosterWriter {
   #cellsOf11(person: Person, role: string): string[] {
     const { email, isSuspended, displayName } = person
     const { username, givenName: given, familyName: family } = this.#namesOf(person)
-    if (displayName !== '' && displayName !== `${given} ${family}`) this.#displayNames += 1
+    if (displayName !== '' && displayName !== `${given} ${family}`) this.#losses.add('displayNames')
     return [
       ...[String(!isSuspended), this.#form.org.id, role, username, blank, given, family],
       ...[blank, blank, email, blank, blank, blank, blank, blank],
@@ -207,7 +197,7 @@ class OneRosterWriter {
     const { email, isSuspended } = person
     const { username, givenName, familyName, ...preferred } = this.#namesOf(person)
     const given: [string, string] = [preferred.preferredGivenName, preferred.preferredFamilyName]
-    if (displayNameIn(given, namesOf(person)) !== person.displayName) this.#displayNames += 1
+    if (displayNameIn(given, namesOf(person)) !== person.displayName) this.#losses.add('respelled')
     return [
       ...[String(!isSuspended), username, blank, givenName, familyName, blank, blank, email],
       ...[blank, blank, blank, blank, blank, blank],
@@ -217,8 +207,8 @@ class OneRosterWriter {
 
   #namesOf(person: Person): UserNames {
     const names = userNamesOf(person)
-    if (names.isUnnamed) this.#unnamed += 1
-    if (names.isDisplayOnly) this.#displayOnly += 1
+    if (names.isUnnamed) this.#losses.add('unnamed')
+    if (names.isDisplayOnly) this.#losses.add('displayOnly')
     return names
   }
 
@@ -233,37 +223,6 @@ class OneRosterWriter {
     }
     await table.add(['source.systemName', 'learnctl'])
     await table.add(['source.systemCode', 'learnctl'])
-  }
-
-  #note(): void {
-    if (this.#unnamed > 0) {
-      this.#notes.push(
-        `${pluralise(this.#unnamed, 'user')} without a first or last name: ${noName} is written, since OneRoster requires both`,
-      )
-    }
-    if (this.#displayOnly > 0) {
-      this.#notes.push(
-        `${pluralise(this.#displayOnly, 'user')} with a display name only: its parts are written as first and last name, since OneRoster requires both`,
-      )
-    }
-    if (this.#displayNames > 0) {
-      const count = pluralise(this.#displayNames, 'user')
-      this.#notes.push(
-        this.#form.version === '1.1'
-          ? `The display names of ${count} are not included: OneRoster 1.1 has none`
-          : `The display names of ${count} come back with other spaces or signs: OneRoster has them in two parts`,
-      )
-    }
-    if (this.#inactive > 0) {
-      this.#notes.push(
-        `${pluralise(this.#inactive, 'inactive enrolment')} left out: OneRoster has only active ones`,
-      )
-    }
-    if (this.#completed > 0) {
-      this.#notes.push(
-        `${pluralise(this.#completed, 'completed enrolment')} written like active ones: OneRoster has no completion`,
-      )
-    }
   }
 }
 
