@@ -131,7 +131,7 @@ const rowsPerUpdate = 5000
 function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>): PackageWriter {
   let rows = 0
   return {
-    ...{ scratch: () => to.scratch(), tables: () => to.tables(), formulas: () => to.formulas() },
+    ...{ tables: () => to.tables(), formulas: () => to.formulas() },
     ...{ finish: () => to.finish(), discard: () => to.discard() },
     table: async (name, header) => {
       const table = await to.table(name, header)

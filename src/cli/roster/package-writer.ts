@@ -20,20 +20,12 @@ export interface Table {
 /** A package that is being written: a folder of tables, which appears at its target completely or not at all. */
 export interface PackageWriter {
   table(name: string, header: readonly string[]): Promise<Table>
-  /** Starts a file that is not part of the package, for rows that have to be sorted before they are written. */
-  scratch(): Promise<Scratch>
   tables(): readonly Pick<Table, 'name' | 'rows'>[]
   /** Number of cells that a spreadsheet would take for a formula. */
   formulas(): number
   /** Moves the package to its target. */
   finish(): Promise<void>
   discard(): Promise<void>
-}
-
-/** Lines of JSON that are written first and read afterwards. */
-export interface Scratch {
-  add(value: unknown): void | Promise<void>
-  read(): AsyncGenerator<unknown>
 }
 
 /** Number of records by part, and notes about data that the format does not hold. */
@@ -126,7 +118,6 @@ class FolderWriter implements PackageWriter {
   /** Where it is written. */
   readonly #folder: string
   readonly #tables: CsvTable[] = []
-  #scratch: LineFile | null = null
 
   constructor(options: PackageOptions, place: string, folder: string) {
     this.#options = options
@@ -135,16 +126,9 @@ class FolderWriter implements PackageWriter {
   }
 
   async table(name: string, header: readonly string[]): Promise<Table> {
-    const table = new CsvTable(name, await this.#create(name))
-    table.begin(header)
+    const table = new CsvTable(name, await this.#create(name), header)
     this.#tables.push(table)
     return table
-  }
-
-  async scratch(): Promise<Scratch> {
-    const path = join(this.#folder, '.scratch')
-    this.#scratch = new LineFile(await this.#create('.scratch'), path)
-    return this.#scratch
   }
 
   tables(): readonly Pick<Table, 'name' | 'rows'>[] {
@@ -159,7 +143,6 @@ class FolderWriter implements PackageWriter {
     const { target } = this.#options
     await attempt(target, async () => {
       for (const table of this.#tables) await table.close()
-      await this.#scratch?.remove()
       await (isZip(target) ? this.#zip() : this.#move())
     })
     if (isZip(target)) await rm(this.#folder, { recursive: true, force: true })
@@ -167,7 +150,6 @@ class FolderWriter implements PackageWriter {
 
   async discard(): Promise<void> {
     await Promise.all(this.#tables.map((table) => table.close().catch(() => {})))
-    await this.#scratch?.remove().catch(() => {})
     await rm(this.#folder, { recursive: true, force: true })
   }
 
@@ -208,52 +190,19 @@ class FolderWriter implements PackageWriter {
   }
 }
 
-class TextFile {
-  readonly #file: FileHandle
-  #text = ''
-  #isClosed = false
-
-  constructor(file: FileHandle) {
-    this.#file = file
-  }
-
-  put(text: string): void | Promise<void> {
-    this.#text += text
-    if (this.#text.length >= bufferCharacters) return this.flush()
-  }
-
-  async flush(): Promise<void> {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    if (bytes.length > 0) await this.#file.appendFile(bytes)
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    try {
-      await this.flush()
-      await this.#file.datasync()
-    } finally {
-      await this.#file.close()
-    }
-  }
-}
-
 /** A table of RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
 class CsvTable implements Table {
   readonly name: string
   rows = 0
   formulas = 0
-  readonly #text: TextFile
+  readonly #file: FileHandle
+  #text: string
+  #isClosed = false
 
-  constructor(name: string, file: FileHandle) {
+  constructor(name: string, file: FileHandle, header: readonly string[]) {
     this.name = name
-    this.#text = new TextFile(file)
-  }
-
-  begin(header: readonly string[]): void {
-    void this.#text.put(`${header.join(',')}\r\n`)
+    this.#file = file
+    this.#text = `${header.join(',')}\r\n`
   }
 
   add(cells: readonly string[]): void | Promise<void> {
@@ -266,35 +215,24 @@ class CsvTable implements Table {
       line += index === 0 ? csvText(cell, true) : `,${csvText(cell, true)}`
     }
     this.rows += 1
-    return this.#text.put(`${line}\r\n`)
+    this.#text += `${line}\r\n`
+    if (this.#text.length >= bufferCharacters) return this.#flush()
   }
 
-  close(): Promise<void> {
-    return this.#text.close()
-  }
-}
-
-class LineFile implements Scratch {
-  readonly #text: TextFile
-  readonly #path: string
-
-  constructor(file: FileHandle, path: string) {
-    this.#text = new TextFile(file)
-    this.#path = path
+  async #flush(): Promise<void> {
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    if (bytes.length > 0) await this.#file.appendFile(bytes)
   }
 
-  add(value: unknown): void | Promise<void> {
-    return this.#text.put(`${JSON.stringify(value)}\n`)
-  }
-
-  async *read(): AsyncGenerator<unknown> {
-    await this.#text.flush()
-    const { createInterface } = await import('node:readline')
-    for await (const line of createInterface({ input: createReadStream(this.#path) })) yield JSON.parse(line)
-  }
-
-  async remove(): Promise<void> {
-    await this.#text.close()
-    await rm(this.#path, { force: true })
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      await this.#flush()
+      await this.#file.datasync()
+    } finally {
+      await this.#file.close()
+    }
   }
 }

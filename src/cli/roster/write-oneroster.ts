@@ -22,7 +22,7 @@ import type { RosterPart } from './roster.ts'
 import { createLosses } from './roster-tables.ts'
 import type { School } from './school.ts'
 import type { Course, Enrolment, Person, Term } from './school-records.ts'
-import { createGradebook, gradebookLossTexts } from './write-gradebook.ts'
+import { Gradebook, gradebookLossTexts } from './write-gradebook.ts'
 
 export interface OneRosterForm {
   readonly version: OneRosterVersion
@@ -125,7 +125,7 @@ class OneRosterWriter {
     const { parts, version, org } = this.#form
     const wantsEnrolments = parts.has('enrollments')
     const table = wantsEnrolments ? await this.#table('enrollments') : null
-    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }, this.#losses) : null
+    const gradebook = parts.has('grades') ? new Gradebook(this.#to, { version, org }, this.#losses) : null
     for (const course of this.#school.courses) {
       if (!table && !gradebook && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
@@ -140,7 +140,7 @@ class OneRosterWriter {
       await gradebook.add(course, grades)
     }
     if (table) this.#counts.enrollments = table.rows
-    if (gradebook) this.#counts.grades = await gradebook.finish()
+    if (gradebook) this.#counts.grades = gradebook.rows
   }
 
   async #addEnrolments(table: Table, course: Course, enrolments: readonly Enrolment[]): Promise<void> {
