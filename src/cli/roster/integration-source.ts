@@ -136,7 +136,11 @@ function recordRow(
   record: JsonObject,
 ): RosterRow {
   return {
-    ...{ file, line, number: line, replaces: 0, hasProblem: false },
+    file,
+    line,
+    number: line,
+    replaces: 0,
+    hasProblem: false,
     cellForm: { now: Number.NaN, dateFormat: undefined, decimalComma: false },
     text: (field) => textOf(record[field]),
     placeOf: (number) => ({ file, line: number }),
@@ -184,7 +188,9 @@ function groupOf(row: RosterRow, { members }: JsonObject): readonly RosterEntry[
 
 function enrollmentOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   return enrollmentEntries(reading, row, {
-    ...{ course: row.text('courseId'), user: row.text('userId'), role: row.text('role') },
+    course: row.text('courseId'),
+    user: row.text('userId'),
+    role: row.text('role'),
     // The reader of the system gives no other.
     status: row.text('status') as 'active' | 'completed' | 'inactive',
     firstDay: row.text('firstDay') || null,
@@ -192,12 +198,16 @@ function enrollmentOf(reading: Reading, row: RosterRow): readonly RosterEntry[] 
 }
 
 function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow, grade: JsonObject): readonly RosterEntry[] {
-  const courseId = `ext:${row.text('courseId')}`
-  const learnerId = `ext:${row.text('learnerId')}`
+  const [courseId, learnerId] = [`ext:${row.text('courseId')}`, `ext:${row.text('learnerId')}`]
   const itemId = row.text('itemId')
   const [scoreGiven, scoreMaximum] = [Number(grade['scoreGiven']), Number(grade['scoreMaximum'])]
   const record = {
-    ...{ courseId, learnerId, itemId, label: row.text('label'), scoreGiven, scoreMaximum },
+    courseId,
+    learnerId,
+    itemId,
+    label: row.text('label'),
+    scoreGiven,
+    scoreMaximum,
     ...filled({ gradedAt: row.text('gradedAt') }),
     published: grade['published'] !== false,
     extraCredit: scoreGiven > scoreMaximum,

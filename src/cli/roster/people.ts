@@ -54,8 +54,11 @@ export function personEntries(
   const { dataset, columns } = table
   const text = (field: string) => (columns[field] === undefined ? '' : row.text(columns[field]))
   const person = {
-    ...{ externalId: text('externalId'), email: text('email'), username: text('username') },
-    ...{ firstName: text('profile.firstName'), lastName: text('profile.lastName') },
+    externalId: text('externalId'),
+    email: text('email'),
+    username: text('username'),
+    firstName: text('profile.firstName'),
+    lastName: text('profile.lastName'),
     displayName: text('profile.displayName'),
     ...given,
   }

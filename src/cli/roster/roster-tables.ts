@@ -25,6 +25,19 @@ export async function recordTable<Item>(
   }
 }
 
+/** Cells of a row by the names of their columns. */
+export type Cells = Readonly<Record<string, string>>
+
+/** Opens a table of rows that name their cells: other columns stay empty, and cells without a column are left out. */
+export function cellTable(
+  to: PackageWriter,
+  name: string,
+  header: readonly string[],
+): Promise<RecordTable<Cells>> {
+  const columns = header.map((column) => [column, (cells: Cells) => cells[column] ?? ''] as const)
+  return recordTable(to, name, Object.fromEntries(columns))
+}
+
 /** Writes a whole table and returns the number of its rows. */
 export async function writeTable<Item>(
   to: PackageWriter,

@@ -1,8 +1,8 @@
-import { daysOf, itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
+import { itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
 import { noCategory } from '../../lms/roster-conventions.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
-import type { PackageWriter, Table } from './package-writer.ts'
-import type { Losses } from './roster-tables.ts'
+import type { PackageWriter } from './package-writer.ts'
+import { type Cells, cellTable, type Losses, type RecordTable } from './roster-tables.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
 
 interface GradebookForm {
@@ -25,7 +25,7 @@ export class Gradebook {
   readonly #to: PackageWriter
   readonly #form: GradebookForm
   readonly #losses: GradebookLosses
-  #tables: Readonly<Record<'categories' | 'lineItems' | 'results', Table>> | null = null
+  #tables: Readonly<Record<'categories' | 'lineItems' | 'results', RecordTable<Cells>>> | null = null
 
   constructor(to: PackageWriter, form: GradebookForm, losses: GradebookLosses) {
     this.#to = to
@@ -53,7 +53,7 @@ export class Gradebook {
       const weighted = items.flatMap(({ weight, title }) => (weight === null ? [] : [title]))
       this.#losses.add('unweighted', new Set(weighted).size)
     }
-    const [days, session] = [daysOf(term), sessionOf(term).sourcedId]
+    const { sourcedId: session, startDate: assignDate, endDate: dueDate } = sessionOf(term)
     const categorised = new Set<string>([noCategory.id])
     for (const { sourcedId: id, itemId, title, max, categoryId, weight } of items) {
       const some = gradesByItem.get(itemId)
@@ -63,31 +63,48 @@ export class Gradebook {
       const { categories, lineItems, results } = this.#tables
       const category = is12 ? categoryId : noCategory.id
       // Several items may have the title that a weight is for.
-      if (!categorised.has(category)) await categories.add([category, '', '', title, String(weight)])
+      if (!categorised.has(category))
+        await categories.add({ sourcedId: category, title, weight: String(weight) })
       categorised.add(category)
-      await lineItems.add([
-        ...[id, '', '', title, '', ...days, key, category, session, '0', String(max)],
-        ...(is12 ? [org.id] : []),
-      ])
+      await lineItems.add({
+        sourcedId: id,
+        title,
+        assignDate,
+        dueDate,
+        classSourcedId: key,
+        categorySourcedId: category,
+        // The name of the session in 1.1, and in 1.2.
+        gradingPeriodSourcedId: session,
+        academicSessionSourcedId: session,
+        resultValueMin: '0',
+        resultValueMax: String(max),
+        schoolSourcedId: org.id,
+      })
       for (const grade of some ?? []) {
-        const [score, day] = [String(this.#scoreOf(grade, max)), grade.gradedAt.slice(0, 10)]
-        const result = resultIdOf(key, itemId, grade.userKey)
-        await results.add([
-          ...[result, '', '', id, grade.userKey, 'fully graded', score, day, ''],
-          ...(is12 ? ['', key, 'false', 'false', 'false', 'false'] : []),
-        ])
+        await results.add({
+          sourcedId: resultIdOf(key, itemId, grade.userKey),
+          lineItemSourcedId: id,
+          studentSourcedId: grade.userKey,
+          scoreStatus: 'fully graded',
+          classSourcedId: key,
+          score: String(this.#scoreOf(grade, max)),
+          scoreDate: grade.gradedAt.slice(0, 10),
+          inProgress: 'false',
+          incomplete: 'false',
+          late: 'false',
+          missing: 'false',
+        })
       }
     }
   }
 
   /** The tables appear only if there is a line item. */
   async #openTables() {
-    const { version } = this.#form
     const open = (name: 'categories' | 'lineItems' | 'results') =>
-      this.#to.table(`${name}.csv`, oneRosterColumns(name, version))
+      cellTable(this.#to, `${name}.csv`, oneRosterColumns(name, this.#form.version))
     const categories = await open('categories')
     const tables = { categories, lineItems: await open('lineItems'), results: await open('results') }
-    await categories.add([noCategory.id, '', '', noCategory.title, ...(version === '1.2' ? [''] : [])])
+    await categories.add({ sourcedId: noCategory.id, title: noCategory.title })
     return tables
   }
 

@@ -5,7 +5,6 @@ import {
   type School as MappedSchool,
   namesOf,
   roleOf,
-  type Session,
   sessionOf,
   type UserNames,
   userNamesOf,
@@ -17,9 +16,9 @@ import {
   oneRosterColumns,
   oneRosterFiles,
 } from './oneroster-tables.ts'
-import type { PackageWriter, Table, Written } from './package-writer.ts'
+import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import { createLosses } from './roster-tables.ts'
+import { type Cells, cellTable, createLosses, type RecordTable } from './roster-tables.ts'
 import type { School } from './school.ts'
 import type { Course, Enrolment, Person, Term } from './school-records.ts'
 import { Gradebook, gradebookLossTexts } from './write-gradebook.ts'
@@ -56,13 +55,6 @@ const lossTexts = {
   completed: '{completed enrolment} written like active ones: OneRoster has no completion',
 }
 
-const blank = ''
-
-/** A table whose rows are bulk: without status and time. */
-function bulk(table: Table): (id: string, ...cells: readonly string[]) => void | Promise<void> {
-  return (id, ...cells) => table.add([id, blank, blank, ...cells])
-}
-
 class OneRosterWriter {
   readonly #school: School
   readonly #to: PackageWriter
@@ -81,7 +73,7 @@ class OneRosterWriter {
 
   async write(): Promise<Written> {
     const { org, parts } = this.#form
-    await bulk(await this.#table('orgs'))(org.id, org.name, 'school', blank, blank)
+    await (await this.#table('orgs')).add({ sourcedId: org.id, name: org.name, type: 'school' })
     if (parts.has('terms')) await this.#writeSessions()
     if (parts.has('courses')) await this.#writeCourses()
     await this.#writeEnrolmentsAndGrades()
@@ -90,33 +82,39 @@ class OneRosterWriter {
     return { counts: this.#counts, notes: this.#losses.notes() }
   }
 
-  #table(name: OneRosterTable): Promise<Table> {
-    return this.#to.table(`${name}.csv`, oneRosterColumns(name, this.#form.version))
+  /** Its rows are bulk: without status and time. */
+  #table(name: OneRosterTable): Promise<RecordTable<Cells>> {
+    return cellTable(this.#to, `${name}.csv`, oneRosterColumns(name, this.#form.version))
   }
 
   async #writeSessions(): Promise<void> {
     const { terms, courses } = this.#school
-    const add = bulk(await this.#table('academicSessions'))
-    for (const term of terms) await add(...sessionCells(sessionOf(term)))
+    const sessions = await this.#table('academicSessions')
+    for (const term of terms) await sessions.add({ ...sessionOf(term), type: 'term' })
     this.#counts.terms = terms.length
     const isOpen = ({ startDate, endDate }: Term) => startDate === null || endDate === null
     this.#losses.add('openTerms', terms.filter(isOpen).length)
     const without = courses.filter(({ term }) => term === null).length
     this.#losses.add('noTerm', without)
-    if (without > 0) await add(...sessionCells(sessionOf(null)))
+    if (without > 0) await sessions.add({ ...sessionOf(null), type: 'term' })
   }
 
   async #writeCourses(): Promise<void> {
     const { courses } = this.#school
     const { org } = this.#form
-    const addCourse = bulk(await this.#table('courses'))
-    const addClass = bulk(await this.#table('classes'))
+    const [courseTable, classTable] = [await this.#table('courses'), await this.#table('classes')]
     this.#losses.add('descriptions', courses.filter(({ description }) => description !== '').length)
     this.#losses.add('statuses', courses.filter(({ status }) => status !== 'draft').length)
     for (const { key, title, term } of courses) {
-      await addCourse(key, blank, title, blank, blank, org.id, blank, blank)
-      const session = sessionOf(term).sourcedId
-      await addClass(key, title, blank, key, blank, 'scheduled', blank, org.id, session, blank, blank, blank)
+      await courseTable.add({ sourcedId: key, title, orgSourcedId: org.id })
+      await classTable.add({
+        sourcedId: key,
+        title,
+        courseSourcedId: key,
+        classType: 'scheduled',
+        schoolSourcedId: org.id,
+        termSourcedIds: sessionOf(term).sourcedId,
+      })
     }
     this.#counts.courses = courses.length
   }
@@ -143,8 +141,11 @@ class OneRosterWriter {
     if (gradebook) this.#counts.grades = gradebook.rows
   }
 
-  async #addEnrolments(table: Table, course: Course, enrolments: readonly Enrolment[]): Promise<void> {
-    const add = bulk(table)
+  async #addEnrolments(
+    table: RecordTable<Cells>,
+    course: Course,
+    enrolments: readonly Enrolment[],
+  ): Promise<void> {
     let isFirst = true
     for (const { userKey, role, status, enrolledAt } of enrolments) {
       if (!isEnrolled(status)) {
@@ -155,60 +156,68 @@ class OneRosterWriter {
       const isTeacher = role === 'instructor'
       const isPrimary = isTeacher && isFirst
       if (isTeacher) isFirst = false
-      const wait = add(
-        enrollmentIdOf(course.key, userKey, role),
-        ...[course.key, this.#form.org.id, userKey, roleOf(role), String(isPrimary)],
-        ...[enrolledAt.slice(0, 10), blank],
-      )
+      const wait = table.add({
+        sourcedId: enrollmentIdOf(course.key, userKey, role),
+        classSourcedId: course.key,
+        schoolSourcedId: this.#form.org.id,
+        userSourcedId: userKey,
+        role: roleOf(role),
+        primary: String(isPrimary),
+        beginDate: enrolledAt.slice(0, 10),
+      })
       if (wait) await wait
     }
   }
 
   async #writeUsers(): Promise<void> {
     const { version, org } = this.#form
-    const table = await this.#table('users')
-    const add = bulk(table)
-    const roles = version === '1.2' ? bulk(await this.#table('roles')) : null
+    const users = await this.#table('users')
+    const roles = version === '1.2' ? await this.#table('roles') : null
     for await (const some of this.#school.people(this.#inside)) {
       for (const person of some) {
+        const { key, email, isSuspended } = person
         const role = roleOf(person.role)
-        const wait = add(person.key, ...(roles ? this.#cellsOf12(person) : this.#cellsOf11(person, role)))
+        const { username, givenName, familyName, preferredGivenName, preferredFamilyName } =
+          this.#namesOf(person)
+        const wait = users.add({
+          sourcedId: key,
+          enabledUser: String(!isSuspended),
+          role,
+          username,
+          email,
+          givenName,
+          familyName,
+          preferredGivenName,
+          preferredFamilyName,
+          orgSourcedIds: org.id,
+          primaryOrgSourcedId: org.id,
+        })
         if (wait) await wait
-        if (!roles) continue
-        const id = joinIds(person.key, role)
-        const next = roles(id, person.key, 'primary', role, blank, blank, org.id, blank)
+        const next = roles?.add({
+          sourcedId: joinIds(key, role),
+          userSourcedId: key,
+          roleType: 'primary',
+          role,
+          orgSourcedId: org.id,
+        })
         if (next) await next
       }
     }
-    this.#counts.users = table.rows
-  }
-
-  #cellsOf11(person: Person, role: string): string[] {
-    const { email, isSuspended, displayName } = person
-    const { username, givenName: given, familyName: family } = this.#namesOf(person)
-    if (displayName !== '' && displayName !== `${given} ${family}`) this.#losses.add('displayNames')
-    return [
-      ...[String(!isSuspended), this.#form.org.id, role, username, blank, given, family],
-      ...[blank, blank, email, blank, blank, blank, blank, blank],
-    ]
-  }
-
-  #cellsOf12(person: Person): string[] {
-    const { email, isSuspended } = person
-    const { username, givenName, familyName, ...preferred } = this.#namesOf(person)
-    const given: [string, string] = [preferred.preferredGivenName, preferred.preferredFamilyName]
-    if (displayNameIn(given, namesOf(person)) !== person.displayName) this.#losses.add('respelled')
-    return [
-      ...[String(!isSuspended), username, blank, givenName, familyName, blank, blank, email],
-      ...[blank, blank, blank, blank, blank, blank],
-      ...[preferred.preferredGivenName, blank, preferred.preferredFamilyName, this.#form.org.id, blank],
-    ]
+    this.#counts.users = users.rows
   }
 
   #namesOf(person: Person): UserNames {
+    const { displayName } = person
     const names = userNamesOf(person)
     if (names.isUnnamed) this.#losses.add('unnamed')
     if (names.isDisplayOnly) this.#losses.add('displayOnly')
+    if (this.#form.version === '1.1') {
+      const name = `${names.givenName} ${names.familyName}`
+      if (displayName !== '' && displayName !== name) this.#losses.add('displayNames')
+    } else {
+      const preferred = [names.preferredGivenName, names.preferredFamilyName] as const
+      if (displayNameIn(preferred, namesOf(person)) !== displayName) this.#losses.add('respelled')
+    }
     return names
   }
 
@@ -224,8 +233,4 @@ class OneRosterWriter {
     await table.add(['source.systemName', 'learnctl'])
     await table.add(['source.systemCode', 'learnctl'])
   }
-}
-
-function sessionCells({ sourcedId, title, startDate, endDate, schoolYear }: Session): [string, ...string[]] {
-  return [sourcedId, title, 'term', startDate, endDate, blank, schoolYear]
 }
