@@ -1,3 +1,4 @@
+import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
@@ -5,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { withSources } from '../operation/refused-call.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { note } from '../terminal/io.ts'
+import { type Io, note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { PageGuard, Patience } from './reading-limits.ts'
 import { openSpool } from './spool.ts'
@@ -49,7 +50,6 @@ export async function pullRecords(
     import('../../config/target.ts'),
   ])
   const caller = await session.caller()
-  const operation = calls.integrations.records
   const { data: integration } = await caller
     .call(calls.integrations.get, { params: { lmsKind: kind }, signal: io.signal })
     .catch((error) => {
@@ -67,24 +67,11 @@ export async function pullRecords(
   async function read(task: Task): Promise<Page> {
     const key = [task.part, task.of ?? '', task.cursor ?? ''].join('\n')
     const known = spool.get(key) as Page | undefined
-    const page = known ?? (await ask(task))
+    const page = known ?? (await readPage(caller, io, kind, task))
     if (!known) spool.add(key, page)
     done += 1
     await line.update(done)
     return page
-  }
-
-  async function ask({ part, of, cursor }: Task): Promise<Page> {
-    const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
-    const patience = new Patience(io)
-    for (;;) {
-      try {
-        const { data } = await caller.call(operation, { params: { lmsKind: kind }, query, signal: io.signal })
-        return data
-      } catch (error) {
-        await patience.after(error)
-      }
-    }
   }
 
   try {
@@ -103,6 +90,26 @@ export async function pullRecords(
       )
     }
     throw withNextStep(kind, error)
+  }
+}
+
+/** Reads a page of records of another system, after waits that it asks for. */
+export async function readPage(
+  caller: Caller,
+  io: Io,
+  kind: LmsKind,
+  { part, of, cursor }: Task,
+): Promise<Page> {
+  const { calls } = await import('../../contract/calls.ts')
+  const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
+  const patience = new Patience(io)
+  for (;;) {
+    try {
+      const input = { params: { lmsKind: kind }, query, signal: io.signal }
+      return (await caller.call(calls.integrations.records, input)).data
+    } catch (error) {
+      await patience.after(error)
+    }
   }
 }
 

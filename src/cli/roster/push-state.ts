@@ -1,7 +1,8 @@
 import type { RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
-import { PageGuard, Patience } from './reading-limits.ts'
+import { type PulledRecord, readPage } from './pull-records.ts'
+import { PageGuard } from './reading-limits.ts'
 import type { School } from './school.ts'
 import type { Course, Grade } from './school-records.ts'
 
@@ -106,8 +107,6 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
 }
 
-type ForeignRecord = ForeignRecords['data'][number]
-
 /** Reads a course of Classroom by the alias of its external id; null if there is none. */
 export async function readCourse(
   context: Pick<Context, 'session' | 'io'>,
@@ -123,7 +122,7 @@ export async function readCourse(
     ? [await list('items', course.id), await list('grades', course.id)]
     : [[], []]
   const emails = new Map<string, string>()
-  const addEmails = (records: readonly ForeignRecord[]) => {
+  const addEmails = (records: readonly PulledRecord[]) => {
     for (const { part, id, record } of records) {
       if (part === 'users' && typeof record['email'] === 'string')
         emails.set(id ?? '', lower(record['email']))
@@ -131,7 +130,7 @@ export async function readCourse(
   }
   addEmails(people)
   const enrolments = people.filter(({ part }) => part === 'enrollments').map(({ record }) => record)
-  const userOf = (record: ForeignRecord['record'], name: string) => String(record[name]).replace(/^own:/, '')
+  const userOf = (record: PulledRecord['record'], name: string) => String(record[name]).replace(/^own:/, '')
   const invitees = enrolments
     .filter(({ status }) => status === 'invited')
     .map((record) => userOf(record, 'userId'))
@@ -165,7 +164,7 @@ export async function readCourse(
   }
 }
 
-function submissionOf(id: string, record: ForeignRecord['record']): Submission {
+function submissionOf(id: string, record: PulledRecord['record']): Submission {
   const { scoreGiven, published, state } = record
   return { id, scoreGiven: numberOrNull(scoreGiven), published: published === true, state: String(state) }
 }
@@ -184,28 +183,16 @@ async function readList(
   { session, io }: Pick<Context, 'session' | 'io'>,
   part: RecordPart,
   of: string,
-): Promise<readonly ForeignRecord[]> {
-  const { calls } = await import('../../contract/calls.ts')
+): Promise<readonly PulledRecord[]> {
   const caller = await session.caller()
-  const found: ForeignRecord[] = []
+  const found: PulledRecord[] = []
+  const guard = new PageGuard()
   let cursor: string | null = null
-  const [patience, guard] = [new Patience(io), new PageGuard()]
-  for (;;) {
-    const query: { part: RecordPart; of: string; cursor?: string } = {
-      part,
-      of,
-      ...(cursor !== null && { cursor }),
-    }
-    try {
-      const input = { params: { lmsKind: 'classroom' }, query, signal: io.signal }
-      const { data } = await caller.call(calls.integrations.records, input)
-      found.push(...data.data)
-      cursor = data.nextCursor
-      if (cursor === null) return found
-      guard.check(data, part)
-      patience.restart()
-    } catch (error) {
-      await patience.after(error)
-    }
-  }
+  do {
+    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor })
+    guard.check(page, part)
+    found.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
 }
