@@ -7,6 +7,7 @@ import { grades } from '../dataset/grades.ts'
 import type { Place } from '../records/entries.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, filled, termEntries } from './entries.ts'
 import { createFindings, type FindingsCollector } from './findings.ts'
+import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { pullRecords } from './pull-records.ts'
 import { resolveRecords, textOf } from './resolve-records.ts'
@@ -122,8 +123,9 @@ async function* entriesOf(
   yield read('terms', (row) => termOf(reading, row))
   yield read('users', (row) => userOf(reading, row, instructors))
   yield read('courses', (row) => courseOf(reading, row))
-  // Of several groups with one id, the last counts.
-  yield [...new Map(read('groups', groupOf).map((entry) => [entry.key, entry])).values()].map(withPeople)
+  const groups = createGroups()
+  read('groups', (row, { members }) => addGroup(groups, row, members))
+  yield groups.entries().map(withPeople)
   yield read('enrollments', (row) => enrollmentOf(reading, row)).map(withPeople)
   yield read('grades', (row, record) => gradeOf(reading, kind, row, record))
 }
@@ -179,11 +181,12 @@ function courseOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
 }
 
-function groupOf(row: RosterRow, { members }: JsonObject): readonly RosterEntry[] {
-  const [externalId, course] = [row.text('externalId'), row.text('courseId')]
-  const group = { externalId, name: row.text('name'), course: course === '' ? null : `ext:${course}` }
-  const users = Array.isArray(members) ? members.map((user) => `ext:${user}`) : []
-  return [entryOf('groups', { ...group, members: users }, row)]
+/** Returns no entries: groups have theirs when all members are known. */
+function addGroup(groups: Groups, row: RosterRow, members: unknown): [] {
+  const externalId = row.text('externalId')
+  groups.add(row, { externalId, name: row.text('name'), course: row.text('courseId') || null })
+  for (const user of Array.isArray(members) ? members : []) groups.addMember(externalId, String(user))
+  return []
 }
 
 function enrollmentOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
@@ -198,13 +201,11 @@ function enrollmentOf(reading: Reading, row: RosterRow): readonly RosterEntry[] 
 }
 
 function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow, grade: JsonObject): readonly RosterEntry[] {
-  const [courseId, learnerId] = [`ext:${row.text('courseId')}`, `ext:${row.text('learnerId')}`]
-  const itemId = row.text('itemId')
   const [scoreGiven, scoreMaximum] = [Number(grade['scoreGiven']), Number(grade['scoreMaximum'])]
   const record = {
-    courseId,
-    learnerId,
-    itemId,
+    courseId: `ext:${row.text('courseId')}`,
+    learnerId: `ext:${row.text('learnerId')}`,
+    itemId: row.text('itemId'),
     label: row.text('label'),
     scoreGiven,
     scoreMaximum,
@@ -215,7 +216,7 @@ function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow, grade: JsonObj
     source: kind,
   }
   addSchemaProblems(row, grades, record)
-  const key = [courseId, learnerId, itemId, kind].join('\n')
+  const key = [record.courseId, record.learnerId, record.itemId, kind].join('\n')
   if (row.hasProblem || !claim(reading, 'grades', 'grade', key, row, ranks.active)) return []
   return [{ dataset: 'grades', key, record, place: { file: row.file, line: row.line } }]
 }
