@@ -75,7 +75,6 @@ export async function* walk(
       if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
     }
     const key = keyOf(form, row)
-    row.replaces = numberIn(keys.get(key) ?? 0)
     if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key) ?? 0, row)
     for (const reference of isRemoved ? [] : (form.references ?? [])) {
       checkReference(reading, row, reference, reference.to === form.name ? open : null)
@@ -88,6 +87,7 @@ export async function* walk(
   }
 
   function replaceBefore(before: number, row: CsvRow): void {
+    row.replaces = numberIn(before)
     if (before === 0 || form.part === null) return
     findings.addReplaced(form.part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
     row.addLeniency(
