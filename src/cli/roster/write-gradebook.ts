@@ -2,8 +2,8 @@ import { itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-map
 import { noCategory } from '../../lms/roster-conventions.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { PackageWriter } from './package-writer.ts'
-import { type Cells, cellTable, type Losses, type RecordTable } from './roster-tables.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
+import { type Cells, cellTable, type Losses, type RecordTable } from './write-tables.ts'
 
 interface GradebookForm {
   readonly version: OneRosterVersion

@@ -2,7 +2,6 @@ import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { noName } from '../../lms/roster-conventions.ts'
 import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import { type Columns, createLosses, recordTable, writeTable } from './roster-tables.ts'
 import type { School } from './school.ts'
 import {
   type Course,
@@ -12,6 +11,7 @@ import {
   type Member,
   type Person,
 } from './school-records.ts'
+import { type Columns, createLosses, recordTable, writeTable } from './write-tables.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 

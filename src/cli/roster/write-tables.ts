@@ -64,11 +64,15 @@ export function createLosses<Name extends string>(texts: Readonly<Record<Name, s
     notes: () =>
       Object.entries<string>(texts).flatMap(([name, text]) => {
         const count = counts.get(name) ?? 0
-        const words = (noun: string) => {
-          const [one, several] = noun.split('|')
-          return several === undefined ? pluralise(count, noun) : String(count === 1 ? one : several)
-        }
-        return count === 0 ? [] : [text.replace(/\{(.+?)\}/g, (_, noun: string) => words(noun))]
+        return count === 0 ? [] : [countedText(text, count)]
       }),
   }
+}
+
+function countedText(text: string, count: number): string {
+  return text.replace(/\{(.+?)\}/g, (_, noun: string) => {
+    const [one = '', several] = noun.split('|')
+    if (several === undefined) return pluralise(count, noun)
+    return count === 1 ? one : several
+  })
 }
