@@ -48,7 +48,7 @@ const PlannedStep = named(
       'Version that the plan was made from; null for any',
     ),
     record: field(
-      z.record(z.string(), z.unknown()).default({}),
+      z.record(z.string().max(100), z.unknown()).default({}),
       'What is created, or the fields to change, in the form of the operation that creates the record; a lesson may name its module by the title',
     ),
   }),

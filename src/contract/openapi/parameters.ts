@@ -1,4 +1,4 @@
-import { lmsKinds } from '../constants.ts'
+import { lmsKinds, maxPlannedSteps } from '../constants.ts'
 import { operations } from '../index.ts'
 import type { Operation } from '../operation.ts'
 import type { OperationExample } from './examples.ts'
@@ -40,7 +40,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   planId: { description: 'Id of the plan', schema: id },
   stepNumber: {
     description: 'Number of the first of these steps, from 0',
-    schema: { type: 'integer', minimum: 0 },
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: maxPlannedSteps },
   },
   entryId: { description: 'Id of the audit entry', schema: id },
   deliveryId: { description: 'Id of the webhook delivery', schema: id },
