@@ -182,7 +182,9 @@ test.for([
     env: { LEARNCTL_DATABASE: database },
     watch: ({ stdout }) => stdout?.once('data', () => stdout.destroy()),
   })
-  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+  expect(ended).toMatchObject({ code: 0, signal: null })
+  // A slow reader gets all that fits into the pipe before it leaves.
+  expect(ended.stderr).toMatch(/^(Exported \d+ rows\n)?$/)
 })
 
 test.for([
