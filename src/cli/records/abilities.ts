@@ -12,7 +12,6 @@ import { CommandError } from '../terminal/errors.ts'
 export interface Abilities {
   /** True if one request takes many rows and the server matches each by its key. */
   readonly batch: boolean
-  /** Records can be looked up. */
   readonly find: boolean
   /** True for a server of this API: it finds a record by its reference, and repeats its answer to an Idempotency-Key. */
   readonly keys: boolean

@@ -32,7 +32,6 @@ import { type CourseRecords, readCourseFile } from './sources/course.ts'
 import { readLessons, type ShownCourse, withTermKey } from './sources/shown-course.ts'
 import { weightNotes } from './weight-notes.ts'
 
-/** Options for applying course files. */
 interface ApplyOptions {
   readonly prune: boolean
   /** Time to wait for another apply. */
@@ -43,11 +42,9 @@ interface ApplyOptions {
   readonly plan?: string | undefined
 }
 
-/** Courses to apply. */
 interface Wanted extends Pick<SavedCourses, 'wanted' | 'prune'> {
   readonly requireSame?: SavedCourses['requireSame']
   readonly planOut: string | undefined
-  /** Files that are applied. */
   readonly files: readonly string[]
 }
 
@@ -102,7 +99,6 @@ export async function validateFiles(context: Context, files: readonly string[]):
   await reportToWorkflow(io, { title: `${subject} valid`, counts, list: [], more: 0 })
 }
 
-/** Returns the plan of one file. */
 async function planOf(
   context: Context,
   caller: Caller,
@@ -114,7 +110,7 @@ async function planOf(
   return { ...plan, notes: await weightNotes({ caller, signal: context.io.signal }, plan) }
 }
 
-/** Returns the plan of each file. Throws a CommandError if the academy or a missing operation prevents one. */
+/** Throws a CommandError if the academy or a missing operation prevents the plan of a file. */
 async function planAll(
   context: Context,
   caller: Caller,
@@ -229,7 +225,7 @@ async function readAll({ io }: Context, files: readonly string[]): Promise<Cours
   return wanted
 }
 
-/** Returns the current course of a file; null for a new one. */
+/** Returns null for a course that the academy does not have yet. */
 async function currentOf(
   { io: { signal } }: Context,
   caller: Caller,

@@ -160,7 +160,6 @@ async function bodyOf(
   return module === undefined ? body : { ...body, module }
 }
 
-/** Returns the changed fields of a record. */
 function changedFields(dataset: PartDataset, { entry, changes }: Action): JsonObject {
   const record = entry?.record ?? {}
   const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')

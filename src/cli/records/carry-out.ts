@@ -19,7 +19,6 @@ export interface Write<From> {
   readonly from: From
 }
 
-/** Nouns of the records of a plan, by part. */
 export const nounOf = {
   terms: 'term',
   users: 'user',
@@ -136,7 +135,7 @@ export async function stage<From>(
   }
 }
 
-/** Returns the result of a trial; null for a caller who may not write. */
+/** Returns null for a caller who may not write. */
 export async function whereAllowed<Result>(work: () => Promise<Result>): Promise<Result | null> {
   try {
     return await work()

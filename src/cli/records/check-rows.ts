@@ -84,7 +84,6 @@ export async function checkFile(
   return { rows: count, keyless, trimmed, invalid }
 }
 
-/** Names that the file has for columns, and places in it. */
 interface Naming {
   readonly labels: Rows['labels']
   readonly placeOf: NonNullable<Rows['placeOf']>
@@ -240,7 +239,6 @@ export function refusalText(
   return problems.length > 0 ? problems.join('; ') : detail
 }
 
-/** Returns the path of the field that a fault is about. */
 function pathOf({ pointer, parameter }: Refusal['faults'][number]): string {
   if (pointer !== undefined) return fieldPath(String(pointer))
   // A lookup names `user_id` what a creation names `userId`.
@@ -279,7 +277,6 @@ interface CheckOptions {
   readonly isOurs: boolean
 }
 
-/** Returns every problem of a row by the schema of its dataset, before anything is sent. */
 export function problemsOf(
   dataset: Dataset,
   row: Row,

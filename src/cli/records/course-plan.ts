@@ -62,7 +62,7 @@ interface Current extends KeyedLesson {
   readonly shown: JsonObject
 }
 
-/** Compares the records of a file with the existing course; `current` is null for a new one. */
+/** `current` is null for a course that does not exist yet. */
 export async function planCourse(
   { course, lessons }: CourseRecords,
   current: ShownCourse | null,
@@ -141,7 +141,6 @@ export async function planCourse(
   }
 }
 
-/** True if the plan changes nothing. */
 export function isEmpty({ current, changes, steps, absent, prune }: CoursePlan): boolean {
   return current !== null && changes.length === 0 && steps.length === 0 && !(prune && absent.length > 0)
 }
@@ -212,7 +211,6 @@ export function keptNote({ absent, prune, record }: CoursePlan): string | null {
   return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${absent.length === 1 ? 'it' : 'them'}`
 }
 
-/** Returns a plan as data, for JSON and YAML. */
 export function planData(plan: CoursePlan): JsonObject {
   const { current, record, changes, steps, absent, prune } = plan
   const named = ({ externalId = null, title }: JsonObject) => ({ externalId, title })
@@ -227,7 +225,7 @@ export function planData(plan: CoursePlan): JsonObject {
   }
 }
 
-/** Returns the changes of a plan as findings about its file; null for standard input. */
+/** `file` is null for standard input. */
 export function planFindings(plan: CoursePlan, file: string | null): Finding[] {
   const { current, record, changes, steps, absent, prune } = plan
   const said = (verb: string, name: string, changes: readonly Change[]): Finding => {
@@ -249,7 +247,6 @@ export function lessonName({ title, externalId }: JsonObject): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }
 
-/** Width of a plan's lines. */
 const planWidth = 80
 
 function indentedChanges(changes: readonly Change[], indent: string): string[] {

@@ -154,13 +154,12 @@ export function createRecordCounter() {
   }
 }
 
-/** Counts the lessons in the document of a course. */
 function lessonsIn({ lessons, modules }: JsonObject): number {
   const inModules = Array.isArray(modules) ? modules.filter(isJsonObject).map(lessonsIn) : []
   return (Array.isArray(lessons) ? lessons.length : 0) + inModules.reduce((sum, each) => sum + each, 0)
 }
 
-/** Writes an academy as one YAML file, without empty parts. */
+/** Leaves out parts without records. */
 export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
   const yaml = (await loadYaml()).list()
   const head = `learnctl: ${formatVersion}\n`
@@ -173,7 +172,6 @@ export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<st
   if (before === null) yield head
 }
 
-/** Writes an academy as one JSON file. */
 export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
   const head = `{"learnctl": ${formatVersion}`
   let before: PartName | null = null

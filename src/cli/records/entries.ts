@@ -37,7 +37,6 @@ export const parts = [
 ] as const satisfies readonly DatasetName[]
 export type Part = (typeof parts)[number]
 
-/** Nouns for one record of each dataset. */
 export const nouns = {
   terms: 'term',
   users: 'user',
@@ -109,7 +108,7 @@ export interface Problems {
   throwIfAny(hint?: string): void
 }
 
-/** Creates an empty collection, which reports the first thousand problems. */
+/** Its error lists the first thousand problems and counts the others. */
 export function createProblems(): Problems {
   const reported: { place: Place; message: string; shown: string }[] = []
   let count = 0
@@ -151,7 +150,6 @@ export function errorAt({ file, line }: Place, text: string): Finding {
   return { level: 'error', file, line, text }
 }
 
-/** Dataset of a part of an academy. */
 export interface PartDataset extends Dataset {
   readonly name: Part
 }

@@ -10,7 +10,6 @@ import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-record
 import { type KnownIds, plainReference, referencesTo, valueName } from './identity.ts'
 import type { Writer } from './write.ts'
 
-/** Finds existing records. */
 export interface Finder {
   /** Prefetches these records, which are looked up next. */
   prepare(records: readonly JsonObject[]): Promise<void>
@@ -18,7 +17,7 @@ export interface Finder {
   find(record: JsonObject): Promise<Match>
 }
 
-/** Number of records per page; the API's maximum. */
+/** The maximum that the API allows. */
 const pageSize = 100
 
 /** Looks up each record in a request of its own. */

@@ -80,9 +80,9 @@ export function plainReference(reference: string): string {
 
 /** Maps ids of records of a platform to the keys that files use, by dataset: other platforms number each on its own. */
 export interface KnownIds {
-  /** Returns the key for an id; undefined if no file mentions the record. */
+  /** Returns undefined if no file mentions the record. */
   keyOf(dataset: DatasetName, id: unknown): string | undefined
-  /** Returns the id for a key; undefined if the record does not exist yet. */
+  /** Returns undefined if the record does not exist yet. */
   idOf(dataset: DatasetName, key: string): string | undefined
   /** Adds a record, unless no record refers to its dataset. */
   add(dataset: DatasetName, id: unknown, key: string): void
@@ -91,7 +91,6 @@ export interface KnownIds {
 /** Datasets that no record refers to; they may have very many records. */
 const leaves: ReadonlySet<DatasetName> = new Set(['memberships', 'enrollments', 'progress', 'grades'])
 
-/** Creates an empty map. */
 export function knownIds(): KnownIds {
   const known = new Map<
     DatasetName,
@@ -110,7 +109,6 @@ export function knownIds(): KnownIds {
   }
 }
 
-/** A record of a file with its key. */
 interface Keyed {
   readonly dataset: DatasetName
   readonly key: string
@@ -119,13 +117,13 @@ interface Keyed {
 
 /** Finds the entry that declares a record. */
 interface EntryIndex<Entry> {
-  /** Returns the entry of a record; undefined if it is not declared. */
+  /** Returns undefined if no entry declares the record. */
   of(shown: JsonObject): Entry | undefined
   /** Returns the user entry with the record's e-mail address but another external id. */
   byAddress(shown: JsonObject): Entry | undefined
 }
 
-/** Indexes the entries of one dataset. */
+/** All entries are those of one dataset. */
 export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds): EntryIndex<Entry> {
   const dataset = entries[0]?.dataset
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))

@@ -15,13 +15,10 @@ export type RowOutcome =
       readonly shown: string
     }
 
-/** A refused row and the reason. */
 export type Rejection = Extract<RowOutcome, { kind: 'failed' }>
 
-/** Counts of an import that has not begun. */
 const zeroCounts: Counts = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
 
-/** Adds two counts. */
 export function sumOf(one: Counts, other: Counts): Counts {
   return {
     created: one.created + other.created,
@@ -32,7 +29,6 @@ export function sumOf(one: Counts, other: Counts): Counts {
   }
 }
 
-/** Counts outcomes by kind. */
 export function countsOf(outcomes: readonly RowOutcome[]): Counts {
   const counts = { ...zeroCounts }
   for (const { kind } of outcomes) counts[kind] += 1

@@ -2,7 +2,6 @@ import type { Entry } from './entries.ts'
 import { type KnownIds, keyIn } from './identity.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
 
-/** Returns the declared places of lessons, by the keys of their courses. */
 export function declaredPlaces(lessons: readonly Entry[], ids: KnownIds): Plan['lessonPlaces'] {
   const places = lessons.flatMap(({ key, record }): (LessonPlace & { readonly course: string })[] => {
     const { courseId, order } = record

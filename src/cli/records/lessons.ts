@@ -10,10 +10,8 @@ export interface KeyedLesson {
   readonly moduleId: unknown
 }
 
-/** Schema of a lesson without its place. */
 export const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
 
-/** Returns a lesson without its place. */
 export function attributesOf({
   courseId: _course,
   module: _module,

@@ -211,7 +211,6 @@ async function compareAll(
     return record
   }
 
-  /** Adds the moves of declared lessons. */
   function addMoves(): void {
     const entryById = new Map([...matched].map((entry) => [ids.idOf('lessons', entry.key), entry]))
     for (const [course, places] of savedPlaces ?? declaredPlaces(entries, ids)) {

@@ -38,7 +38,6 @@ export interface Import extends FileMapping {
   readonly saved: PlanTarget | null
 }
 
-/** A checked file. */
 interface CheckedImport extends Checked {
   /** Reads the rows again; durations count back from `now`. */
   readonly rowsOf: (now?: number) => Promise<Rows>
@@ -91,13 +90,12 @@ function withKeys({ rows, ...others }: Rows, { dataset, file, saved }: Import): 
   }
 }
 
-/** State that sending rows needs. */
 export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
   readonly abilities: Abilities
   readonly finder: Finder
 }
 
-/** Opens everything that sending needs. Throws if the platform lacks a required operation. */
+/** Throws if the platform lacks a required operation. */
 export async function openSending(
   context: Context,
   { dataset, file, onExists, concurrency }: Import,
@@ -136,7 +134,6 @@ export function windowFinder(
   return keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
 }
 
-/** Yields rows in windows that are looked up together. */
 export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
   let held: Row[] = []
   for await (const some of rows) {

@@ -31,7 +31,6 @@ import { type Variables, withVariables } from './sources/academy-document.ts'
 import { withWeightNotes } from './weight-notes.ts'
 import { idPrinter, type Writer } from './write.ts'
 
-/** A plan, its sources, and its academy. */
 export interface Planned {
   readonly plan: Plan
   /** Records that were compared. */
@@ -130,7 +129,6 @@ export async function readSaved(
   }
 }
 
-/** Adds entries to those of their parts. */
 function withEntries(declared: Declared, added: readonly Entry[]): Declared {
   const byPart = Map.groupBy(added, ({ dataset }) => dataset)
   return new Map(
@@ -225,7 +223,7 @@ function withoutList({ listsMembers: _, ...entry }: Entry): Entry {
   return entry
 }
 
-/** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
+/** Throws a UsageError if the file is not a saved plan, and a CommandError if it is for another target. */
 async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Variables): Promise<SavedPlan> {
   const { header, changes } = await readPlanLines(io, path, plan)
   const { command } = plan

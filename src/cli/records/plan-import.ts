@@ -28,7 +28,6 @@ import type { Row } from './sources/rows.ts'
 import type { Refusal } from './step.ts'
 import { type OnExists, versionOf } from './write.ts'
 
-/** Actions that an import would take for a row. */
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
 type PlannedAction = (typeof plannedActions)[number]
 
@@ -44,7 +43,6 @@ export interface Planned {
   readonly message: string | null
 }
 
-/** A row, its planned action and the record that it was compared with. */
 export interface PlannedRow {
   readonly planned: Planned
   /** Reason of a rejection without values of people; null for other rows. */
@@ -120,7 +118,6 @@ export async function planImport(
   })()
 }
 
-/** Planned action on a row, with the record that it matches and the faults of a failure. */
 interface PlannedAnswer extends Omit<Planned, 'line' | 'key'> {
   readonly found?: Match | null
   readonly faults?: Refusal['faults']
@@ -241,14 +238,13 @@ function requireNoSecret({ columns }: Dataset, record: JsonObject, place: string
   })
 }
 
-/** A plan file that is opened for import. */
 interface OpenedPlan {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly presumed: JsonObject | undefined
 }
 
-/** Opens a saved plan. Throws a UsageError if the file is none of this command and a CommandError for another target. */
+/** Throws a UsageError if the file is no plan of this command, and a CommandError if it is for another target. */
 export async function openImportPlan(io: Io, path: string, saved: PlanTarget): Promise<OpenedPlan> {
   const file = await openImportFile(io, path, { format: 'jsonl', charset: 'utf-8' })
   let first: unknown

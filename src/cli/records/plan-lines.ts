@@ -32,7 +32,6 @@ export async function savePlanLines(
   }
 }
 
-/** Command and target of a plan. */
 export interface PlanTarget {
   /** Command without its files: `users import`. */
   readonly command: string

@@ -58,7 +58,6 @@ export interface Undeclared {
   readonly isDuplicate: boolean
 }
 
-/** Counts actions by kind. */
 export function summaryOf({
   actions,
   unchanged,
@@ -151,7 +150,7 @@ function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMa
 /** Maximum number of records that notes name. */
 const maxNamed = 10
 
-/** Returns notes on undeclared lessons of declared courses, duplicates of declared lessons first. */
+/** Duplicates of declared lessons come first. */
 export function undeclaredNotes({ undeclared }: Plan): string[] {
   const notes: string[] = []
   for (const [course, lessons] of Map.groupBy(undeclared, ({ course }) => course)) {

@@ -32,7 +32,6 @@ const maxActionsShown = 20
 /** Maximum failures to list; `-o json` lists all. */
 const maxFailuresShown = 20
 
-/** A plan that was applied. */
 export interface Applied {
   readonly planned: Planned
   readonly failures: readonly Failure[]
@@ -50,7 +49,6 @@ export interface ApplyCommand {
   readonly verb: 'delete' | 'remove'
   /** Actions that count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
-  /** True for a plan without anything to say. */
   readonly isSilent?: (plan: Plan) => boolean
   /** Reports an applied plan while the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
@@ -208,14 +206,12 @@ export function outcomeText({ actions }: Plan): string {
   return actions.length === 0 ? nothingChanged : 'the others are done'
 }
 
-/** Returns the counts of an applied plan in words. */
 function appliedText(plan: Plan, done: Plan): string {
   if (plan.actions.length === 0) return countsText(plan)
   const { create, update, delete: deleted, unchanged } = summaryOf(done)
   return `Applied: ${create} created, ${update} changed, ${deleted} deleted; ${unchanged} as declared`
 }
 
-/** Returns a refused change as data. */
 export function failureDocument({ action, code, message }: Failure): Readonly<Record<string, unknown>> {
   return {
     dataset: action.dataset,
@@ -227,7 +223,6 @@ export function failureDocument({ action, code, message }: Failure): Readonly<Re
   }
 }
 
-/** Returns the error that lists refused changes. */
 export function refusedError(failures: readonly Failure[], others = nothingChanged): CommandError {
   const [first] = failures
   return new CommandError(

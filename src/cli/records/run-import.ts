@@ -77,7 +77,6 @@ interface Done {
   rejections: Rejection[]
 }
 
-/** State of an import that sends rows. */
 interface SendingRows {
   readonly sending: Sending
   readonly done: Done
@@ -131,7 +130,6 @@ async function sendRows(
   }
 }
 
-/** Returns a function that makes the step of a row. */
 function stepFor({ dataset, abilities }: Sending): (row: Row) => Step<Row> {
   return (row) => {
     const lanes = lanesOf(dataset, row, abilities.batch)
@@ -184,7 +182,6 @@ async function* inSteps(
   for await (const rows of chunks) yield rows.map(stepOf)
 }
 
-/** Returns the rows that are not rejected. */
 function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {
   return { ...others, rows: invalid.size === 0 ? rows : validIn() }
 

@@ -27,7 +27,7 @@ export async function saveCourses(
   await savePlanLines(io, path, { command, target, prune }, [lines])
 }
 
-/** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
+/** Throws a UsageError if the file is not a saved plan, and a CommandError if it is for another target. */
 export async function readSavedCourses(io: Io, path: string, target: string): Promise<SavedCourses> {
   const { header, changes } = await readPlanLines(io, path, { command, target })
   // Written by saveCourses.

@@ -18,7 +18,6 @@ interface CourseWrite {
   readonly lesson: JsonObject | null
 }
 
-/** What became of the plans of courses. */
 export interface SentCourses {
   /** Ids of the courses, in the order of the plans. */
   readonly ids: readonly string[]

@@ -45,7 +45,6 @@ export async function weightNotes(
   return weightWarnings(weights, rows, names).map(({ detail }) => `Course ${thingName(current)}: ${detail}`)
 }
 
-/** Returns a plan with the notes about weights that it would change. */
 export async function withWeightNotes(
   reader: { readonly caller: Caller; readonly signal: AbortSignal },
   plan: Plan,

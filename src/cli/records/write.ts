@@ -13,7 +13,6 @@ import type { WriteNotes } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Outcome, Refusal } from './step.ts'
 
-/** Dependencies of writing records. */
 export interface Writer {
   readonly caller: Caller
   readonly names: Names
@@ -107,7 +106,6 @@ export function versionOf(shown: unknown): number | undefined {
   return typeof version === 'number' ? version : undefined
 }
 
-/** Modes for records that exist already. */
 const existsModes = ['update', 'skip', 'fail'] as const
 export type OnExists = (typeof existsModes)[number]
 
@@ -165,7 +163,6 @@ export interface BatchSize {
 /** Batch size for our server. */
 export const batchSize: BatchSize = { records: 500, characters: 700_000 }
 
-/** Groups items into batches. */
 interface Batcher<Item> {
   /** Adds an item; returns the previous batch if it was full. */
   add(item: Item): readonly Item[] | null
@@ -173,7 +170,6 @@ interface Batcher<Item> {
   rest(): readonly Item[]
 }
 
-/** Creates an empty batch. */
 export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => JsonObject): Batcher<Item> {
   let held: Item[] = []
   let characters = 0
@@ -209,7 +205,6 @@ export interface Refusals {
   reset(): void
 }
 
-/** Creates a counter without refusals. */
 export function createRefusals(): Refusals {
   let last = ''
   let alike = 0

@@ -45,7 +45,6 @@ export const partSchemas = {
 } as const
 export type PartName = keyof typeof partSchemas
 
-/** A file of an academy. */
 export const AcademyDocument = z.strictObject({
   learnctl: z.literal(formatVersion).meta({ description: 'Version of this format' }),
   terms: partOf(TermEntry, 'Terms, known by their external id'),
@@ -93,7 +92,6 @@ export interface Variables {
   readonly env: Environment
 }
 
-/** Path of a value in a document: names and indexes. */
 export type Path = readonly (string | number)[]
 
 /**
@@ -133,7 +131,6 @@ function faultOf(name: string, { allowed, env }: Variables): string | null {
   return env[name] ? null : `uses the variable ${name}, which is not set`
 }
 
-/** True for a text that contains a variable. */
 export function hasVariable(text: string): boolean {
   return [...text.matchAll(variable)].some(([, more]) => more === '')
 }

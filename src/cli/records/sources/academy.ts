@@ -42,7 +42,6 @@ import { openImportFile } from './file.ts'
 import { readRows } from './read-rows.ts'
 import type { Row } from './rows.ts'
 
-/** State while files are read. */
 interface Reading {
   readonly io: Io
   readonly variables: Variables

@@ -85,7 +85,7 @@ export interface CourseRecords {
   readonly lessons: readonly JsonObject[]
 }
 
-/** Returns the records of a parsed document; a course without a status has none. */
+/** A course whose document has no status gets none. */
 export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): CourseRecords {
   const names = moduleNames(modules)
   const entries = [

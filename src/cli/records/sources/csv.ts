@@ -47,7 +47,7 @@ export async function csvTable(file: ImportFile, delimiter?: string): Promise<Ta
   return { header, delimiter: separator, records: numbered(first.info, others, parsed), close }
 }
 
-/** Reads the names of the columns alone. Throws as csvTable does. */
+/** Throws as csvTable does. */
 export async function csvHeader(file: ImportFile, delimiter?: string): Promise<readonly string[]> {
   const { header, parsed } = await begin(file, delimiter)
   await parsed.return(undefined)
@@ -122,7 +122,6 @@ async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenera
   for await (const some of records) yield some.map(({ line, cells }) => rowOf(line, cells, meaning))
 }
 
-/** Meaning of the cells of a row. */
 interface Meaning {
   /** The column of each cell; null for one that is left out. */
   readonly places: readonly (CellPlace | null)[]
@@ -131,7 +130,6 @@ interface Meaning {
   readonly form: CellForm
 }
 
-/** The column of a cell and the value of an empty one. */
 interface CellPlace {
   readonly column: Column
   readonly steps: readonly string[]

@@ -5,11 +5,9 @@ import { systemCode } from '../../../config/errors.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 
-/** Formats of files to import. */
 export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** Place of a record in a file. */
 export interface Place {
   readonly line: number
   /** Name of the column, where a line has several records. */
@@ -43,7 +41,6 @@ interface ImportFileOptions {
   /** The standard name of its encoding. */
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
-  /** Character between cells. */
   readonly delimiter?: string | undefined
   /** Name or number of the sheet of a workbook. */
   readonly sheet?: string | undefined
@@ -54,7 +51,6 @@ interface ImportFileOptions {
 /** Maximum size of standard input, which is buffered to be read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
 const lineBreak = 0x0a
-/** First bytes of a zip file. */
 export const zipSignature = 'PK\x03\x04'
 const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
   ['csv', 'csv'],

@@ -7,7 +7,6 @@ import { csvTable, type Table } from './csv.ts'
 import { type ImportFile, inspectFile, openImportFile, type Place, sentence } from './file.ts'
 import type { Mapping } from './mapping.ts'
 
-/** Opens the file that a mapping describes. */
 type OpenGiven = Pick<Mapping, 'charset' | 'delimiter' | 'sheet'>
 
 /**
@@ -54,7 +53,6 @@ export async function openGradebook(
   return { ...grades, placeOf: (line) => places[line - 1] ?? { line } }
 }
 
-/** Maximum problems to name. */
 const maxProblems = 20
 
 function refused(name: string, problems: readonly string[]): UsageError {

@@ -54,7 +54,6 @@ export function columnsIn(
   return columns
 }
 
-/** The names in the header of a file, and what they mean. */
 interface HeaderMapping {
   readonly header: readonly string[]
   readonly map: ColumnMap
@@ -126,20 +125,19 @@ const mappingStart = 'mapping: '
 /** Maximum characters of such a cell: spreadsheets cut a cell at 32,767. */
 const maxMappingCell = 30_000
 
-/** Returns the cells of a header that hold a mapping; none for null. */
+/** Returns no cells for null. */
 export function mappingCells(mapping: string | null): string[] {
   // The ends of cells are trimmed when they are read.
   const pieces = mapping?.match(new RegExp(`.{1,${maxMappingCell}}(?<! )|.+$`, 'gsu')) ?? []
   return pieces.map((piece) => mappingStart + piece)
 }
 
-/** Returns the mapping in the cells of a header; null if it has none. */
+/** Returns null if the header has no mapping. */
 export function mappingInHeader(header: readonly string[]): string | null {
   const cells = header.filter(isMappingCell)
   return cells.length === 0 ? null : cells.map((cell) => cell.slice(mappingStart.length)).join('')
 }
 
-/** True for the name of a column that holds a part of a mapping. */
 export function isMappingCell(name: string): boolean {
   return name.startsWith(mappingStart)
 }

@@ -10,7 +10,6 @@ export interface Leniencies {
   notes(): readonly string[]
 }
 
-/** Creates a counter for the files of a source. */
 export function createLeniencies(name: string): Leniencies {
   const kinds = new Map<string, { count: number; readonly values: Set<string> }>()
   return {

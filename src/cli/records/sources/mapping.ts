@@ -65,7 +65,6 @@ interface MappingProblem {
   readonly message: string
 }
 
-/** Field that a mapping may name. */
 type MappedField = Pick<Column, 'name' | 'path' | 'secret'>
 
 /** Fields that a mapping may name. */
@@ -252,7 +251,6 @@ export function withFlags(given: Mapping, flags: FlagValues, to: MappedTo): Mapp
   return { ...given, map: new Map([...given.map, ...map]), values: mergedValues(given.values, values) }
 }
 
-/** A mapping, and the columns of the file that it is for. */
 export interface FileMapping extends Mapping {
   /** Names in the header of a CSV; none for JSON. */
   readonly header: readonly string[]
@@ -302,7 +300,7 @@ function requireColumns(name: string, header: readonly string[], map: ColumnMap)
   })
 }
 
-/** Returns the names of mapped columns that a header does not have; ignored columns may be absent. */
+/** Columns that are mapped to nothing may be absent. */
 function absentIn(header: readonly string[], map: ColumnMap): string[] {
   return [...map].flatMap(([name, path]) => (path === null || header.includes(name) ? [] : [name]))
 }

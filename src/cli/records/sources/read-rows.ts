@@ -3,7 +3,7 @@ import { withDays } from '../../dataset/days.ts'
 import type { ImportFile } from './file.ts'
 import type { Reading, Row, Rows } from './rows.ts'
 
-/** Reads the rows of a file in any format. Throws a UsageError on a malformed file. */
+/** Throws a UsageError on a malformed file. */
 export async function readRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   const read = isCsv ? (await import('./csv.ts')).csvRows : (await import('./json.ts')).jsonRows

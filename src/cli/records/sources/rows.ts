@@ -19,7 +19,6 @@ export interface RowProblem {
   readonly guess?: string
 }
 
-/** Row of a file. */
 export interface Row {
   /** First line of the row, from 1; in a JSON array the number of the item. */
   readonly line: number
@@ -45,7 +44,6 @@ export function asWritten(
   return text === undefined || value === undefined ? { value } : { value: text, meaning: value }
 }
 
-/** The rows of a file and its header. */
 export interface Rows {
   readonly header: readonly string[]
   /** Names of mapped columns in the file, by the name of the column. */

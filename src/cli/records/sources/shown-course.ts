@@ -21,7 +21,7 @@ export interface ShownCourse {
 
 const maximumLessons = 100_000
 
-/** Reads a course with all its lessons. Throws if the platform does not show both. */
+/** Throws if the platform does not show the course and its lessons. */
 export async function readShownCourse(
   caller: Caller,
   reference: string,
@@ -35,7 +35,7 @@ export async function readShownCourse(
   return { course, lessons: await readLessons(caller, course, signal) }
 }
 
-/** Reads all lessons of a course. Throws a NotOfferedError if the platform does not list them. */
+/** Throws a NotOfferedError if the platform does not list lessons. */
 export async function readLessons(
   caller: Caller,
   { id }: JsonObject,

@@ -3,7 +3,6 @@ import { UsageError } from '../../terminal/errors.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import type { PackedFile } from './zip.ts'
 
-/** A sheet of a workbook. */
 interface Sheet {
   readonly name: string
   readonly part: string
