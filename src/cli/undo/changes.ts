@@ -49,13 +49,12 @@ export async function listChanges(context: Context): Promise<void> {
   }
 }
 
-/** A change, with what it did in words, whether it can be undone, and why not. */
 function rowOf(change: Change, nowMs: number) {
   const why = whyNot(change, nowMs)
   return { ...change, done: changeCountsText(change.counts), canUndo: why === null, why }
 }
 
-/** Yields the changes of a platform, the newest first. */
+/** The newest change comes first. */
 function changesOf(
   { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,
