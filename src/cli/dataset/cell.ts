@@ -19,7 +19,6 @@ export const dateFormats = [
 ] as const
 export type DateFormat = (typeof dateFormats)[number]
 
-/** Options for reading cells. */
 export interface CellForm {
   /** Time that durations count back from, in milliseconds since 1970. */
   readonly now: number
@@ -35,7 +34,6 @@ const excelEpochDays = 25_569
 /** 9999-12-31 */
 const lastExcelDay = 2_958_465
 
-/** Properties of a column that its cells depend on. */
 type CellColumn = Pick<Column, 'kind' | 'nullable' | 'choices'>
 
 /** Text of a null value, since an empty cell means no value. */

@@ -12,7 +12,6 @@ export interface Column {
   /** Dotted path of the value: `profile.firstName`. */
   readonly path: string
   readonly kind: CellKind
-  /** True if a record must have it. */
   readonly required: boolean
   /** True for a required column that accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean

@@ -63,7 +63,7 @@ export interface Dataset {
     record: JsonObject,
   ) => { readonly field: string; readonly to: 'course' | 'user' | 'term' } | null
   readonly operations: DatasetOperations
-  /** Returns how to find the existing record; null if the record has no key. */
+  /** Returns null if the record has no key. */
   find(record: JsonObject): Search | null
   /** Converts a record from the API's form to the form of files. */
   toRecord(shown: JsonObject, names: Names): Promise<JsonObject>

@@ -54,7 +54,7 @@ export async function findShown(
   return seen.recognise(caller, record)
 }
 
-/** Returns the item that a search is for; undefined if there is none. */
+/** Returns undefined if no item matches. */
 export function chosenOf(shown: readonly JsonObject[], { matches, prefers }: Search): JsonObject | undefined {
   const matching = shown.filter(matches)
   return matching.find((item) => prefers?.(item)) ?? matching[0]
@@ -107,7 +107,6 @@ interface SeenRecords {
   recognise(caller: Caller, record: JsonObject): JsonObject | null
 }
 
-/** Creates an empty collection. */
 export function seenRecords({ name, noun, keys, operations: { list } }: Dataset): SeenRecords {
   const seen = new Map<string, JsonObject>()
   const isKeyed = keys[0]?.[0] === 'externalId'
