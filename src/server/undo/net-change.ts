@@ -41,7 +41,6 @@ export interface NetChange {
 /** Number of actions that cannot be undone, by reason. */
 export type Lasting = ReadonlyMap<string, number>
 
-/** The recorded actions of a change, summed up. */
 export interface Summed {
   readonly records: readonly NetChange[]
   readonly lasting: Lasting
@@ -114,9 +113,7 @@ function lastingReason({ noun, verb, isErased }: RecordedAction): string | null 
 
 /** Reason of actions whose values were erased with a user, or are not visible; `lastingTexts` words the reasons. */
 const erased = 'erased'
-/** Reason of permanent deletions. */
 const erasedForGood = 'erased for good'
-/** Reason of new passwords. */
 const passwords = 'passwords'
 
 function begin(noun: UndoableNoun, id: string, action: RecordedAction, written: readonly string[]): Sum {

@@ -42,7 +42,6 @@ export interface Input<O extends Operation = Operation> {
 /** Calls an operation with the rights of a call, in its transaction. Throws ProblemError, such as 403. */
 export type Perform = <O extends Operation>(operation: O, input?: Input<O>) => Promise<Answer<O>>
 
-/** Returns what calls operations in the transaction of this call. */
 export function performer(call: Call): Perform {
   return async <O extends Operation>(operation: O, { params, query, body, id, ...given }: Input<O> = {}) => {
     const route = routes.get(operation)

@@ -2,7 +2,6 @@ import sql from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import type { Actions, UndoAction } from './plan-undo.ts'
 
-/** A lesson of a course, at its place. */
 export interface PlacedLesson extends Row {
   readonly id: string
   readonly title: string

@@ -19,7 +19,6 @@ import { counted, type Lasting, lastingTexts, type RecordedAction, type Summed, 
 import { finish, type Perform, performer } from './perform.ts'
 import { type Actions, planActions, type UndoAction } from './plan-undo.ts'
 
-/** Routes that undo changes. */
 export const undoRoutes = routesOf(undo, {
   plan: {
     isLong: true,
