@@ -7,7 +7,6 @@ import type { Cell, Database, Row, Transaction } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import type { AuditLink, Writing } from './writing.ts'
 
-/** A change to record. */
 interface RecordedAction {
   readonly action: Action
   /** Id of the subject; null if it has none. */
@@ -73,7 +72,6 @@ export function storeEntries(database: Pick<Transaction, 'queue'>, rows: readonl
   }
 }
 
-/** Returns the last linked entry. */
 export async function lastLink(database: Database): Promise<AuditLink> {
   const last = await database.one<Row & { place: number; hash: string }>(
     sql`select place, hash from audit_entries where place > 0 order by place desc limit 1`,

@@ -27,7 +27,6 @@ export interface BulkChange {
   readonly counts: Map<Action, number>
 }
 
-/** Counts an action of a write that belongs to a change. */
 export function countAction({ counts }: BulkChange, action: Action): void {
   counts.set(action, (counts.get(action) ?? 0) + 1)
 }
