@@ -83,7 +83,7 @@ export interface PlanRow extends Row {
   readonly created_at: string
 }
 
-/** Returns a plan of the caller; throws 404, also for one that has expired. */
+/** Throws 404 for a plan of another user, and for one that has expired. */
 async function requirePlan({ database, principal, now }: Call, id: string): Promise<PlanRow> {
   const row = await database.one<PlanRow>(sql`
     select id, user_id, command, source, change_id, steps, characters, done, created_at from plans
