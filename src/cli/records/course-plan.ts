@@ -44,6 +44,8 @@ export interface CoursePlan {
   readonly status: string | null
   /** Steps in the order of the lessons in the course. */
   readonly steps: readonly LessonStep[]
+  /** The lessons of the file in their order; without an id a new one. */
+  readonly sequence: readonly { readonly id?: unknown; readonly record: JsonObject }[]
   /** Lessons that are absent from the file, as the API shows them: deleted if `prune`, else kept. */
   readonly absent: readonly JsonObject[]
   readonly prune: boolean
@@ -132,6 +134,7 @@ export async function planCourse(
     body,
     status,
     steps,
+    sequence: wanted.map((lesson) => ({ id: matched.get(lesson)?.shown['id'], record: lesson.full })),
     absent: there.filter((lesson) => !known.has(lesson)).map(({ shown }) => shown),
     prune,
     removedModules: modulesOf(current)

@@ -1,5 +1,6 @@
+import type * as z from 'zod'
 import { ApiError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord, courses } from '../dataset/courses.ts'
 import { lessons } from '../dataset/lessons.ts'
 import { thingName } from '../operation/thing-name.ts'
@@ -7,8 +8,8 @@ import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { type CarriedOut, type RefusedWrite, type Staged, stage, type Write } from './carry-out.ts'
-import { withoutDefaults } from './compare.ts'
 import { type CoursePlan, isEmpty, type LessonStep, lessonName } from './course-plan.ts'
+import { LessonAttributes } from './lessons.ts'
 import { versionOf, type Writer } from './write.ts'
 
 /** A write of a course plan: of the course, or of one of its lessons. */
@@ -82,9 +83,8 @@ async function writesOf(
   const writes: Write<CourseWrite>[] = []
   if (current === null) {
     const { externalId, ...others } = record
-    const fields = withoutDefaults(CourseRecord.partial(), others)
     const made = {
-      ...(isJsonObject(fields) && fields),
+      ...whole(NamelessCourse, others),
       ...(externalId !== null && { externalId }),
       ...status,
     }
@@ -102,7 +102,19 @@ async function writesOf(
     })
   }
   const courseId = current === null ? `step:${first}` : current['id']
-  for (const step of steps) writes.push(await lessonWrite(plan, step, courseId))
+  const made = new Map<JsonObject, number>()
+  for (const step of steps) {
+    if (step.action === 'create') made.set(step.record, first + writes.length)
+    writes.push(await lessonWrite(plan, step, courseId))
+  }
+  // A lesson that comes back from the trash shifts the others.
+  if (made.size > 0) {
+    const places = plan.sequence.map(({ id, record }, index) => {
+      const step = id === undefined ? { step: made.get(record) } : { id }
+      return { ...step, order: index + 1 }
+    })
+    writes.push({ noun: 'lesson', action: 'place', record: { courseId, places }, from })
+  }
   for (const lesson of plan.prune ? plan.absent : []) {
     writes.push({ noun: 'lesson', action: 'delete', id: lesson['id'], from: { plan, lesson } })
   }
@@ -113,15 +125,25 @@ async function writesOf(
     { action, current, body, record: lesson }: LessonStep,
     courseId: unknown,
   ): Promise<Write<CourseWrite>> {
-    const { module, ...others } = body
-    const named = { ...others, ...(module !== undefined && { module }), courseId }
-    const { module: kept, ...fields } = named as JsonObject
+    const { module = action === 'create' ? null : undefined, ...others } = body
+    const { order: _, externalId: _id, ...named } = others
+    const attributes = action === 'create' ? whole(NamelessLesson, named) : {}
     const record = {
-      ...(await lessons.toBody(fields, current, names)),
-      ...(kept !== undefined && { module: kept }),
+      ...(await lessons.toBody({ ...attributes, ...others, courseId }, current, names)),
+      ...(module !== undefined && { module }),
     }
     return { noun: 'lesson', action, id: current?.['id'], record, from: { plan, lesson } }
   }
+}
+
+const NamelessCourse = CourseRecord.omit({ externalId: true })
+const NamelessLesson = LessonAttributes.omit({ externalId: true })
+
+/** Returns a record with its defaults: one that comes back from the trash has nothing but what the file says. */
+function whole(schema: z.ZodObject, record: JsonObject): JsonObject {
+  const parsed = schema.safeParse(record)
+  const fields = parsed.success ? Object.entries(parsed.data) : []
+  return { ...record, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) }
 }
 
 /** Returns a sentence for each course of which something is restored. */

@@ -176,6 +176,24 @@ describe('courses apply', () => {
     expect((await apply(local, marine)).stderr).toContain('No changes')
   })
 
+  test('gives a lesson that comes back its place, and nothing but what the file says', {
+    tags: ['slow'],
+  }, async ({ local }) => {
+    const course = (lessons: readonly object[]) => ({
+      ...{ externalId: 'BIO-101', title: 'Sea', status: 'draft' },
+      lessons,
+    })
+    const kept = { externalId: 'kept', title: 'Ebb', status: 'draft' }
+    await apply(
+      local,
+      course([{ ...kept, description: 'Old', contentBlocks: [{ type: 'text', body: 'Old' }] }]),
+    )
+    await apply(local, course([]), '--prune --yes')
+    const now = course([{ title: 'Flow', status: 'draft' }, kept])
+    expect((await apply(local, now)).code).toBe(0)
+    expect(await shown(local)).toEqual(now)
+  })
+
   test('shows under --dry-run what it would do, and sends nothing', { tags: ['slow'] }, async ({ local }) => {
     const dry = await apply(local, marine, '--dry-run')
     expect(dry.stdout).toBe(
