@@ -1,4 +1,5 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
+import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { BatchResult } from '../../contract/batch.ts'
 import { maxPlannedWrites } from '../../contract/constants.ts'
@@ -16,7 +17,7 @@ import { resolve } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import { type Input, type Perform, performer } from '../undo/perform.ts'
-import { kindOf, type RecordKind } from '../undo/record-kinds.ts'
+import { kindOf, type RecordKind, restoreParams } from '../undo/record-kinds.ts'
 
 /** A plan of which the first `done` steps are carried out. */
 interface Begun {
@@ -98,10 +99,13 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
       }
       continue
     }
-    if (!kind || action === 'keep') continue
+    if (action === 'keep') continue
     for (const row of run) {
-      if (action === 'place') await attempt(row, () => placeLessons(call, perform, plan, row))
-      else if (action === 'delete') await attempt(row, () => remove(perform, kind, row))
+      if (action === 'place' && noun === 'lesson') {
+        await attempt(row, () => placeLessons(call, perform, plan, row))
+      } else if (!kind || action === 'place') {
+        refused.push(refusalOf(row.step, unsupported(row)))
+      } else if (action === 'delete') await attempt(row, () => remove(perform, kind, row))
       else if (action === 'update') {
         await attempt(row, () => update(call, plan, perform, kind, row))
         if (refused.at(-1)?.step !== row.step) ids.push(String(row.record_id))
@@ -179,6 +183,12 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   }
 }
 
+/** Returns the refusal of a step whose action does not exist for its noun. */
+function unsupported({ noun, action }: StepRow): ProblemError {
+  const detail = `is not an action of ${noun}: ${action}`
+  return invalid([{ pointer: '#/action', code: 'unsupported_action', detail }])
+}
+
 /** True for a new record whose status refuses writes to what belongs to it. */
 function isClosed({ record }: StepRow): boolean {
   return ['suspended', 'inactive'].includes(String((JSON.parse(record) as JsonObject)['status']))
@@ -195,20 +205,16 @@ function runsOf(rows: readonly StepRow[]): [StepRow, ...StepRow[]][] {
   return runs
 }
 
-/** Tables with versions. */
-const tables: readonly (readonly [PlannedNoun, string])[] = [
-  ...([
-    ['term', 'terms'],
-    ['user', 'users'],
-    ['course', 'courses'],
-    ['group', 'groups'],
-  ] as const),
-  ...([
-    ['lesson', 'lessons'],
-    ['enrollment', 'enrollments'],
-    ['grade', 'grades'],
-  ] as const),
-]
+/** Tables of the records that have versions. */
+const tables = {
+  term: 'terms',
+  user: 'users',
+  course: 'courses',
+  group: 'groups',
+  lesson: 'lessons',
+  enrollment: 'enrollments',
+  grade: 'grades',
+} as const satisfies Partial<Record<PlannedNoun, string>>
 /** Maximum changed records that a refusal names. */
 const maxNamed = 20
 
@@ -218,7 +224,7 @@ const maxNamed = 20
  */
 async function requireVersions({ database }: Call, { id, done }: Begun, end: number): Promise<void> {
   const changed: string[] = []
-  for (const [noun, table] of tables) {
+  for (const [noun, table] of Object.entries(tables)) {
     if (done > 0 && noun === 'lesson') continue
     const next = done > 0 ? sql`and p.step >= ${done} and p.step < ${end}` : empty
     const rows = await database.all<Row & { record_id: string }>(sql`
@@ -342,22 +348,33 @@ function withIdsOf(shown: unknown, body: JsonObject): JsonObject {
 
 /** Takes a record from the trash; false for a kind without one. */
 async function isRestored(perform: Perform, { restore }: RecordKind, id: string): Promise<boolean> {
-  const parameter = restore && /\{(\w+)\}/.exec(restore.path)?.[1]
-  if (!restore || !parameter) return false
-  await perform(restore, { params: { [parameter]: id } })
+  if (!restore) return false
+  await perform(restore, { params: restoreParams(restore, id) })
   return true
 }
 
-/** A lesson at its place: an existing one, or one that a step of the plan has created. */
-interface Place {
-  readonly id?: string
-  readonly step?: number
-  readonly order: number
-}
+/** The lessons of a course with their places: each an existing one, or one that a step of the plan has created. */
+const Places = z.object({
+  courseId: z.string(),
+  // Each step is a parameter of one statement; SQLite allows 32,766.
+  places: z
+    .array(z.object({ id: z.string().optional(), step: z.int().min(0).optional(), order: z.number() }))
+    .max(30_000),
+})
 
 /** Moves the lessons of a course to their places; others stay behind their predecessor. */
 async function placeLessons(call: Call, perform: Perform, plan: Begun, { record }: StepRow): Promise<void> {
-  const { courseId, places } = JSON.parse(record) as { courseId: unknown; places: readonly Place[] }
+  const given = Places.safeParse(JSON.parse(record))
+  if (!given.success) {
+    throw invalid(
+      given.error.issues.slice(0, maxNamed).map(({ path, message }) => ({
+        pointer: `#/${path.join('/')}`,
+        code: 'invalid_place',
+        detail: `does not order lessons: ${message}`,
+      })),
+    )
+  }
+  const { courseId, places } = given.data
   const id = await courseIdOf(call, plan, { courseId })
   const there = await call.database.all<Row & { id: string; order: number }>(sql`
     select id, position as "order" from lessons where course_id = ${id} order by position`)

@@ -8,7 +8,7 @@ import { ProblemError } from '../problem-error.ts'
 import type { Input, Perform } from './perform.ts'
 import { type LessonMove, movesToFormerPlaces, readPlaces } from './place-lessons.ts'
 import type { Actions, UndoAction } from './plan-undo.ts'
-import { kindOf, kinds, writableOf } from './record-kinds.ts'
+import { kindOf, kinds, restoreParams, writableOf } from './record-kinds.ts'
 
 /** A write of an undo. */
 interface Step {
@@ -195,9 +195,9 @@ function patch(action: UndoAction, body: JsonObject): Step {
 function restoring(action: UndoAction): Step {
   const { of, net, fields } = action
   if (of.isMarked) return patch(action, { status: net.status ?? 'active' })
-  const parameter = of.restore && /\{(\w+)\}/.exec(of.restore.path)?.[1]
-  if (of.restore && parameter !== undefined)
-    return { action, operation: of.restore, input: { params: { [parameter]: net.id } } }
+  if (of.restore) {
+    return { action, operation: of.restore, input: { params: restoreParams(of.restore, net.id) } }
+  }
   const record = { ...net.known, ...formerValues(fields) }
   const params = of.params({ ...record, id: net.id })
   return { action, operation: of.create, input: { params, body: bodyOf(action, record), id: net.id } }

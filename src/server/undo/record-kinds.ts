@@ -99,6 +99,12 @@ export const kinds: readonly RecordKind[] = [
   },
 ]
 
+/** Returns the parameters of the path of an operation that takes a record from the trash. */
+export function restoreParams({ path }: Operation, id: string): Readonly<Record<string, string>> {
+  const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
+  return { [parameter]: id }
+}
+
 /** Returns the writable fields of a record, as `create` takes them. */
 export function writableOf({ fields }: RecordKind, record: JsonObject): JsonObject {
   return Object.fromEntries(fields.flatMap((field) => (field in record ? [[field, record[field]]] : [])))

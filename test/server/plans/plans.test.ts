@@ -198,6 +198,23 @@ describe('a plan', () => {
     expect(outcome.refused).toMatchObject([{ step: 1, code: 'forbidden' }])
   })
 
+  test('with a step that no record takes says so', async ({ admin }) => {
+    const outcome = await carriedOut(admin, [
+      course('A'),
+      { noun: 'lesson', action: 'place', record: { courseId: 'ext:A', places: 3 } },
+      { noun: 'course', action: 'place', record: { courseId: 'ext:A', places: [] } },
+      { noun: 'progress', action: 'delete', id: 'x' },
+    ])
+    expect(outcome).toMatchObject({
+      ...{ change: null, done: 0 },
+      refused: [
+        { step: 1, errors: [{ pointer: '#/places' }] },
+        { step: 2, errors: [{ pointer: '#/action', detail: 'is not an action of course: place' }] },
+        { step: 3, errors: [{ pointer: '#/action', detail: 'is not an action of progress: delete' }] },
+      ],
+    })
+  })
+
   test('of somebody else is not found', async ({ academy, admin }) => {
     const path = await planned(admin, [course('A')])
     const other = await academy.person('admin')
