@@ -196,7 +196,7 @@ async function sendAll(
   try {
     for (const text of await staged.trial()) await context.output.note(text)
     await confirmDeletion(context, plans)
-    return (await staged.send()).ids
+    return await staged.send()
   } catch (error) {
     throw changedSince(error, plans)
   }

@@ -52,11 +52,8 @@ export async function stagePlan(writer: Writer, change: BulkChange, plan: Plan):
       const outcome = await staged.trial()
       return outcome && { failures: failuresOf(plan, outcome), restored: restoredNotes('Restores', outcome) }
     },
-    async carryOut({ skipsRefused, onDone }) {
-      const outcome = await staged.carryOut({
-        skipsRefused,
-        onDone,
-      })
+    async carryOut(how) {
+      const outcome = await staged.carryOut(how)
       for (const text of restoredNotes('Restored', outcome)) writer.notes.add(text)
       await writer.printIds?.(outcome.ids)
       const failures = failuresOf(plan, outcome)

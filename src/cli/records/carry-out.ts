@@ -113,19 +113,18 @@ export async function stage<From>(
       return read(await run(true, true))
     },
     async carryOut({ skipsRefused, onDone }) {
-      let all: CarriedOut<From> = { done: 0, refused: [], restored: [], ids: [] }
+      const refused: RefusedWrite<From>[] = []
+      const restored: From[] = []
+      const ids: string[] = []
       for (;;) {
         const outcome = await run(false, skipsRefused)
         const part = read(outcome)
-        all = {
-          done: part.done,
-          refused: [...all.refused, ...part.refused],
-          restored: [...all.restored, ...part.restored],
-          ids: [...all.ids, ...part.ids],
-        }
+        refused.push(...part.refused)
+        restored.push(...part.restored)
+        ids.push(...part.ids)
         await onDone?.(outcome.done)
         const isStopped = part.refused.length > 0 && !skipsRefused
-        if (outcome.isComplete || isStopped) return all
+        if (outcome.isComplete || isStopped) return { done: part.done, refused, restored, ids }
       }
     },
     async drop() {

@@ -118,7 +118,7 @@ async function makeCopy(
     await staged.drop()
     throw deletedCourse(String(record.externalId))
   }
-  const [courseId = ''] = (await staged.send()).ids
+  const [courseId = ''] = await staged.send()
   const made = thingName({ ...record, externalId: record.externalId ?? courseId })
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
   await output.done(

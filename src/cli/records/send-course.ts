@@ -19,17 +19,12 @@ interface CourseWrite {
   readonly lesson: JsonObject | null
 }
 
-export interface SentCourses {
-  /** Ids of the courses, in the order of the plans. */
-  readonly ids: readonly string[]
-}
-
 /** The writes of course plans, kept by the server. */
 export interface StagedCourses {
   /** Returns sentences about records that would be restored. Throws a CommandError that lists what would be refused. */
   trial(): Promise<readonly string[]>
-  /** Carries all plans out together. Throws a CommandError that lists what was refused. */
-  send(): Promise<SentCourses>
+  /** Carries all plans out together. Returns the ids of the courses. Throws a CommandError that lists what was refused. */
+  send(): Promise<readonly string[]>
   drop(): Promise<void>
 }
 
@@ -65,7 +60,7 @@ export async function stageCourses(
       const idOf = (plan: CoursePlan) =>
         plan.current?.['id'] ??
         outcome.ids[shown.findIndex(({ from }) => from.plan === plan && from.lesson === null)]
-      return { ids: plans.map((plan) => String(idOf(plan))) }
+      return plans.map((plan) => String(idOf(plan)))
     },
     drop: staged.drop,
   }
