@@ -31,9 +31,9 @@ type Named = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
 
 type Removal = Omit<Own, 'destroys'> & {
   readonly destroys?: Partial<Own['destroys']>
-  /** What the question adds (default `This cannot be undone.`). */
+  /** Sentence after the question (default `This cannot be undone.`). */
   readonly consequence?: string
-  /** The same about several records. */
+  /** Sentence after a question about several records. */
   readonly consequences?: string
 }
 

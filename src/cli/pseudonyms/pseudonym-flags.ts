@@ -24,7 +24,7 @@ const keyFlag = {
   summary: 'Key of the pseudonyms: the same key gives the same ones (see analytics pseudonym-key)',
 } as const satisfies Flag
 
-/** Of no use where there are no times. */
+/** A command that shows no times leaves this flag out. */
 export const timesFlag = {
   name: 'coarsen-times',
   kind: 'text',

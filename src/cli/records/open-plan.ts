@@ -38,7 +38,7 @@ export interface Planned {
   readonly options: PlanOptions
   readonly reader: Writing
   readonly target: string
-  /** What the writes of the plan belong to. */
+  /** The change that the writes of the plan belong to. */
   readonly change: BulkChange
 }
 

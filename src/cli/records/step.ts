@@ -31,7 +31,7 @@ export type Outcome =
   | {
       readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'
       readonly warning?: string | null
-      /** Of one of several in a batch. */
+      /** Id of the record; only for one of several in a batch. */
       readonly id?: string
     }
   | ({ readonly kind: 'failed' } & Refusal)

@@ -40,7 +40,7 @@ export interface RosterExport extends Scope {
   /** Name and id of the school; null for the name and id of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
-  /** Of new courses in Moodle; null if none was given. */
+  /** Category of new courses in Moodle; null if none was given. */
   readonly category: string | null
 }
 
