@@ -4,12 +4,9 @@ import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
 import { withSources } from '../operation/refused-call.ts'
-import { CommandError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
-import { type Io, note } from '../terminal/io.ts'
+import type { Io } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { PageGuard, Patience } from './reading-limits.ts'
-import { openSpool } from './spool.ts'
 
 type Page = ForeignRecords
 export type PulledRecord = Page['data'][number]
@@ -35,61 +32,33 @@ interface Task {
 
 /**
  * Reads the records of these kinds from another system, through the integration of the academy or platform: as many pages
- * at once as the other system allows. Pages that were read before an interruption within the hour are not read again.
+ * at once as the other system allows.
  *
  * @param courses external ids or titles of the courses whose people and grades are read; none for all
  */
 export async function pullRecords(
-  { session, io, directories }: Pick<Context, 'session' | 'io' | 'directories'>,
+  { session, io }: Pick<Context, 'session' | 'io'>,
   kind: LmsKind,
   wanted: ReadonlySet<RecordPart>,
   courses: readonly string[] = [],
 ): Promise<PulledRecords> {
-  const [{ calls }, { platformName }] = await Promise.all([
-    import('../../contract/calls.ts'),
-    import('../../config/target.ts'),
-  ])
   const caller = await session.caller()
-  const { data: integration } = await caller
-    .call(calls.integrations.get, { params: { lmsKind: kind }, signal: io.signal })
-    .catch((error) => {
-      throw withNextStep(kind, error)
-    })
-  // With another address or token, the pages of before are those of another system.
-  const system = [kind, integration.createdAt, String(integration.version)]
-  const identity = [platformName(session.target()), ...system, ...[...wanted].sort(), ...courses]
-  const spool = openSpool(directories.state, identity, io.now())
-  if (spool.count > 0)
-    await note(io, `Continued: ${pluralise(spool.count, 'page')} of ${kind} were read before`)
   const line = await createProgressLine(io, 'pages', null)
   let done = 0
 
   async function read(task: Task): Promise<Page> {
-    const key = [task.part, task.of ?? '', task.cursor ?? ''].join('\n')
-    const known = spool.get(key) as Page | undefined
-    const page = known ?? (await readPage(caller, io, kind, task))
-    if (!known) spool.add(key, page)
+    const page = await readPage(caller, io, kind, task)
     done += 1
     await line.update(done)
     return page
   }
 
   try {
-    const pulled = await new Pull(wanted, courses, read).run()
-    line.stop()
-    spool.remove()
-    return pulled
+    return await new Pull(wanted, courses, read).run()
   } catch (error) {
-    line.stop()
-    // Pages of a list without an end would be met again.
-    if (error instanceof CommandError && error.code === 'endless_list') spool.remove()
-    else if (spool.count > 0) {
-      await note(
-        io,
-        `Stopped after ${pluralise(spool.count, 'page')}; run the same command within an hour to continue`,
-      )
-    }
     throw withNextStep(kind, error)
+  } finally {
+    line.stop()
   }
 }
 
