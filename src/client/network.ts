@@ -14,23 +14,14 @@ import {
 
 /** Keep-alive time of an idle connection: shorter than that of any server. */
 const keepAliveMs = 4000
-/** Number of requests after which undici, at half the time per request, has made up for its load time. */
-const maxDirectRequests = 500
-
-export interface NetworkOptions extends UndiciOptions {
-  /** Number of requests to send with Node's own client (default 500). */
-  readonly maxDirectRequests?: number
-}
 
 /**
  * Creates the transport of a short-lived program: it uses Node's own HTTP client, which loads in a fifth of undici's
- * time, and switches to undici for a proxy and after `maxDirectRequests` requests. `close` drops every connection at once,
- * also those in use.
+ * time, and undici for a proxy. `close` drops every connection at once, also those in use.
  */
-export function createNetworkTransport(options: NetworkOptions = {}): ClosableTransport {
+export function createNetworkTransport(options: UndiciOptions = {}): ClosableTransport {
   const { connectTimeoutMs = 5000, env = {} } = options
   const agents = new Map<string, Promise<http.Agent>>()
-  let left = options.maxDirectRequests ?? maxDirectRequests
   let undici: ClosableTransport | null = null
 
   function viaUndici(request: HttpRequest): Promise<HttpResponse> {
@@ -96,11 +87,8 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
   }
 
   const isProxySet = hasProxy(env)
-  const transport = (request: HttpRequest) => {
-    if (left === 0 || (isProxySet && !isLoopback(request.url))) return viaUndici(request)
-    left -= 1
-    return direct(request)
-  }
+  const transport = (request: HttpRequest) =>
+    isProxySet && !isLoopback(request.url) ? viaUndici(request) : direct(request)
   return Object.assign(transport, { close })
 }
 

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createNetworkTransport } from '../../src/client/network.ts'
 import { streamOf } from '../../src/client/reply.ts'
 import type { ClosableTransport } from '../../src/client/undici.ts'
 import { networks, textOf } from './harness.ts'
@@ -158,18 +157,4 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     })()
     await expect(open()({ method: 'POST', url, headers: {}, body })).rejects.toThrow('disk gone')
   })
-})
-
-test('a command that makes many requests continues over undici without a visible change', async () => {
-  const url = await startEcho()
-  const transport = createNetworkTransport({ maxDirectRequests: 1 })
-  closing.push(transport)
-  const replies = []
-  for (let time = 0; time < 3; time += 1) {
-    const { status, headers, body } = await transport({ method: 'GET', url, headers: { 'x-mine': 'y' } })
-    const { headers: sent } = JSON.parse(await textOf(streamOf({ status, headers, body }).body))
-    replies.push({ status, cookies: headers['set-cookie'], sent: { ...sent, host: null, connection: null } })
-  }
-  expect(replies[1]).toEqual(replies[0])
-  expect(replies[2]).toEqual(replies[0])
 })

@@ -4,7 +4,6 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import { createNetworkTransport } from '../../src/client/network.ts'
 import { streamOf } from '../../src/client/reply.ts'
 import { makeCertificate } from '../helpers/certificate.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../helpers/proxy.ts'
@@ -49,13 +48,7 @@ async function proxyTo(options: Partial<ProxyOptions> = {}): Promise<TestProxy> 
   return proxy
 }
 
-describe.each([
-  ...networks,
-  [
-    "Node's own client after many requests",
-    (options = {}) => createNetworkTransport({ ...options, maxDirectRequests: 0 }),
-  ],
-] as const)('over %s', (_, createNetwork) => {
+describe.each(networks)('over %s', (_, createNetwork) => {
   function sending(env: Record<string, string>, connectTimeoutMs = 30_000) {
     const transport = createNetwork({ env, connectTimeoutMs })
     closing.push(transport)
