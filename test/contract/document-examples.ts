@@ -15,7 +15,7 @@ import {
   type Person,
   type TestAcademy,
 } from '../helpers/test-academy.ts'
-import { examples, fillIn, furnish, type Things } from './examples.ts'
+import { exampleOf, furnish, type Things } from './examples.ts'
 
 /** Content of src/contract/openapi/examples.json. */
 export interface DocumentExamples {
@@ -52,7 +52,7 @@ export async function documentExamplesText(): Promise<string> {
     for (const method of sequence) {
       for (const operation of operations.filter((one) => one.method === method).reverse()) {
         academy.clock.advance(minute)
-        all[operation.id] = await exampleOf(admin, operation, things)
+        all[operation.id] = await answeredExample(admin, operation, things)
       }
     }
     const made = {
@@ -65,13 +65,16 @@ export async function documentExamplesText(): Promise<string> {
   }
 }
 
-async function exampleOf(admin: Person, operation: Operation, things: Things): Promise<OperationExample> {
+async function answeredExample(
+  admin: Person,
+  operation: Operation,
+  things: Things,
+): Promise<OperationExample> {
   const { id, method, path, response, media = [] } = operation
-  const { request, body, other } = examples[id] ?? { request: `${method} ${path}` }
-  const target = fillIn(request.slice(method.length + 1), { ...things, ...other })
-  const sent = body === undefined ? undefined : JSON.parse(fillIn(JSON.stringify(body), things))
+  const { target, body } = exampleOf(operation, things)
+  const sent = body === undefined ? undefined : JSON.parse(body)
   const answer = await send(admin, method, target, sent)
-  if (answer.status !== operation.status) throw new Error(`${request}: ${answer.text}`)
+  if (answer.status !== operation.status) throw new Error(`${method} ${target}: ${answer.text}`)
   const streamed: Record<string, string> = {}
   for (const type of media)
     streamed[type] = (await admin.get(target.replace('&include_total=true', ''), { accept: type })).text

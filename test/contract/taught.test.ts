@@ -3,7 +3,7 @@ import { operations } from '../../src/contract/index.ts'
 import type { Method, Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
 import { testWithCopies } from '../helpers/academy-copies.ts'
-import { examples, fillIn, furnish, type Things } from './examples.ts'
+import { exampleOf, furnish, type Things } from './examples.ts'
 
 /**
  * What each operation that instructors may call answers to its example, whose records belong to one course: to an instructor of
@@ -118,12 +118,9 @@ const sequence: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
 const inSequence = sequence.flatMap((method) => open.filter((one) => one.method === method).reverse())
 
 function ask(person: Person, operation: Operation, things: Things): Promise<Answer> {
-  const { request, body, other } = examples[operation.id] ?? { request: '' }
-  const [method = '', target = ''] = fillIn(request, { ...things, ...other }).split(' ')
+  const { method, target, body } = exampleOf(operation, things)
   const path = target.replace(/\?(force|erase)=true/, '')
-  if (body === undefined) return person.send(method, path)
-  const sent = fillIn(JSON.stringify(body), things)
-  return person.send(method, path, sent, { 'content-type': 'application/json' })
+  return person.send(method, path, body, body ? { 'content-type': 'application/json' } : {})
 }
 
 /** Returns the status of an answer: `none` for an empty list, `each` for a batch whose items are all refused. */
