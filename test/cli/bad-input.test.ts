@@ -27,12 +27,7 @@ const progress = 'progress set ext:S-1 --course ext:sea --completion'
 describe('wrong input is refused in one line, and nothing is changed:', () => {
   test.for<[line: string, exit: number, error: string | RegExp, stdin?: string]>([
     // The command line itself.
-    ['coruses list', 2, 'Did you mean courses?'],
-    ['courses crate --title x', 2, 'Did you mean create?'],
-    ['courses create --titel x', 2, 'Did you mean --title?'],
     ['users import --file u.csv', 2, 'Cannot read u.csv: file not found'],
-    ['courses create --title x --difficulty begginer', 2, 'Did you mean beginner?'],
-    ['courses list -o jsn', 2, /Did you mean json/],
     ['courses create --title', 2, '--title'],
     ['courses create', 2, '--title is required'],
     ['courses get', 2, '<course> is required'],
@@ -74,7 +69,6 @@ describe('wrong input is refused in one line, and nothing is changed:', () => {
     ['users create --email ada', 2, 'email must be an e-mail address'],
     ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'on a day that exists'],
     ['courses list --updated-since 2026-02-30T00:00:00Z', 2, 'on a day that exists'],
-    ['analytics export --start-date 2026-02-30', 2, '--start-date must be on a day that exists'],
     [
       'analytics export --start-date 2026-03-01 --end-date 2026-02-28',
       2,
@@ -145,15 +139,6 @@ describe('the configuration', () => {
     expect(readdirSync(cli.cwd)).toEqual([])
     await putNewAcademy(join(cli.cwd, 'x.db'))
     expect(await cli.run('courses list --database x.db', { env })).toMatchObject({ code: 0 })
-  })
-
-  test('that cannot be written keeps no half of a sign-in', { tags: ['slow'] }, async ({ remote, admin }) => {
-    writeFileSync(join(remote.home, 'blocked'), 'a file')
-    const env = { LEARNCTL_CONFIG_DIR: join(remote.home, 'blocked/learnctl') }
-    const line = 'auth login --with-key --url https://school.example'
-    const ran = await remote.run(line, { env, stdin: admin.key })
-    expectClearError(ran, 1, /Cannot write .*blocked/)
-    expect(ran.stderr).not.toContain(admin.key)
   })
 
   test('of the project is named with its line when it is no JSON', async ({ cli }) => {

@@ -34,17 +34,6 @@ const waited = test
   .override('options', ({ pauses }) => ({ sleep: async (ms: number) => void pauses.push(ms) }))
 
 describe('a platform that', () => {
-  test('is down exits 7 after four attempts', { tags: ['slow'] }, async ({ cli }) => {
-    const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k' }
-    const ran = await cli.run('courses list', { env })
-    expectClearError(
-      ran,
-      7,
-      /^error: Connection refused by 127\.0\.0\.1:9; is the server running\? \(GET \/v1\/courses\)\n/,
-    )
-    expect(ran.stderr).toContain('hint: The URL is from LEARNCTL_URL')
-  })
-
   test('does not use TLS, or uses it where http was asked for, exits 7 with the other URL', async ({
     cli,
     platform,

@@ -27,6 +27,12 @@ function run(script: string, words: readonly string[], before: readonly string[]
   return runProgram(process.execPath, [...before, script, ...words])
 }
 
+/** Installs a Node of its own beside the launcher: this one, or another program. */
+function bringNode(installed: (name: string) => string, program = `'${process.execPath}' "$@"`): void {
+  mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+  writeFileSync(installed('node_modules/node/bin/node'), `#!/bin/sh\nexec ${program}\n`, { mode: 0o755 })
+}
+
 /** A Node that reports another version. */
 function pretending(version: string): string[] {
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
@@ -93,9 +99,7 @@ describe('the launcher', () => {
   })
 
   test('runs on the Node that came along where the system has an old one', async ({ installed }) => {
-    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
-    const own = installed('node_modules/node/bin/node')
-    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    bringNode(installed)
     symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
     for (const version of ['12.0.0', '20.20.2', '25.9.0']) {
       const old = pretending(version)
@@ -105,9 +109,7 @@ describe('the launcher', () => {
   })
 
   test('passes on what ends it', async ({ installed }) => {
-    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
-    const own = installed('node_modules/node/bin/node')
-    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    bringNode(installed)
     writeFileSync(
       installed('dist/main.cjs'),
       `exports.start = async () => {
@@ -124,9 +126,7 @@ describe('the launcher', () => {
   })
 
   test('takes the program along when it is killed, and what that has started', async ({ installed }) => {
-    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
-    const own = installed('node_modules/node/bin/node')
-    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    bringNode(installed)
     writeFileSync(
       installed('dist/main.cjs'),
       `const { writeFileSync } = require('node:fs')
@@ -150,9 +150,7 @@ describe('the launcher', () => {
   })
 
   test('leaves no program behind, whenever a signal ends it', async ({ installed }) => {
-    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
-    const own = installed('node_modules/node/bin/node')
-    writeFileSync(own, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 })
+    bringNode(installed, 'sleep 60')
     // The signal arrives while the program is being started.
     const early = `const { spawn } = process.getBuiltinModule('node:child_process')
       const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')

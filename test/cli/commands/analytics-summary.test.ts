@@ -97,11 +97,6 @@ Graded enrolments by grade
     expect(stdout).toContain('Average completion 99.9%')
   })
 
-  test('of 200 columns titles are shown in full', { tags: ['slow'] }, async ({ local }) => {
-    const { stdout } = await local.run('analytics summary', { ...plain, tty: 200 })
-    expect(stdout).toContain('half of the line of a narrow terminal  ')
-  })
-
   test('is coloured, unless that is not wanted', { tags: ['slow'] }, async ({ local }) => {
     expect((await local.run('analytics summary', { tty: 80 })).stdout).toContain('\u001b[36m█')
     expect((await local.run('analytics summary --color never', { tty: 80 })).stdout).not.toContain('\u001b')
@@ -186,15 +181,6 @@ describe('in a pipe', () => {
       },
     })
   })
-})
-
-test('nothing in it has an id to print', async ({ local }) => {
-  expect(await local.run('analytics summary -q')).toMatchObject({ code: 2, stdout: '' })
-})
-
-test('--dry-run shows the request', async ({ local }) => {
-  const { stdout } = await local.run('analytics summary --course ext:C-0 --last 30d --dry-run')
-  expect(stdout).toMatch(/^GET http:\/\/localhost\/v1\/analytics\/learners\?.*course_id=ext%3AC-0/)
 })
 
 test.for(['summary', 'export'])(

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { test as base, type TestCli } from '../../helpers/cli.ts'
 
@@ -251,20 +249,4 @@ test('secrets are in no entry', async ({ local }) => {
   expect(log).not.toContain(JSON.parse(key).key)
   expect(log).not.toContain('a long enough one')
   expect(JSON.parse(log).map(({ action }: { action: string }) => action)).toContain('app.created')
-})
-
-test('the log is exported oldest first, as CSV, JSON lines and compressed', { tags: ['slow'] }, async ({
-  local,
-}) => {
-  await fill(local)
-  const csv = await local.run('audit export --columns action,subjectName --noun course')
-  expect(csv.stdout).toBe('action,subjectName\r\ncourse.created,Logic\r\ncourse.published,Logic\r\n')
-  expect(csv.stderr).toBe('Exported 2 rows\n')
-  expect((await local.run('audit export --file log.jsonl.gz')).code).toBe(0)
-  const lines = gunzipSync(readFileSync(join(local.cwd, 'log.jsonl.gz')))
-    .toString()
-    .trim()
-    .split('\n')
-  expect(lines.map((line) => JSON.parse(line).place)).toEqual([1, 2, 3, 4])
-  expect((await local.run('audit export --columns none')).code).toBe(2)
 })

@@ -108,15 +108,6 @@ describe('auth login at an academy', () => {
     },
   )
 
-  test('says which of the scopes that were asked for a role does not have', { tags: ['slow'] }, async ({
-    place,
-    instructor,
-  }) => {
-    const { code, stderr } = await place.login(instructor, '--scopes "read admin"')
-    expect(code).toBe(0)
-    expect(stderr).toContain('note: Granted scopes: read; not granted: admin\n')
-  })
-
   test('asks for the scopes that are named, and no others', async ({ place, admin }) => {
     await place.login(admin, '--scopes read')
     const ran = await place.cli.run('keys create --name ci --columns key')
@@ -126,33 +117,12 @@ describe('auth login at an academy', () => {
     })
   })
 
-  test('is denied', async ({ place, admin }) => {
-    const ran = await place.login(admin, '', 'Deny')
-    expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr).toContain('error: Sign-in to school.example was denied\n')
-  })
-
   test('ends the session that it replaces, and no other', { tags: ['slow'] }, async ({ place, admin }) => {
     await place.login(admin)
     await place.login(admin)
     const grants = JSON.parse((await place.cli.run('auth grants list -o json')).stdout)
     expect(grants).toHaveLength(1)
     expect(await place.cli.run('courses list')).toMatchObject({ code: 0 })
-  })
-
-  test('signs in with a code that is answered on another page', { tags: ['slow'] }, async ({
-    place,
-    instructor,
-  }) => {
-    const { code, stderr } = await place.login(instructor, '--device')
-    expect(code).toBe(0)
-    expect(stderr).toMatch(/\n\n[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\n\n/)
-    expect(stderr).toContain(`Signed in to ${url} as ${instructor.email}`)
-  })
-
-  test('is denied with a code', { tags: ['slow'] }, async ({ place, admin }) => {
-    const ran = await place.login(admin, '--device', 'Deny')
-    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('was denied\n') })
   })
 
   test('signs in as an application that is registered there', async ({ place, admin }) => {

@@ -161,10 +161,6 @@ describe('auth login --device', () => {
       4,
       'refused the sign-in: invalid_grant',
     ],
-    ['a page', page, 4, 'returned a web page instead of JSON (/token)'],
-    ['500', { status: 500 }, 4, 'returned 500 (/token)'],
-    ['2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'larger than 1 MiB'],
-    ['tokens without a token', { body: {} }, 4, 'unusable tokens'],
   ]
 
   test.for(answers)('ends with %s', async ([, answer, exit, error], { desk }) => {

@@ -5,7 +5,6 @@ import { describe, expect } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpRequest } from '../../../src/contract/http.ts'
-import { newCredential } from '../../../src/server/access/secret.ts'
 import { hour, minute } from '../../helpers/academy.ts'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
@@ -127,24 +126,6 @@ describe('auth status', () => {
   })
 })
 
-test('a refused key is answered with where it came from and what it shadows', { tags: ['slow'] }, async ({
-  remote,
-  admin,
-}) => {
-  await remote.run(login, { stdin: admin.key })
-  const { code, stderr } = await remote.run('courses list', {
-    env: { LEARNCTL_API_KEY: newCredential('apiKey') },
-  })
-  expect(code).toBe(4)
-  expect(stderr).toContain('The API key from LEARNCTL_API_KEY was sent to https://school.example')
-  expect(stderr).toContain('It overrides the one from profile school-example')
-})
-
-test('a key and a token together are refused', async ({ remote }) => {
-  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'a', LEARNCTL_ACCESS_TOKEN: 'b' }
-  expect(await remote.run('courses list', { env })).toMatchObject({ code: 2, stdout: '' })
-})
-
 /** The program, signed in to the academy of the test as an admin. */
 const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
   const sent: HttpRequest[] = []
@@ -205,13 +186,6 @@ describe('auth status of a session', () => {
     })
     user.state.date = 'Sun, 01 Mar 2026 12:00:59 GMT'
     expect(await user.run('auth status')).toMatchObject({ code: 0, stderr: '' })
-  })
-
-  signedInTest('is exit 4 once it has ended', async ({ user }) => {
-    await user.run('auth logout')
-    const { code, stdout, stderr } = await user.run('auth status')
-    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
-    expect(stderr).toContain(`learnctl auth login --profile school --url ${url}`)
   })
 })
 

@@ -206,7 +206,3 @@ test('names a proxy that will be used', async ({ local }) => {
   expect(stdout).toContain('Proxy\tok\thttp://proxy.example:3128 (from HTTPS_PROXY, with credentials)\n')
   expect(stdout).not.toContain('secret')
 })
-
-test('has nothing to print ids of', async ({ local }) => {
-  expect(await local.run('doctor -q')).toMatchObject({ code: 2, stdout: '' })
-})

@@ -26,15 +26,6 @@ describe('create', () => {
     })
   })
 
-  test('asks for both on a terminal', { tags: ['slow'] }, async ({ local }) => {
-    const { code, stdout } = await local.run('enrollments create -q', {
-      tty: 80,
-      typed: ['ext:S-1\r', 'ext:sea\r'],
-    })
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^enr_\w+\n$/)
-  })
-
   test('of one who is enrolled already names the enrolment, and adds none', async ({ local }) => {
     const { id } = await resultOf(local, enrol)
     const { code, stdout, stderr } = await local.run(enrol)
@@ -66,29 +57,6 @@ error: Cannot create 1 of 5 enrolments
     ])
     expect(again.stderr).toContain('hint: To leave existing enrolments as they are: --if-not-exists')
   })
-
-  test.for([
-    ['--course ext:land --user ext:S-1', 'Course ext:land not found'],
-    ['--course ext:sea --user ext:S-2', 'User ext:S-2 not found'],
-  ])('with %s exits 3', async ([flags = '', message = ''], { local }) => {
-    expect(await local.run(`enrollments create ${flags}`)).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringContaining(`error: ${message}\n`),
-    })
-  })
-})
-
-test('enrolments are listed by course, user, role and status', async ({ local }) => {
-  await local.run(enrol)
-  await local.run('users create --email bob@school.example --role instructor')
-  await local.run('enrollments create --course ext:sea --user email:bob@school.example --role instructor')
-  const count = async (flags: string) => (await rowsOf(local, `enrollments list ${flags}`)).length
-  expect(await count('--course ext:sea')).toBe(2)
-  expect(await count('--user ext:S-1')).toBe(1)
-  expect(await count('--role instructor')).toBe(1)
-  expect(await count('--status inactive,completed')).toBe(0)
-  expect(await local.run('enrollments list --course ext:land')).toMatchObject({ code: 3, stdout: '' })
 })
 
 test('several courses and several people are listed and exported at once', { tags: ['slow'] }, async ({
@@ -142,17 +110,6 @@ test('several courses and several people are listed and exported at once', { tag
   expect(missing.code).toBe(3)
   expect(missing.stderr).toContain('nowhere')
   expect(missing.stderr).toContain('gone')
-})
-
-test('an enrolment is stopped and taken up again, and --if-version guards it', async ({ local }) => {
-  const { id } = await resultOf(local, enrol)
-  expect(await resultOf(local, `enrollments update ${id} --status inactive`)).toMatchObject({ version: 2 })
-  expect(await local.run(`enrollments update ${id} --status active --if-version 1`)).toMatchObject({
-    code: 6,
-  })
-  expect(await resultOf(local, `enrollments get ${id}`)).toMatchObject({ status: 'inactive' })
-  await local.run(`enrollments update ${id} --status active --if-version 2`)
-  expect(await resultOf(local, `enrollments get ${id}`)).toMatchObject({ status: 'active', version: 3 })
 })
 
 test('a deleted enrolment is revived by the next create, and its progress was kept', async ({ local }) => {

@@ -1,15 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
-import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { rowsOf } from '../../helpers/result.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
-
-const plain = { env: { NO_COLOR: '1' } }
 
 /** Grades by learner and item: score and maximum. */
 const scores: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
@@ -79,41 +75,10 @@ describe('a gradebook', () => {
     expect(third).toMatchObject({ externalId: 'S3', 'Essay (essay-1)': '', gradePercent: '', passed: '' })
   })
 
-  test('is read as it is by another CSV reader', { tags: ['slow'] }, async ({ local }) => {
-    await local.run('grades report ext:SEA --file book.csv')
-    const script =
-      'import csv, json, sys; print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))))'
-    const { stdout, status } = spawnSync('python3', ['-c', script, join(local.cwd, 'book.csv')], {
-      encoding: 'utf8',
-    })
-    expect(status).toBe(0)
-    const read: Record<string, string>[] = JSON.parse(stdout)
-    expect(read).toEqual(parse(readFileSync(join(local.cwd, 'book.csv')), { columns: true }))
-    expect(read[0]?.['externalId']).toBe('007')
-  })
-
-  test('has the same columns in every format', { tags: ['slow'] }, async ({ local }) => {
-    const [header = []]: string[][] = parse((await local.run('grades report ext:SEA -o csv --raw')).stdout)
-    const rows: Record<string, unknown>[] = JSON.parse(
-      (await local.run('grades report ext:SEA -o json')).stdout,
-    )
-    expect(Object.keys(rows[0] ?? {})).toEqual(header)
-    expect(rows[0]).toMatchObject({
-      externalId: '007',
-      gradePercent: expect.any(Number),
-      'Essay (essay-1)': 85,
-    })
-    expect(rows[2]).toMatchObject({ 'Essay (essay-1)': null, passed: null })
-    const lines = (await local.run('grades report ext:SEA -o jsonl')).stdout.trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line))).toEqual(rows)
-    expect((await local.run('grades report ext:SEA -o yaml')).stdout).toContain('Essay (essay-1): 85')
-  })
-
   test('has one learner, or chosen columns', async ({ local }) => {
-    const { stdout } = await local.run([
-      ...['grades', 'report', 'ext:SEA', '--learner', 'ext:S2', '-o', 'csv'],
-      ...['--columns', 'externalId,Essay (essay-1)'],
-    ])
+    const { stdout } = await local.run(
+      'grades report ext:SEA --learner ext:S2 -o csv --columns "externalId,Essay (essay-1)"',
+    )
     expect(stdout).toBe('externalId,Essay (essay-1)\r\nS2,100\r\n')
     expect(await local.run('grades report ext:SEA --columns Esay')).toMatchObject({
       code: 2,
@@ -129,16 +94,6 @@ describe('a gradebook', () => {
     expect(stderr).toContain('note: 1 grade included that learners do not see yet\n')
   })
 
-  test('fits a terminal, and says how many columns are hidden', { tags: ['slow'] }, async ({ local }) => {
-    for (let index = 0; index < 12; index += 1) {
-      await local.run(`grades set ext:S2 --course ext:SEA --item item-${index} --score ${index}`)
-    }
-    const { stdout, stderr } = await local.run('grades report ext:SEA', { ...plain, tty: 80 })
-    for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(80)
-    expect(stdout).toMatch(/^email +gradePercent +passed /)
-    expect(stderr).toMatch(/note: \d+ columns hidden; use --columns, -o csv or a wider terminal\n/)
-  })
-
   test('is refused in a form that the layout does not have', { tags: ['slow'] }, async ({ local }) => {
     expect(await local.run('grades report ext:SEA --for canvas -o json')).toMatchObject({
       code: 2,
@@ -149,39 +104,14 @@ describe('a gradebook', () => {
   })
 
   test('of Canvas has names, points and their maxima', { tags: ['slow'] }, async ({ local }) => {
-    const rows: string[][] = parse((await local.run('grades report ext:SEA --for canvas --raw')).stdout)
-    expect(rows.slice(0, 3)).toEqual([
-      [
-        ...[
-          'Student',
-          'ID',
-          'SIS User ID',
-          'SIS Login ID',
-          'Section',
-          '=Quiz, “one” (quiz)',
-          'Essay (essay-1)',
-        ],
-        ...[
-          'Essay (essay-2)',
-          'Current Score',
-          'Unposted Current Score',
-          'Final Score',
-          'Unposted Final Score',
-        ],
-      ],
-      ['    Points Possible', '', '', '', '', '100', '20', '10', ...Array(4).fill('(read only)')],
-      [
-        '007, Zoë',
-        '',
-        '007',
-        'l007@school.example',
-        'Sea',
-        '66.6',
-        '17',
-        '0',
-        ...Array(4).fill(rows[2]?.at(-1)),
-      ],
-    ])
+    const { stdout } = await local.run('grades report ext:SEA --for canvas --raw')
+    const [header, maxima, first] = stdout.split('\r\n')
+    expect(header).toMatch(
+      /^Student,ID,SIS User ID,SIS Login ID,Section,"=Quiz, “one” \(quiz\)",Essay \(essay-1\),Essay \(essay-2\),/,
+    )
+    expect(header).toMatch(/,Current Score,Unposted Current Score,Final Score,Unposted Final Score$/)
+    expect(maxima).toMatch(/^ {4}Points Possible,,,,,100,20,10(,\(read only\)){4}$/)
+    expect(first).toMatch(/^"007, Zoë",,007,l007@school\.example,Sea,66\.6,17,0(,[\d.]+)\1{3}$/)
   })
 
   test('of Moodle and Open edX has their columns and scales', async ({ local }) => {

@@ -34,11 +34,6 @@ test('a group is created, shown, changed and listed', { tags: ['slow'] }, async 
   ).toEqual(['Cohort'])
 })
 
-test('an unknown name is refused with the nearest group', async ({ local }) => {
-  const { code, stderr } = await local.run(['groups', 'get', 'Class 5c'])
-  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('Did you mean ext:5b?') })
-})
-
 test('users are added to a group and removed, several at once', { tags: ['slow'] }, async ({ local }) => {
   const added = await local.run('groups members add 5b S-1 bob@school.example', { tty: 80 })
   expect(added.stderr.replaceAll('\n', ' ')).toBe(
@@ -71,24 +66,6 @@ test('a course takes its groups along, and says so', async ({ local }) => {
   expect(stderr).toContain('Deleted course Sea (sea) with 1 group; restore until')
 })
 
-test('lists are filtered by the members of a group', { tags: ['slow'] }, async ({ local }) => {
-  await local.run('groups members add 5b S-1')
-  for (const user of ['S-1', 'S-2']) {
-    await local.run(`progress set ${user} --course sea --completion 10`)
-    await local.run(`grades set ${user} --course sea --score 50`)
-  }
-  for (const list of ['enrollments list', 'grades list']) {
-    expect(await resultOf(local, `${list} --group 5b`), list).toMatchObject([{ userExternalId: 'S-1' }])
-  }
-  expect(await resultOf(local, 'users list --group 5b')).toMatchObject([{ externalId: 'S-1' }])
-  expect(await resultOf(local, 'analytics summary --group 5b')).toMatchObject({ summary: { learners: 1 } })
-  for (const exported of ['analytics export', 'progress export']) {
-    const { stdout } = await local.run(`${exported} --group 5b`)
-    expect(stdout.trim().split('\n'), exported).toHaveLength(2)
-  }
-  expect((await local.run('users list --group none')).stderr).toContain('Group none not found')
-})
-
 test('all members of a group are enrolled, and the counts told', { tags: ['slow'] }, async ({ local }) => {
   await local.run('groups members add 5b S-1 S-2 S-3')
   await local.run('enrollments create --user S-1 --course sea')
@@ -105,21 +82,6 @@ test('all members of a group are enrolled, and the counts told', { tags: ['slow'
   expect(quiet.stdout).toMatch(/^(enr_\w+\n){3}$/)
   const refused = await local.run('enrollments create --group "Class 5b" --course sea -q', { tty: 200 })
   expect(refused).toMatchObject({ code: 0, stdout: quiet.stdout, stderr: '' })
-})
-
-test('a group goes by its name, if no other has it', { tags: ['slow'] }, async ({ local }) => {
-  const added = await local.run('groups members add "Class 5b" S-1 S-2', { tty: 200 })
-  expect(added.stderr).toContain('Added ada@school.example to group Class 5b (5b)\n')
-  expect(await resultOf(local, 'users list --group "Class 5b"')).toHaveLength(2)
-  await local.run('groups create --name "Class 5b"')
-  expect((await local.run('groups get "Class 5b"')).stderr).toContain('Group Class 5b not found')
-})
-
-test('an unknown group of several users is refused with the nearest one', async ({ local }) => {
-  const { code, stderr } = await local.run('groups members add 5c S-1 S-2')
-  expect(code).toBe(8)
-  expect(stderr).toContain('error: Cannot add 2 of 2 users\n')
-  expect(stderr).toContain('  hint: Did you mean ext:5b?\n')
 })
 
 test('members who cannot be enrolled are listed', { tags: ['slow'] }, async ({ local }) => {

@@ -410,18 +410,6 @@ test('removing asks first, and says what stays', async ({ local }) => {
   expect(await local.run('integrations get canvas')).toMatchObject({ code: 3 })
 })
 
-test('several are removed at once', async ({ local }) => {
-  await local.run('integrations set canvas --root-account-uuid abc')
-  await local.run('integrations set thinkific --grade-to-progress percent')
-  expect(await local.run('integrations delete canvas thinkific')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('Refusing to delete 2 integrations without confirmation'),
-  })
-  const { stdout } = await local.run('integrations list -q')
-  expect(await local.run('integrations delete --ids - --yes', { stdin: stdout })).toMatchObject({ code: 0 })
-  expect((await local.run('integrations list -q')).stdout).toBe('')
-})
-
 describe('the encryption key', () => {
   test('is named for PostgreSQL alone: that of a file is beside it', async ({ local }) => {
     expect(await local.run('server start --encryption-key-file academy.key')).toMatchObject({

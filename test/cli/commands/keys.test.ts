@@ -8,13 +8,6 @@ import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
 const url = 'https://school.example'
 const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
 
-test('the list shows on a narrow terminal the ids that revoke takes', async ({ local }) => {
-  await local.run('keys create --name "nightly export of all learners" --scopes read,write,admin')
-  const { stdout: id } = await local.run('keys list -q')
-  const { stdout } = await local.run('keys list --color never', { tty: 80 })
-  expect(stdout).toContain(id.trim())
-})
-
 describe('create', () => {
   test('prints a key once, that works and may only read', async ({ remote, admin }) => {
     const created = await resultOf(remote, 'keys create --name ci', withKey(admin.key))
@@ -27,17 +20,6 @@ describe('create', () => {
     expect(listed.stdout).toContain(created.id)
     expect(listed.stdout).not.toContain(created.key)
     expect(listed.stdout).toContain(created.key.slice(-4))
-  })
-
-  test('takes scopes, an owner and an end', async ({ local }) => {
-    await local.run('users create --email ada@school.example --role instructor')
-    const { id } = await resultOf(local, 'users get email:ada@school.example')
-    expect(
-      await resultOf(
-        local,
-        'keys create --name ci --user email:ada@school.example --scopes read,write --expires-at 2027-01-01T00:00:00Z',
-      ),
-    ).toMatchObject({ userId: id, scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00.000Z' })
   })
 
   test('says when a key expires for which no time was given', { tags: ['slow'] }, async ({ local }) => {
@@ -63,12 +45,6 @@ describe('create', () => {
     expect(stderr).toContain('note: Save the key now; it is shown only once\n')
     expect(stdout).toMatch(/^name +exports$/m)
     expect(stdout).toMatch(/^key +lpk_[0-9A-Za-z]{36}$/m)
-  })
-
-  test('in a pipe has the key in the last column', async ({ local }) => {
-    expect((await rowsOf(local, 'keys create --name ci --expires-at never'))[0]?.at(-1)).toMatch(
-      /^lpk_[0-9A-Za-z]{36}$/,
-    )
   })
 })
 
@@ -152,12 +128,4 @@ test('keys are listed of one user, and told apart on a narrow terminal', async (
   expect(await rowsOf(local, 'keys list --user email:ada@school.example --columns name')).toEqual([['hers']])
   const { stdout } = await local.run('keys list --color never', { tty: 80 })
   expect(stdout).toMatch(/^name +last4 +scopes +expiresAt +id$/m)
-})
-
-test('only an admin has keys to give', async ({ remote, instructor }) => {
-  expect(await remote.run('keys create --name ci', withKey(instructor.key))).toMatchObject({
-    code: 5,
-    stdout: '',
-  })
-  expect(await remote.run('keys list', withKey(instructor.key))).toMatchObject({ code: 5, stdout: '' })
 })

@@ -89,11 +89,6 @@ describe('of a platform elsewhere', () => {
       stderr: 'note: Cannot open a browser: spawn ENOENT\n',
     })
   })
-
-  test('json says the address as a value', async ({ browsing }) => {
-    const { stdout } = await browsing.run('open -o json', { env: school })
-    expect(JSON.parse(stdout)).toEqual({ url: 'https://school.example/dashboard' })
-  })
 })
 
 describe('a course', () => {

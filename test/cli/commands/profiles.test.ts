@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
@@ -106,32 +106,5 @@ describe('a profile', () => {
     const { stderr } = await cli.run('profiles add trial --database trial.db --dry-run')
     expect(stderr).toBe('note: Would add profile trial\n')
     expect((await cli.run(list)).stdout).toBe('')
-  })
-})
-
-describe('the file of profiles', () => {
-  test('that is damaged is one clear line, and stays as it is', async ({ cli }) => {
-    await cli.run('profiles add school --url https://school.example')
-    const path = join(cli.config, 'profiles.json')
-    writeFileSync(path, '{"version": 1, "prof')
-    for (const line of [
-      'courses list',
-      'profiles list',
-      'profiles add b --url https://b.example',
-      'auth status',
-    ]) {
-      const { code, stdout, stderr } = await cli.run(line)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr.split('\n')[0]).toBe(`error: ${path} is damaged: it is not JSON`)
-    }
-    expect(readFileSync(path, 'utf8')).toBe('{"version": 1, "prof')
-  })
-
-  test('that cannot be written is one clear line', async ({ cli }) => {
-    writeFileSync(join(cli.home, 'taken'), '')
-    const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'taken') }
-    const { code, stdout, stderr } = await cli.run('profiles add b --url https://b.example', { env })
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: Cannot write .*taken: E[A-Z]+\n {2}hint: Set LEARNCTL_CONFIG_DIR/)
   })
 })

@@ -181,14 +181,7 @@ describe('the second time', () => {
     tags: ['slow'],
   }, async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
-    await cli.run([
-      'courses',
-      'create',
-      '--title',
-      'Module AAA, presentation 2013J',
-      '--external-id',
-      'AAA-2013J',
-    ])
+    await cli.run('courses create --title "Module AAA, presentation 2013J" --external-id AAA-2013J')
     await cli.run('users create --email oulad-11391@example.org --external-id 11391')
     await cli.run('enrollments create --course ext:AAA-2013J --user ext:11391')
     const { code, stdout } = await cli.run('quickstart --color never', { tty: 80 })

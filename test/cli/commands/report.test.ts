@@ -166,11 +166,4 @@ describe('report', () => {
     }
     expect((await school.run('report --file term.2014')).code).toBe(0)
   })
-
-  test('shows its request in a dry run', async ({ school }) => {
-    const { stdout } = await school.run('report --course ext:AAA-2014J --timezone Europe/Berlin --dry-run', {
-      tty: 80,
-    })
-    expect(stdout).toContain('/v1/analytics/report?course_id=ext%3AAAA-2014J&time_zone=Europe%2FBerlin')
-  })
 })

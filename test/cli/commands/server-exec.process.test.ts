@@ -204,15 +204,8 @@ describe('--keep-on-fail', () => {
 describe('--seed', () => {
   /** Runs learnctl in an academy with these seeds, with output to a file. */
   async function seeded(cli: TestCli, seeds: string, line: string) {
-    const ran = await cli.run([
-      'server',
-      'exec',
-      ...seeds.split(' '),
-      '--',
-      'sh',
-      '-c',
-      `${node} ${bin} ${line} > out.txt`,
-    ])
+    const inside = ['--', 'sh', '-c', `${node} ${bin} ${line} > out.txt`]
+    const ran = await cli.run(['server', 'exec', ...seeds.split(' '), ...inside])
     return { ...ran, printed: ran.code === 0 ? readFileSync(join(cli.cwd, 'out.txt'), 'utf8') : '' }
   }
 
@@ -348,17 +341,9 @@ describe('--clock and --seed-id', () => {
 
   test('keys are drawn by chance nevertheless', async ({ cli }) => {
     const keys: string[] = []
+    const print = ['--', 'sh', '-c', 'echo "$LEARNCTL_API_KEY" > key.txt']
     for (let time = 0; time < 2; time += 1) {
-      await cli.run([
-        'server',
-        'exec',
-        '--seed-id',
-        '1',
-        '--',
-        'sh',
-        '-c',
-        'echo "$LEARNCTL_API_KEY" > key.txt',
-      ])
+      await cli.run(['server', 'exec', '--seed-id', '1', ...print])
       keys.push(readFileSync(join(cli.cwd, 'key.txt'), 'utf8'))
     }
     expect(keys[0]).toMatch(/^lpk_\w{36}\n$/)

@@ -170,13 +170,6 @@ describe('--ids', () => {
     expect(stderr).toContain('hint: Print ids alone: learnctl courses list -q\n')
   })
 
-  test('of one id has the code of its fault', async ({ local }) => {
-    expect(await local.run('courses publish --ids -', { stdin: 'nowhere\n' })).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('Course nowhere not found'),
-    })
-  })
-
   test('and --body cannot both read standard input', async ({ local }) => {
     expect(await local.run('courses update --ids - --body -', { stdin: 'a\n' })).toMatchObject({ code: 2 })
   })

@@ -28,42 +28,6 @@ test('a day that does not exist, and one after the end, name their flags', async
   ])
 })
 
-test('a term with courses is not deleted', async ({ local }) => {
-  await local.run(`terms create ${spring}`)
-  await local.run('courses create --title Logic --term "Spring 2027"')
-  const refused = await local.run('terms delete 2027S --yes')
-  expect([refused.code, refused.stderr]).toEqual([
-    6,
-    expect.stringContaining('Term Spring 2027 has 1 course'),
-  ])
-})
-
-test('lists, exports and reports are limited to the courses of terms', async ({ local }) => {
-  await local.run(`terms create ${spring}`)
-  await local.run('courses create --title Logic --external-id LOG --term 2027S')
-  await local.run('courses create --title Botany --external-id BOT')
-  await local.run('users create --email ada@school.example')
-  for (const course of ['LOG', 'BOT']) {
-    await local.run(`enrollments create --course ${course} --user ada@school.example`)
-  }
-  const stdout = async (line: string) => {
-    const ran = await local.run(line)
-    expect(ran.code, ran.stderr).toBe(0)
-    return ran.stdout
-  }
-  expect(await stdout('courses list --term 2027S --columns title,termName')).toBe('Logic\tSpring 2027\n')
-  expect(await stdout('courses export --term 2027S --columns externalId,term')).toBe(
-    'externalId,term\r\nLOG,ext:2027S\r\n',
-  )
-  expect(await stdout('enrollments list --term "Spring 2027" --columns courseTitle')).toBe('Logic\n')
-  expect(await stdout('analytics export --term 2027S --columns courseTitle,email')).toBe(
-    'courseTitle,email\r\nLogic,ada@school.example\r\n',
-  )
-  expect(JSON.parse(await stdout('analytics summary --term 2027S -o json'))).toMatchObject({
-    summary: { enrollments: 1, byCourse: [{ courseTitle: 'Logic' }] },
-  })
-})
-
 test('terms are imported with the days of a spreadsheet, and exported', async ({ local }) => {
   const table = 'externalId;name;Start date;endDate\n2027S;Spring 2027;01.02.2027;31.07.2027\n'
   writeFileSync(join(local.cwd, 'terms.csv'), table)

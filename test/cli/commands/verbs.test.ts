@@ -39,15 +39,6 @@ describe('a user', () => {
     expect(stderr).toContain('hint: To activate: learnctl users activate S-1\n')
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
   })
-
-  test('of a list is suspended by what the list prints', { tags: ['slow'] }, async ({ local }) => {
-    const { stdout } = await local.run('users list --role learner -q')
-    expect(await local.run('users suspend --ids -', { stdin: stdout })).toMatchObject({ code: 0 })
-    expect(await rowsOf(local, 'users list --status suspended --columns externalId --sort email')).toEqual([
-      ['S-1'],
-      ['S-2'],
-    ])
-  })
 })
 
 describe('an enrolment', () => {
@@ -97,12 +88,6 @@ describe('an enrolment', () => {
 })
 
 describe('a key', () => {
-  test('is revoked by its name', { tags: ['slow'] }, async ({ local }) => {
-    await local.run('keys create --name ci')
-    expect(await local.run('keys revoke ci --yes')).toMatchObject({ code: 0 })
-    expect((await resultOf(local, 'keys list'))[0].revokedAt).toBeTruthy()
-  })
-
   test('whose name others have is not guessed: they are listed', { tags: ['slow'] }, async ({ local }) => {
     const one = await resultOf(local, 'keys create --name ci')
     const other = await resultOf(local, 'keys create --name ci --scopes read,write')
@@ -185,15 +170,5 @@ describe('messages', () => {
     )
     await local.run('courses archive sea')
     expect(await refused(grade)).toContain('Course Sea is archived; publish it first')
-  })
-
-  test('about what was done break between words on a narrow terminal', async ({ local }) => {
-    const { stderr } = await local.run('users delete S-1 --yes', { tty: 40 })
-    const lines = stderr.trimEnd().split('\n')
-    expect(lines.length).toBeGreaterThan(1)
-    expect(lines.every((line) => line.length <= 40)).toBe(true)
-    expect(lines.map((line) => line.trim()).join(' ')).toMatch(
-      /^Deleted user .* restore with: learnctl users restore S-1$/,
-    )
   })
 })

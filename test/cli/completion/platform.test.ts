@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { test as base, type TestCli, testCli, transportTo } from '../../helpers/cli.ts'
+import { storedTokens, storeProfile } from '../../helpers/signed-in.ts'
 
 const url = 'https://school.example'
 const start = Date.parse('2026-03-01T12:00:00.000Z')
@@ -129,28 +130,8 @@ describe('a session that has to be renewed', () => {
     school: { cli, asked },
   }) => {
     const env = { LEARNCTL_URL: '', LEARNCTL_API_KEY: '' }
-    await cli.run(`auth login --with-key --url ${url} --profile work`, { stdin: admin.key, env })
-    const { writeFileSync } = await import('node:fs')
-    const path = join(cli.config, 'profiles.json')
-    const stored = JSON.parse(readFileSync(path, 'utf8')) as { profiles: Record<string, object> }
-    const credential = {
-      ...{ kind: 'oauth', origin: url, storedAt: '2026-03-01T11:00:00.000Z', accessToken: admin.key },
-      ...{
-        refreshToken: 'again',
-        expiresAt: '2026-03-01T11:59:00.000Z',
-        lifetimeSeconds: 60,
-        scopes: ['read'],
-      },
-      ...{
-        issuer: url,
-        clientId: 'x',
-        tokenEndpoint: `${url}/oauth/token`,
-        revocationEndpoint: null,
-        skewMs: 0,
-      },
-    }
-    stored.profiles['work'] = { ...stored.profiles['work'], credential }
-    writeFileSync(path, JSON.stringify(stored))
+    const expired = { accessToken: admin.key, expiresAt: '2026-03-01T11:59:00.000Z' }
+    storeProfile(cli.config, url, storedTokens(url, expired), 'work')
     asked.length = 0
     expect(await words(cli, 'courses get ', env)).toEqual([])
     expect(asked).toEqual([])

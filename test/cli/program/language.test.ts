@@ -150,42 +150,6 @@ describe('several records', () => {
   })
 })
 
-describe('restore', () => {
-  test('brings back what was deleted, and earlier versions', { tags: ['slow'] }, async ({ local }) => {
-    await fill(local)
-    await local.run('courses update ext:LOG --title Logics')
-    expect(await local.run('courses restore ext:LOG 1 --yes')).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('Restored version 1 of course Logic (LOG)'),
-    })
-    expect(await local.run('courses restore ext:LOG 1 --ids ids')).toMatchObject({ code: 2 })
-    await local.run('courses delete ext:LOG --yes')
-    expect(await local.run('courses restore ext:LOG')).toMatchObject({
-      code: 0,
-      stderr: 'Restored course Logic (LOG)\n',
-    })
-    await local.run('enrollments create ada@b.example --course ext:LOG')
-    await local.run('enrollments delete --user ada@b.example --course ext:LOG --yes')
-    expect(await local.run('enrollments restore --user ada@b.example --course ext:LOG')).toMatchObject({
-      code: 0,
-      stderr: 'Restored enrolment of user ada@b.example in course Logic\n',
-    })
-  })
-})
-
-describe('a role', () => {
-  test('is known by the same words in every command', { tags: ['slow'] }, async ({ local }) => {
-    await fill(local)
-    await local.run('users create --email carla@b.example --role teacher')
-    expect((await local.run('users list --role teacher --columns email,role')).stdout).toBe(
-      'carla@b.example\tinstructor\n',
-    )
-    await local.run('enrollments create --user ada@b.example --course ext:LOG --role student')
-    const { stdout } = await local.run('enrollments list --role student --columns userEmail,role')
-    expect(stdout).toBe('ada@b.example\tlearner\n')
-  })
-})
-
 describe('a verb that destroys something', () => {
   const names = commands.filter(({ command }) => !command.unlisted).map(({ path }) => path)
 

@@ -64,19 +64,6 @@ describe('help', () => {
     expect(await cli.run('help auth grants restore')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  test('of every command fits 80 columns', { tags: ['slow'] }, async ({ cli }) => {
-    for (const [name, noun] of Object.entries(nouns)) {
-      const loaded = await noun.load(host)
-      for (const path of [
-        name,
-        ...('length' in loaded ? loaded.map((each) => `${name} ${each.name}`) : []),
-      ]) {
-        const { stdout } = await cli.run(`${path} --help`, { tty: 80 })
-        expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
-      }
-    }
-  })
-
   test('continues an example that is too long, as a shell reads it', async ({ cli }) => {
     const { stdout } = await cli.run('enrollments update --help', { tty: 80 })
     expect(stdout).toContain(' \\\n    ')
@@ -164,24 +151,6 @@ describe('what cannot be understood', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
     expect(stderr).toMatch(new RegExp(`hint: Did you mean .*${meant}`))
-  })
-
-  test.for([
-    ['courses get'],
-    ['courses get a b'],
-    ['auth grants revoke'],
-    ['auth grants everything'],
-    ['courses create --title'],
-    ['courses create --title X --passing-score many'],
-    ['courses list --limit 0'],
-    ['courses list --limit 5 --all'],
-    ['courses list --timeout 30'],
-    ['courses list --url'],
-    ['auth login'],
-  ])('%s exits 2 with nothing on standard output', async ([line = ''], { local }) => {
-    const { code, stdout, stderr } = await local.run(line)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(/^error: .+\n/)
   })
 })
 
