@@ -15,7 +15,6 @@ import { valueAt } from '../output/columns.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/output.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
-import { clearCompletionCache } from '../session/completion-cache.ts'
 import type { SignInPlan } from '../sign-in/sign-in-plan.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 import { recordCommands } from './record-commands.ts'
@@ -143,7 +142,7 @@ const logout: Command = {
 }
 
 async function runLogout(context: Context): Promise<void> {
-  const { settings, profiles, output, io, directories } = context
+  const { settings, profiles, output, io } = context
   const name = chosenProfile(context)
   const stored = credentialOf(profiles.read(), name)
   if (settings.dryRun.value) {
@@ -162,7 +161,6 @@ async function runLogout(context: Context): Promise<void> {
     },
     io.signal,
   )
-  clearCompletionCache(directories.state)
   await output.done(
     removed
       ? `Signed out of ${removed.origin} (profile ${name})`

@@ -17,7 +17,6 @@ import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import { maskCredential } from '../output/mask.ts'
 import { hasChosenForm, shapeOfValue } from '../output/output.ts'
-import { clearCompletionCache } from '../session/completion-cache.ts'
 import { validProfileName } from '../sign-in/sign-in-place.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -254,7 +253,6 @@ async function removeOne(context: Context, name: string, profile: Profile): Prom
     if (reason !== null)
       await context.output.note(`The session could not be ended on the platform: ${reason}`)
   })
-  clearCompletionCache(context.directories.state)
   await context.output.done(`Deleted profile ${name}`)
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }

@@ -1,30 +1,17 @@
-import { statSync } from 'node:fs'
 import type { Caller } from '../../client/caller.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { type Setting, settings as table } from '../../config/setting.ts'
 import type { RemoteTarget, Target } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
-import {
-  type CachedThing,
-  type CompletionCache,
-  maxThings,
-  readCompletionCache,
-  thingOf,
-  writeCompletionCache,
-} from '../session/completion-cache.ts'
 import type { Transports } from '../session/session.ts'
 import type { Io } from '../terminal/io.ts'
 import type { CursorPlace } from './cursor-place.ts'
 import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
 
 /** Maximum time to wait for a platform, and for an academy in a file, which only a busy machine keeps waiting. */
-const deadlineMs: Readonly<Record<Target['kind'], number>> = { remote: 300, local: 2000 }
-/** Time for which a complete list is not requested again. */
-const maxListAgeMs = 300_000
-/**
- * Minimum time until a list is requested again because a record was missing, or the platform was too slow.
- */
-const retryIntervalMs = 15_000
+const deadlineMs: Readonly<Record<Target['kind'], number>> = { remote: 1000, local: 2000 }
+const maxThings = 500
 
 /** Finds records of the platform or academy that the line names. Each run requests at most one list. */
 export async function findThings(
@@ -61,8 +48,7 @@ async function find(
     import('../../config/resolve-settings.ts'),
     import('../../config/target.ts'),
   ])
-  const places = directoriesOf(io)
-  const { config, state } = places
+  const { config, database: ownDatabase } = directoriesOf(io)
   const profiles = createProfileStore(config, io).read()
   if (noun === 'profiles') {
     return Object.entries(profiles.profiles).map(([value, profile]): Suggestion => {
@@ -74,45 +60,14 @@ async function find(
   const target = chooseTarget({ settings, env: io.env, profiles, cwd: io.cwd })
   if (noun === 'snapshots') {
     const { snapshotsOf } = await import('../local-server/snapshots.ts')
-    const database = target?.kind === 'local' ? target.database : places.database
+    const database = target?.kind === 'local' ? target.database : ownDatabase
     return snapshotsOf(database).map(({ name, createdAt }) => ({ value: name, meaning: createdAt }))
   }
   if (target === null) return []
   const course = ['lessons', 'modules'].includes(noun) ? place.values.get('course')?.at(-1) : undefined
   const deleted = isDeleted && ['courses', 'lessons', 'groups'].includes(noun)
-  const part = `${deleted ? '-deleted' : ''}${course === undefined ? '' : `-of-${encodeURIComponent(course)}`}`
-  const where = {
-    ...{ state, noun: `${noun}${part}`.slice(0, 120) },
-    target: target.kind === 'local' ? target.database : target.url,
-  }
-  const now = io.now()
-  const seen = readCompletionCache(where, now)
-  const known = suggestionsOf(seen.things, typed)
-  if (isFresh(seen, target, now) && (known.length > 0 || isRecent(seen, target, now))) return known
   const things = await requestList(io, transports, settings, target, noun, { course, deleted })
-  const asked = { askedAt: io.now(), failed: things === null }
-  writeCompletionCache(
-    where,
-    things ? { ...asked, things, seenAt: asked.askedAt } : { ...seen, ...asked },
-    io.now(),
-  )
-  return things ? suggestionsOf(things, typed) : known
-}
-
-/**
- * True if the cached list is current: a file has a modification time, a platform's list lasts for a while.
- */
-function isFresh({ askedAt, failed }: CompletionCache, target: Target, now: number): boolean {
-  if (failed) return now - askedAt < retryIntervalMs
-  if (target.kind === 'remote') return now - askedAt < maxListAgeMs
-  const changed = [target.database, `${target.database}-wal`].map(
-    (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-  )
-  return Math.max(...changed) < askedAt
-}
-
-function isRecent({ askedAt }: CompletionCache, target: Target, now: number): boolean {
-  return target.kind === 'local' || now - askedAt < retryIntervalMs
+  return suggestionsOf(things, typed)
 }
 
 function globalsOf({ values }: CursorPlace): Record<string, unknown> {
@@ -123,7 +78,7 @@ function globalsOf({ values }: CursorPlace): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** Requests a list; returns the records that arrive before the deadline, null if none do. */
+/** Requests a list; returns the records that arrive before the deadline. */
 async function requestList(
   io: Io,
   transports: () => Promise<Transports>,
@@ -131,7 +86,7 @@ async function requestList(
   target: Target,
   noun: Exclude<ThingNoun, 'profiles' | 'snapshots'>,
   { course, deleted }: { readonly course: string | undefined; readonly deleted: boolean },
-): Promise<CachedThing[] | null> {
+): Promise<Thing[]> {
   const { calls } = await import('../../contract/calls.ts')
   if (noun === 'modules') return requestModules(io, transports, settings, target, course)
   const lists = calls[noun]
@@ -139,7 +94,7 @@ async function requestList(
   const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
   const controller = new AbortController()
   const { signal } = controller
-  const found: CachedThing[] = []
+  const found: Thing[] = []
   let close = async () => {}
 
   async function collect(): Promise<void> {
@@ -169,24 +124,24 @@ async function requestList(
   controller.abort()
   const closed = close().catch(() => {})
   if (isWhole) await closed
-  return isWhole || found.length > 0 ? found : null
+  return found
 }
 
-/** Requests the modules of a course, which are named by their titles; null without a course, or if none arrive in time. */
+/** Requests the modules of a course, which are named by their titles; none without a course. */
 async function requestModules(
   io: Io,
   transports: () => Promise<Transports>,
   settings: Settings,
   target: Target,
   course: string | undefined,
-): Promise<CachedThing[] | null> {
-  if (course === undefined) return null
+): Promise<Thing[]> {
+  if (course === undefined) return []
   const [{ calls }, { modulesOf }] = await Promise.all([
     import('../../contract/calls.ts'),
     import('../operation/course-modules.ts'),
   ])
   const opened = await open(io, transports, settings, target)
-  if (!opened) return null
+  if (!opened) return []
   try {
     const signal = AbortSignal.timeout(deadlineMs[target.kind])
     const { data } = await opened.caller.call(calls.courses.get, { params: { courseId: course }, signal })
@@ -239,10 +194,38 @@ function bearerOf({ credential }: RemoteTarget, now: number): string | null {
   return credential && ends - now > 2 * deadlineMs.remote ? credential.value : null
 }
 
+interface Thing {
+  readonly id: string
+  readonly externalId: string | null
+  readonly email: string | null
+  readonly label: string
+}
+
+/** Fields that name a record without a name of its own. */
+const joinedFields = [
+  ...['itemId', 'userEmail', 'userExternalId', 'courseTitle', 'courseExternalId', 'role', 'status'],
+]
+
+/** Null if it has no id. */
+function thingOf(item: unknown, identifier = 'id'): Thing | null {
+  if (!isJsonObject(item)) return null
+  const id = String(item[identifier] ?? '')
+  if (id === '') return null
+  const text = (name: string) => (typeof item[name] === 'string' && item[name] !== '' ? item[name] : null)
+  const { displayName, firstName, lastName } = isJsonObject(item['profile']) ? item['profile'] : {}
+  const names = [displayName, [firstName, lastName].filter(Boolean).join(' ')]
+  const email = text('email')
+  const own = [text('title'), text('name'), ...names, text('username'), email].find(
+    (name) => typeof name === 'string' && name !== '',
+  )
+  const label = typeof own === 'string' ? own : joinedFields.flatMap((name) => text(name) ?? []).join(' · ')
+  return { id, externalId: text('externalId'), email, label: label.slice(0, 100) }
+}
+
 /**
  * Returns the reference of each record that begins with the typed text: `ext:` and `email:` before bare ids.
  */
-function suggestionsOf(things: readonly CachedThing[], typed: string): Suggestion[] {
+function suggestionsOf(things: readonly Thing[], typed: string): Suggestion[] {
   const found = new Map<string, string>()
   for (const { id, externalId, email, label } of things) {
     const named = [

@@ -22,7 +22,7 @@ export async function printList(
   shape: Shape,
   flags: Given['flags'],
 ): Promise<void> {
-  const { settings, output, session } = context
+  const { settings, output } = context
   const limit = limitOf(settings)
   const place = sheetPlaceIn(settings, flags, operation)
   const delimiter = place ? undefined : delimiterOf(flags, settings.output.value)
@@ -31,15 +31,6 @@ export async function printList(
   const paged: AnyInput = { ...input, query, ...(await rowHandling(output, flags)) }
   const areChosen = hasChosenColumns(settings) && !settings.quiet.value
   const absent = new AbsentColumns(areChosen ? (settings.columns.value ?? []) : [], shape.paths)
-  const target = session.target()
-  // Completion reads an academy on this machine itself.
-  const shown =
-    target.kind === 'remote'
-      ? (await import('../session/completion-cache.ts')).shownThings(
-          { state: context.directories.state, target: target.url },
-          operation,
-        )
-      : null
   let cut: number | null = null
   const listed = caller.pages(operation, paged)
   const limited = (received: AsyncIterable<Page<Operation>>) =>
@@ -55,9 +46,7 @@ export async function printList(
     return
   }
   await printUntilError(listed, async (received) => {
-    const pages = limited(received)
-    await output.list(shown ? shown.collect(pages) : pages, { ...shape, delimiter })
-    shown?.save(context.io.now())
+    await output.list(limited(received), { ...shape, delimiter })
     if (!caller.isOurs()) await absent.note(output)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)

@@ -1,19 +1,10 @@
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { pathArguments, thingsByName } from '../../../src/cli/completion/suggestions.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
-import { start } from '../../helpers/academy.ts'
-import { type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 
 /** Returns the output for fish: words, with their meanings after a tab. */
@@ -217,30 +208,6 @@ describe('what there is to refer to', () => {
     expect(await words(cli, '--database bad.db courses get ')).toEqual([])
     expect(readFileSync(join(cli.cwd, 'bad.db'), 'utf8')).toBe('no database')
     expect(await words(cli, '--database postgres://localhost/x courses get ')).toEqual([])
-  })
-
-  test('that could not be read is read again after a moment', async ({ cli, local }) => {
-    await local.run('courses create --title Biology --external-id BIO')
-    const path = join(cli.cwd, 'academy.db')
-    writeFileSync(path, 'no database')
-    expect(await words(cli, '--database academy.db courses get ')).toEqual([])
-    copyFileSync(join(local.cwd, 'academy.db'), path)
-    // A file that seems not to have changed since.
-    utimesSync(path, 0, 0)
-    expect(await words(cli, '--database academy.db courses get ')).toEqual([])
-    const later = testCli({ home: cli.home, now: () => Date.parse(start) + 16_000 })
-    expect(await words(later, '--database academy.db courses get ')).toEqual(['ext:BIO'])
-  })
-
-  test('is kept where its owner alone reads it', async ({ local }) => {
-    await local.run('courses create --title One --external-id ONE')
-    await words(local, 'courses get ')
-    const folder = join(local.home, '.local/state/learnctl/completion')
-    const [name = ''] = readdirSync(folder)
-    expect(statSync(folder).mode & 0o777).toBe(0o700)
-    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
-    writeFileSync(join(folder, name), '{"target":')
-    expect(await words(local, 'courses get ')).toEqual(['ext:ONE'])
   })
 
   test('with what a terminal would obey in its name is left out, and shown harmless in a title', async ({
