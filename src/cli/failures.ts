@@ -222,12 +222,13 @@ function failureOfApiError(error: ApiError, target: Target | null, seen: Refusal
       ? [`${hostOf(error)} returned ${answer.status} (${place})`]
       : []
   const scopes = code === 'insufficient_scope' ? scopeHint(error, target) : null
+  const again = code === 'plan_outdated' ? 'Run the same command again' : null
   return {
     code,
     exit,
     message,
     why: [...why, ...returned, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
-    hint: exit === 'auth' ? signInHint(target) : (scopes ?? seen.hint),
+    hint: exit === 'auth' ? signInHint(target) : (scopes ?? seen.hint ?? again),
     status,
     requestId,
     retryable: exit === 'unavailable',

@@ -1,53 +1,44 @@
 import type { JsonObject } from '../codec/json-text.ts'
 
-/** A lesson of a file with the existing one, null for a new lesson; or an existing one that the file does not have. */
-type Pair<Wanted, Current> =
-  | { readonly wanted: Wanted; readonly current: Current | null }
-  | { readonly wanted: null; readonly current: Current }
-
-/** Lesson in the final order of its course; `move` is undefined if it keeps its place. */
-export type PlacedLesson<Wanted, Current> = Pair<Wanted, Current> & { readonly move: Move | undefined }
-
-/** New place of a lesson. */
-export interface Move {
+/** New place of an existing lesson. */
+interface Move {
+  readonly id: string
+  readonly shown: JsonObject
   /** Value of `order` to send. */
   readonly number: number
-  /** Places among the lessons of the course, from 1; 0 for a new lesson. */
+  /** Places among the lessons of the course, from 1. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Returns all lessons in the final order of the course, as few of them with a new place as possible. They are to be
- * sent in this order. Lessons that the file does not have stay behind their predecessor.
- *
- * @param there lessons of the course in their order
+ * Returns the existing lessons of a course that have to move, in the order of sending; as few as possible. Lessons without
+ * a declared place stay behind their predecessor.
  */
-export function placeLessons<Wanted, Current extends { readonly shown: JsonObject }>(
-  wanted: readonly Wanted[],
-  there: readonly Current[],
-  matched: ReadonlyMap<Wanted, Current>,
-): PlacedLesson<Wanted, Current>[] {
-  const inFile = new Map([...matched].map(([lesson, current]) => [current, lesson]))
-  const sequence = wanted.map(
-    (lesson): Pair<Wanted, Current> => ({ wanted: lesson, current: matched.get(lesson) ?? null }),
-  )
-  for (const [index, current] of there.entries()) {
-    if (inFile.has(current)) continue
+export function movesIn(
+  places: readonly { readonly id?: string | undefined; readonly order: number }[],
+  lessons: readonly JsonObject[],
+): Move[] {
+  const there = lessons.toSorted((one, other) => Number(one['order']) - Number(other['order']))
+  const byId = new Map(there.map((lesson) => [String(lesson['id']), lesson]))
+  const sequence = places.toSorted((one, other) => one.order - other.order).map(({ id = '' }) => byId.get(id))
+  const declared = new Set(sequence)
+  for (const [index, lesson] of there.entries()) {
+    if (declared.has(lesson)) continue
     const before = there[index - 1]
-    const place = before ? sequence.findIndex((lesson) => lesson.current === before) + 1 : 0
-    sequence.splice(place, 0, { wanted: null, current })
+    sequence.splice(before ? sequence.indexOf(before) + 1 : 0, 0, lesson)
   }
   const now = new Map(there.map((lesson, index) => [lesson, index + 1]))
-  const orders = sequence.map(({ current }) => {
-    const order = current?.shown['order']
-    return typeof order === 'number' ? order : undefined
-  })
-  const numbers = placesFor(orders)
-  return sequence.map((lesson, index) => {
+  const numbers = placesFor(
+    sequence.map((lesson) => {
+      const order = lesson?.['order']
+      return typeof order === 'number' ? order : undefined
+    }),
+  )
+  return sequence.flatMap((shown, index) => {
     const number = numbers[index]
-    const from = (lesson.current && now.get(lesson.current)) ?? 0
-    return { ...lesson, move: number === undefined ? undefined : { number, from, to: index + 1 } }
+    if (!shown || number === undefined) return []
+    return [{ id: String(shown['id']), shown, number, from: now.get(shown) ?? 0, to: index + 1 }]
   })
 }
 
@@ -103,25 +94,4 @@ export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
   const part = new Set<number>()
   for (let at = ends.at(-1); at !== undefined; at = before[at]) part.add(at)
   return part
-}
-
-/** Returns the existing lessons of a course that have to move, in the order of sending; as few as possible. */
-export function movesIn(
-  places: readonly { readonly id?: string | undefined; readonly order: number }[],
-  lessons: readonly JsonObject[],
-): (Move & { readonly id: string; readonly shown: JsonObject })[] {
-  const there = lessons
-    .map((shown) => ({ id: String(shown['id']), shown }))
-    .sort((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
-  const byId = new Map(there.map((lesson) => [lesson.id, lesson]))
-  const matched = new Map(
-    places.flatMap((place) => {
-      const lesson = byId.get(place.id ?? '')
-      return lesson ? [[place, lesson]] : []
-    }),
-  )
-  const wanted = places.toSorted((one, other) => one.order - other.order)
-  return placeLessons(wanted, there, matched).flatMap(({ current, move }) =>
-    current && move ? [{ ...current, ...move }] : [],
-  )
 }

@@ -10,7 +10,6 @@ import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, textsIn, waitLockFlag } from '../command/flag.ts'
 import type { MakePlan } from '../records/open-plan.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
 
 const filesArgument: Argument = {
   name: 'files',
@@ -59,32 +58,16 @@ export const validateCommand: Command = {
   run: runValidate,
 }
 
-async function runValidate({ io, output, settings }: Context, given: Given): Promise<void> {
+async function runValidate(context: Context, given: Given): Promise<void> {
+  const { io, output } = context
   if (given.flags['schema'] === true) {
     const { academySchema } = await import('../records/sources/academy-document.ts')
     await output.text(`${JSON.stringify(academySchema(), null, 2)}\n`)
     return
   }
-  const [{ findFiles, loadAcademy }, { countText }] = await Promise.all([
-    import('../records/sources/academy.ts'),
-    import('../records/entries.ts'),
-  ])
+  const { findFiles, loadAcademy, printValid } = await import('../records/sources/academy.ts')
   const found = await findFiles(io, given.rest)
-  const declared = await loadAcademy(io, found, textsIn(given.flags, 'env'))
-  const counts = [...declared].map(([dataset, entries]) => [dataset, entries.length] as const)
-  const [first] = found
-  const what = found.length === 1 ? `${first} is` : `${pluralise(found.length, 'file')} are`
-  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
-    await output.document({ valid: true, files: found, ...Object.fromEntries(counts) })
-  } else {
-    const declaredText = counts.map(([dataset, count]) => countText(dataset, count)).join(', ')
-    await output.done(`${what} valid: ${declaredText || 'nothing declared'}`)
-  }
-  const { reportToWorkflow } = await import('../output/github.ts')
-  await reportToWorkflow(io, {
-    ...{ title: `${what} valid`, counts: Object.fromEntries(counts) },
-    ...{ list: [], more: 0 },
-  })
+  await printValid(context, found, await loadAcademy(io, found, textsIn(given.flags, 'env')))
 }
 
 export const diffCommand: Command = {

@@ -75,14 +75,9 @@ export const applyCommand: Command = {
   run: async (context, given) => {
     const { flags } = given
     requirePlanAlone(flags, ['prune'], flags[fileFlag.name] !== undefined)
-    const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
-    const [planOut, plan] = [text('plan-out'), text('plan')]
-    const files = plan === undefined ? filesIn(given) : []
+    const files = flags['plan'] === undefined ? filesIn(given) : []
     const { applyFiles } = await import('../records/apply-courses.ts')
-    await applyFiles(context, files, {
-      ...{ prune: flags['prune'] === true, waitLock: flags[waitLockFlag.name] },
-      ...{ planOut, plan },
-    })
+    await applyFiles(context, given, files)
   },
 }
 

@@ -26,7 +26,7 @@ export interface StagedPlan {
   carryOut(how: {
     readonly skipsRefused: boolean
     /** Called with the number of writes that are done. */
-    readonly onDone: (done: number) => Promise<void>
+    readonly onDone?: (done: number) => Promise<void>
   }): Promise<AppliedPlan>
   drop(): Promise<void>
 }
@@ -40,6 +40,8 @@ export interface Trial {
 export interface AppliedPlan {
   readonly failures: readonly Failure[]
   readonly done: ReadonlySet<Action>
+  /** Ids of the records that were created or changed, in the order of the writes. */
+  readonly ids: readonly string[]
 }
 
 /** Sends a plan to the server, in this order: records of each part, places of lessons, deletions. */
@@ -55,11 +57,10 @@ export async function stagePlan(writer: Writer, change: BulkChange, plan: Plan):
     async carryOut(how) {
       const outcome = await staged.carryOut(how)
       for (const text of restoredNotes('Restored', outcome)) writer.notes.add(text)
-      await writer.printIds?.(outcome.ids)
       const failures = failuresOf(plan, outcome)
       const done = actionsIn(writes.slice(0, outcome.done))
       for (const { action } of failures) done.delete(action)
-      return { failures, done }
+      return { failures, done, ids: outcome.ids }
     },
     drop: staged.drop,
   }
@@ -97,8 +98,9 @@ type PlannedWrite = Write<Action | null>
 
 async function writesOf(names: Names, plan: Plan): Promise<PlannedWrite[]> {
   const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
-  const writes: PlannedWrite[] = plan.closed.map(({ dataset, current }) => ({
+  const writes: PlannedWrite[] = plan.kept.map(({ dataset, current }) => ({
     ...{ noun: nounOf[dataset], action: 'keep', id: current?.['id'], from: null },
+    version: versionOf(current),
   }))
   for (const part of parts) {
     const dataset = await loadPart(part)

@@ -1,5 +1,5 @@
 import { NotOfferedError } from '../../client/errors.ts'
-import { escapeHidden } from '../../codec/display-text.ts'
+import { escapeHidden, shellWord } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
@@ -11,12 +11,15 @@ import { thingName } from '../operation/thing-name.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
+import { refusal } from './apply-courses.ts'
 import { whileApplying } from './apply-lock.ts'
-import { deletedCourse, requireOwnLessons } from './course-conflicts.ts'
-import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
+import { stagePlan } from './apply-plan.ts'
+import { requireOwnLessons } from './course-conflicts.ts'
+import { coursePlanData, coursePlansOf, coursePlansText, lessonName } from './course-plan.ts'
 import { openWriting, type Writing } from './execute.ts'
-import { stageCourses } from './send-course.ts'
+import { makePlan } from './make-plan.ts'
 import { shiftDueDates, termsOfCopy } from './shift-due-dates.ts'
+import { declaredCourses } from './sources/course.ts'
 import {
   noteHiddenAnswers,
   readShownCourse,
@@ -102,33 +105,51 @@ async function makeCopy(
   const wanted = options.rule
     ? renamed(lessons, options.rule, isElsewhere)
     : lessons.map((lesson) => (isElsewhere ? lesson : { ...lesson, externalId: null }))
-  const plan = await planCourse({ course: record, lessons: wanted }, null, false)
-  if (options.rule) {
-    await requireOwnLessons({ caller, signal: io.signal }, [plan], 'Use another rule: --lesson-ids')
-  }
+  const declared = declaredCourses([{ records: { course: record, lessons: wanted }, file: 'copy' }])
+  const plan = await makePlan(writing, declared, { label: null, prune: false, isOfCourses: true })
+  const change = { command: 'courses copy', source: thingName(source.course) }
+  const planned = { plan, declared, reader: writing, change }
+  await requireOwnLessons(planned, 'Use another rule: --lesson-ids')
   const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
   if (settings.dryRun.value) {
-    const lines = planLines(plan).map((line) => `${escapeHidden(line)}\n`)
-    return asData ? output.document(planData(plan)) : output.text(lines.join(''))
+    const plans = await coursePlansOf(planned)
+    return asData ? output.document(plans.map(coursePlanData)[0]) : output.text(coursePlansText(plans))
   }
 
-  const change = { command: 'courses copy', source: thingName(source.course) }
-  const staged = await stageCourses(writing, change, [plan])
-  if ((await staged.trial()).length > 0) {
+  const staged = await stagePlan(writing, change, plan)
+  const trial = await staged.trial()
+  if (trial && trial.failures.length + trial.restored.length > 0) {
     await staged.drop()
-    throw deletedCourse(String(record.externalId))
+    if (trial.restored.length > 0) throw deletedCourse(String(record.externalId))
+    throw refusal(trial.failures)
   }
-  const [courseId = ''] = await staged.send()
+  const { failures, done, ids } = await staged.carryOut({ skipsRefused: false })
+  if (failures.length > 0) throw refusal(failures, done.size > 0 ? 'the others are done' : undefined)
+  const [courseId = ''] = ids
   const made = thingName({ ...record, externalId: record.externalId ?? courseId })
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
   await output.done(
-    `Copied course ${thingName(source.course)} to course ${made}${where}, ${status}, with ${pluralise(plan.steps.length, 'lesson')}`,
+    `Copied course ${thingName(source.course)} to course ${made}${where}, ${status}, with ${pluralise(wanted.length, 'lesson')}`,
   )
   if (asData) {
     await output.document(
       (await caller.call(calls.courses.get, { params: { courseId }, signal: io.signal })).data,
     )
   } else if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${escapeHidden(courseId)}\n`)
+}
+
+/** A course in the trash has the external id of a new one. */
+function deletedCourse(externalId: string): CommandError {
+  const reference = shellWord(`ext:${externalId}`)
+  return new CommandError(
+    'duplicate',
+    'conflict',
+    `Course ${externalId} was deleted and keeps its external id; nothing was changed`,
+    {
+      why: [`To delete it for good: learnctl courses delete ${reference} --erase`],
+      hint: 'Give the copy another one: --external-id <id>',
+    },
+  )
 }
 
 /** Makes the external id of a copied lesson from that of the original. */

@@ -181,40 +181,35 @@ type Reader = Pick<Writer, 'caller' | 'signal'>
 
 /** Maximum number of records to request one by one instead of reading the whole list. */
 const maxSingleReads = 50
+const readsAtOnce = 8
 
 /**
  * Yields the existing records that may match records of files; duplicates are possible. Reads the whole list, page by
  * page, if there are many records or `whole` is set.
  */
-export async function* shownFor(
+export function shownFor(
   reader: Reader,
   dataset: Dataset,
   records: readonly JsonObject[],
-  { whole, idOf }: { readonly whole: boolean; readonly idOf: KnownIds['idOf'] },
+  whole: boolean,
 ): AsyncGenerator<JsonObject> {
-  const isLesson = dataset.name === 'lessons'
-  if (whole || (records.length > maxSingleReads && !isLesson)) yield* shownIn(reader, dataset)
-  else if (isLesson) yield* lessonsFor(reader, dataset, records, idOf)
-  else yield* foundFor(reader, dataset, records)
+  const reads = whole || records.length > maxSingleReads
+  return reads ? shownIn(reader, dataset) : foundFor(reader, dataset, records)
 }
 
 /**
- * Yields the lessons of the courses that records are in, since lessons may be matched by title. A record with an
+ * Yields the lessons of courses, and of those that records are in, since lessons may be matched by title. A record with an
  * external id may also match a lesson elsewhere.
  */
-async function* lessonsFor(
+export async function* lessonsIn(
   reader: Reader,
   dataset: Dataset,
-  records: readonly JsonObject[],
+  { courses, records }: { readonly courses: Iterable<string>; readonly records: readonly JsonObject[] },
   idOf: KnownIds['idOf'],
 ): AsyncGenerator<JsonObject> {
   const seen = new Set<unknown>()
-  const keys = new Set(records.map(({ courseId }) => String(courseId)))
-  const courses = [...keys].map((key) => idOf('courses', key))
-  // A new course has no lessons; read one page anyway, because if lessons cannot be listed the next apply would
-  // create them again.
-  if (courses.includes(undefined)) for await (const _ of shownIn(reader, dataset, { limit: '1' })) break
-  for (const courseId of courses) {
+  for (const key of new Set([...courses, ...records.map(({ courseId }) => String(courseId))])) {
+    const courseId = idOf('courses', key)
     if (courseId === undefined) continue
     for await (const shown of shownIn(reader, dataset, { course_id: courseId })) {
       seen.add(externalKeyOf(shown))
@@ -232,10 +227,10 @@ async function* lessonsFor(
 export async function* membersFor(
   reader: Reader,
   dataset: Dataset,
-  groups: readonly string[],
+  groups: Iterable<string>,
   idOf: KnownIds['idOf'],
 ): AsyncGenerator<JsonObject> {
-  const ids = groups.flatMap((key) => idOf('groups', key) ?? [])
+  const ids = [...groups].flatMap((key) => idOf('groups', key) ?? [])
   if (ids.length > maxSingleReads) yield* shownIn(reader, dataset)
   else for (const id of ids) yield* shownIn(reader, dataset, { group_id: id })
 }
@@ -245,11 +240,11 @@ async function* foundFor(
   dataset: Dataset,
   records: readonly JsonObject[],
 ): AsyncGenerator<JsonObject> {
-  for (const record of records) {
-    for (const sought of dataset.name === 'users' ? namesOf(record) : [record]) {
-      const shown = await findShown(caller, dataset, sought, signal).catch(nullIfMissing)
-      if (shown) yield shown
-    }
+  const sought = dataset.name === 'users' ? records.flatMap(namesOf) : records
+  for (let from = 0; from < sought.length; from += readsAtOnce) {
+    const some = sought.slice(from, from + readsAtOnce)
+    const found = some.map((record) => findShown(caller, dataset, record, signal).catch(nullIfMissing))
+    for (const shown of await Promise.all(found)) if (shown) yield shown
   }
 }
 

@@ -23,13 +23,13 @@ import {
 } from './entries.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { keyText, membershipAt } from './identity.ts'
-import { makePlan, type PlanOptions } from './make-plan.ts'
-import type { Action, LessonPlace, Plan } from './plan.ts'
+import { makePlan } from './make-plan.ts'
+import type { Action, LessonPlace, Plan, PlanOptions } from './plan.ts'
 import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
 import { withWeightNotes } from './weight-notes.ts'
-import { idPrinter, type Writer } from './write.ts'
+import type { Writer } from './write.ts'
 
 export interface Planned {
   readonly plan: Plan
@@ -140,9 +140,8 @@ function withEntries(declared: Declared, added: readonly Entry[]): Declared {
 }
 
 async function openAcademy(context: Context, change: BulkChange) {
-  const opened = await openWriting(context)
-  const reader = { ...opened, printIds: idPrinter(context) }
-  await requireLearnctl(context.session, opened.caller, change.command, context.io.signal)
+  const reader = await openWriting(context)
+  await requireLearnctl(context.session, reader.caller, change.command, context.io.signal)
   const target = platformName(context.session.target())
   return { reader, target, change }
 }
@@ -197,8 +196,8 @@ export async function savePlan(
     })
   }
   const header = { command, target, options, lessonPlaces: [...plan.lessonPlaces] }
-  const closed = plan.closed.map((action) => ({ ...savedOf(action), isClosed: true }))
-  await savePlanLines(io, path, header, [plan.actions.map(savedOf), closed])
+  const kept = plan.kept.map((action) => ({ ...savedOf(action), isKept: true }))
+  await savePlanLines(io, path, header, [plan.actions.map(savedOf), kept])
 }
 
 function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved {
@@ -228,8 +227,8 @@ async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Varia
   const { header, changes } = await readPlanLines(io, path, plan)
   const { command } = plan
   // Written by savePlan.
-  const saved = changes as (Saved & { isClosed?: boolean })[]
-  const actions = saved.filter(({ isClosed }) => !isClosed)
+  const saved = changes as (Saved & { isKept?: boolean })[]
+  const actions = saved.filter(({ isKept }) => !isKept)
   const problems = createProblems()
   const entries = new Map<Part, Entry[]>()
   for (const { dataset, entry, id } of saved) {

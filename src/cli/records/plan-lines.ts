@@ -4,7 +4,7 @@ import type { Io } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { readFileText } from '../terminal/text-input.ts'
 
-const version = 2
+const version = 3
 
 /**
  * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one
@@ -86,7 +86,7 @@ export async function readPlanLines(
 
 /** Returns the error for a platform that has changed since a plan was made. */
 export function stalePlan(command: string, reason: string): CommandError {
-  const platform = ['apply', 'roster apply'].includes(command) ? 'academy' : 'platform'
+  const platform = ['apply', 'courses apply', 'roster apply'].includes(command) ? 'academy' : 'platform'
   return new CommandError('stale_plan', 'conflict', `The ${platform} has changed since the plan was made`, {
     why: [reason],
     hint: again(command),

@@ -9,6 +9,29 @@ import type { Change } from './compare.ts'
 import { type Entry, type Part, type Place, parts, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
 
+/** How records are compared with an academy. */
+export interface PlanOptions {
+  /** Label of new records (`managedBy`); null for none. */
+  readonly label: string | null
+  /** Removes labelled records that are not declared, in the parts that the files have. */
+  readonly prune: boolean
+  /** Parts whose removed records are closed: users suspended, courses archived. Others are deleted. */
+  readonly closes?: readonly Part[]
+  /** Parts in which `prune` removes nothing, such as those of which the files have only the changes. */
+  readonly keeps?: readonly Part[]
+  /** Users with this role keep their role and status, and are not removed. */
+  readonly protectedRole?: string
+  /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
+  readonly courses?: readonly string[]
+  /**
+   * For course files: `prune` deletes all lessons of the courses that are not declared, whatever their label, and nothing
+   * else; unchanged courses are kept in the plan.
+   */
+  readonly isOfCourses?: boolean
+  /** Leaves out records that refer to unknown ones, with a note, instead of refusing all. */
+  readonly skipsUnknown?: boolean
+}
+
 /** Change to one record. */
 export interface Action {
   readonly dataset: Part
@@ -30,8 +53,11 @@ export interface Plan {
   readonly unchanged: number
   /** Records that are left unchanged, with the reason. */
   readonly notes: readonly string[]
-  /** Closed records that do not change, by part: opened while records below them are written. */
-  readonly closed: readonly Action[]
+  /**
+   * Records that match and that the plan names: closed ones, which take writes while it is carried out, and the courses of
+   * course files.
+   */
+  readonly kept: readonly Action[]
   /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   /** Undeclared lessons, which are left unchanged. */
@@ -54,6 +80,7 @@ export interface Undeclared {
   readonly course: string
   readonly id: string
   readonly title: string
+  readonly externalId: string | null
   /** True if a declared lesson has the same module and title and exists as another record. */
   readonly isDuplicate: boolean
 }
@@ -197,10 +224,8 @@ export function planDocument(plan: Plan): JsonObject {
     // A large plan is written as its changes are made.
     changes: { [Symbol.iterator]: () => changeDocuments(plan.actions) },
     notes: [...plan.notes, ...undeclaredNotes(plan)],
-    undeclared: plan.undeclared.map(({ course, ...lesson }) => ({
-      dataset: 'lessons',
-      course: keyText(course),
-      ...lesson,
+    undeclared: plan.undeclared.map(({ course, id, title, isDuplicate }) => ({
+      ...{ dataset: 'lessons', course: keyText(course), id, title, isDuplicate },
     })),
   }
 }

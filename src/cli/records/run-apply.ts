@@ -5,12 +5,12 @@ import { waitLockFlag } from '../command/flag.ts'
 import { isAboutPeople } from '../dataset/dataset.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { createPainterFor } from '../terminal/colour.ts'
-import { CommandError, type Finding } from '../terminal/errors.ts'
+import { CommandError, type ExitName, type Finding } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { whileApplying } from './apply-lock.ts'
-import { type Failure, type StagedPlan, stagePlan, type Trial } from './apply-plan.ts'
+import { type Failure, stagePlan, type Trial } from './apply-plan.ts'
 import { whereAllowed } from './carry-out.ts'
 import { shownCode } from './check-rows.ts'
 import { nouns, placeText, recordText } from './entries.ts'
@@ -26,6 +26,7 @@ import {
   summaryOf,
   undeclaredNotes,
 } from './plan.ts'
+import { idPrinter } from './write.ts'
 
 /** Maximum actions of one section to show before the prompt; diff shows all. */
 const maxActionsShown = 20
@@ -37,6 +38,20 @@ export interface Applied {
   readonly failures: readonly Failure[]
   /** The plan without the refused actions. */
   readonly done: Plan
+  /** Ids of the records that were created or changed. */
+  readonly ids: readonly string[]
+}
+
+/** How a command shows its plans. */
+export interface PlanForm {
+  notes(planned: Planned): readonly string[]
+  /** Returns the counts of a plan in words. */
+  counts(plan: Plan): string
+  /** Prints the plan of a dry run to standard output. */
+  print(context: Context, planned: Planned): Promise<void>
+  /** Shows the plan and asks for confirmation, if that is needed. `restored` says what the plan restores. */
+  confirm(context: Context, planned: Planned, restored: readonly string[]): Promise<void>
+  refusal(failures: readonly Failure[], others?: string): CommandError
 }
 
 /** Settings of a command that applies a plan, such as apply or roster apply. */
@@ -50,6 +65,7 @@ export interface ApplyCommand {
   /** Actions that count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
   readonly isSilent?: (plan: Plan) => boolean
+  readonly form?: PlanForm
   /** Reports an applied plan while the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
 }
@@ -62,14 +78,14 @@ export async function runApply(
   context: Context,
   given: Given,
   makePlan: MakePlan,
-  form: ApplyCommand,
+  command: ApplyCommand,
 ): Promise<void> {
   if (context.settings.dryRun.value || given.flags['plan-out'] !== undefined) {
-    await planAndApply(context, given, makePlan, form)
+    await planAndApply(context, given, makePlan, command)
     return
   }
   await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
-    planAndApply(held, given, makePlan, form),
+    planAndApply(held, given, makePlan, command),
   )
 }
 
@@ -77,45 +93,49 @@ async function planAndApply(
   context: Context,
   given: Given,
   makePlan: MakePlan,
-  form: ApplyCommand,
+  command: ApplyCommand,
 ): Promise<void> {
   const { io, output, settings } = context
+  const { form = academyForm } = command
   const planned = await makePlan(context)
-  const { plan, options, target, reader, change } = planned
-  requireFewDeletes(plan, given, form)
-  const notes = form.isSilent?.(plan) ? [] : [...plan.notes, ...undeclaredNotes(plan)]
+  const { plan, options, target, reader } = planned
+  requireFewDeletes(plan, given, command)
+  const notes = command.isSilent?.(plan) ? [] : form.notes(planned)
   for (const note of notes) await output.note(note)
-  const title = `${form.command} ${given.flags['plan-out'] === undefined ? '--dry-run' : '--plan-out'}`
+  const title = `${command.command} ${given.flags['plan-out'] === undefined ? '--dry-run' : '--plan-out'}`
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
-    await savePlan(io, path, plan, { command: form.command, target, options })
-    await output.done(`Saved the plan to ${path}: ${countsText(plan)}`)
+    await savePlan(io, path, plan, { command: command.command, target, options })
+    await output.done(`Saved the plan to ${path}: ${form.counts(plan)}`)
     await reportPlan(io, title, plan)
     return
   }
   if (settings.dryRun.value) {
-    await printPlan(context, plan)
+    await form.print(context, planned)
     await reportPlan(io, title, plan)
     const trial = await trialOf(planned)
     for (const text of trial?.restored ?? []) await output.note(text)
-    if (trial && trial.failures.length > 0) throw refusedError(trial.failures)
+    if (trial && trial.failures.length > 0) throw form.refusal(trial.failures)
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
   const applied =
     plan.actions.length === 0
-      ? { failures: [], done: plan }
-      : await carryOut(context, planned, await stagePlan(reader, change, plan), skipsRefused)
+      ? { failures: [], done: plan, ids: [] }
+      : await carryOut(context, planned, skipsRefused, form)
   // The plan has printed some of these notes already.
   for (const text of reader.notes.sentences()) if (!notes.includes(text)) await output.note(text)
-  const { failures, done } = applied
-  const counts = { ...summaryOf(done), rejected: failures.length }
-  await reportToWorkflow(io, { title: `learnctl ${form.command}`, counts, list: [], more: 0 })
-  await form.report(context, { planned, failures, done })
+  const counts = { ...summaryOf(applied.done), rejected: applied.failures.length }
+  await reportToWorkflow(io, { title: `learnctl ${command.command}`, counts, list: [], more: 0 })
+  await command.report(context, { planned, ...applied })
 }
 
 /** Tries a plan and drops it; null if the caller may not write, and for one that is too large. */
-async function trialOf({ plan, reader, change }: Planned): Promise<Trial | null> {
+export async function trialOf({
+  plan,
+  reader,
+  change,
+}: Pick<Planned, 'plan' | 'reader' | 'change'>): Promise<Trial | null> {
   if (plan.actions.length === 0) return null
   return whereAllowed(async () => {
     const staged = await stagePlan(reader, change, plan)
@@ -128,21 +148,22 @@ async function trialOf({ plan, reader, change }: Planned): Promise<Trial | null>
 /** Tries a plan, asks for confirmation, and carries it out: nothing of it if an action is refused, unless that is skipped. */
 async function carryOut(
   context: Context,
-  { plan }: Planned,
-  staged: StagedPlan,
+  planned: Planned,
   skipsRefused: boolean,
-): Promise<Pick<Applied, 'failures' | 'done'>> {
+  form: PlanForm,
+): Promise<Omit<Applied, 'planned'>> {
+  const { plan, reader, change } = planned
+  const staged = await stagePlan(reader, change, plan)
   const trial = await staged.trial()
   if (trial && trial.failures.length > 0 && !skipsRefused) {
     await staged.drop()
-    return { failures: trial.failures, done: { ...plan, actions: [] } }
+    return { failures: trial.failures, done: { ...plan, actions: [] }, ids: [] }
   }
-  if (!context.settings.yes.value) for (const text of trial?.restored ?? []) await context.output.note(text)
-  await confirmPlan(context, plan)
+  await form.confirm(context, planned, trial?.restored ?? [])
   const line = await createProgressLine(context.io, 'changes', staged.size)
   const onDone = (done: number) => line.update(done)
-  const { failures, done } = await staged.carryOut({ skipsRefused, onDone }).finally(line.stop)
-  return { failures, done: { ...plan, actions: plan.actions.filter((action) => done.has(action)) } }
+  const { done, ...applied } = await staged.carryOut({ skipsRefused, onDone }).finally(line.stop)
+  return { ...applied, done: { ...plan, actions: plan.actions.filter((action) => done.has(action)) } }
 }
 
 /** Prints a plan to standard output in the requested format. */
@@ -174,8 +195,9 @@ function requireFewDeletes(
 }
 
 /** Shows the plan on a terminal and asks for confirmation. */
-async function confirmPlan(context: Context, plan: Plan): Promise<void> {
+async function confirmPlan(context: Context, { plan }: Planned, restored: readonly string[]): Promise<void> {
   const { io, settings, prompts } = context
+  if (!settings.yes.value) for (const text of restored) await context.output.note(text)
   if (prompts.refusal === null && !settings.yes.value) {
     const paint = await createPainterFor(io.stderr, io, settings)
     await write(io.stderr, [...planText(plan, paint, maxActionsShown), '\n'].join(''))
@@ -187,11 +209,22 @@ async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   }))
 }
 
+/** The form of plans of academy files and rosters. */
+const academyForm: PlanForm = {
+  notes: ({ plan }) => [...plan.notes, ...undeclaredNotes(plan)],
+  counts: countsText,
+  print: (context, { plan }) => printPlan(context, plan),
+  confirm: confirmPlan,
+  refusal: (failures) => refusedError(failures),
+}
+
 /** Prints what was applied. Throws a CommandError that lists the refused changes, if there are any. */
 export async function reportApplied(
-  { output, settings }: Context,
-  { planned: { plan }, failures, done }: Applied,
+  context: Context,
+  { planned: { plan }, failures, done, ids }: Applied,
 ): Promise<void> {
+  const { output, settings } = context
+  await idPrinter(context)?.(ids)
   if (settings.output.value !== 'table') {
     await output.document({ ...planDocument(done), failed: failures.map(failureDocument) })
   }
@@ -223,11 +256,16 @@ export function failureDocument({ action, code, message }: Failure): Readonly<Re
   }
 }
 
-export function refusedError(failures: readonly Failure[], others = nothingChanged): CommandError {
+/** @param hasSkipInvalid whether the command has `--skip-invalid`, and lists all failures in its data */
+export function refusedError(
+  failures: readonly Failure[],
+  others = nothingChanged,
+  { exit = 'partial' as ExitName, hasSkipInvalid = true } = {},
+): CommandError {
   const [first] = failures
   return new CommandError(
     first?.code ?? 'failed',
-    'partial',
+    exit,
     `${pluralise(failures.length, 'change')} refused; ${others}`,
     {
       why: [
@@ -236,12 +274,12 @@ export function refusedError(failures: readonly Failure[], others = nothingChang
           return action.entry ? `${placeText(action.entry.place)}: ${name}` : capitalise(name)
         }),
         ...(failures.length > maxFailuresShown
-          ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]
+          ? [`and ${failures.length - maxFailuresShown} more${hasSkipInvalid ? '; -o json lists all' : ''}`]
           : []),
       ],
       hint:
         others === nothingChanged
-          ? 'Correct the files and apply them again, or leave out what is refused: --skip-invalid'
+          ? `Correct the files and apply them again${hasSkipInvalid ? ', or leave out what is refused: --skip-invalid' : ''}`
           : 'Correct the files and apply them again: what is done is not repeated',
       findings: {
         list: failures.slice(0, maxFindings).map(({ action, code, message }): Finding => {

@@ -5,9 +5,9 @@ import { isClosed } from '../records/apply-order.ts'
 import { countText, type Declared, type Part } from '../records/entries.ts'
 import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
 import { keyText } from '../records/identity.ts'
-import { makePlan, type PlanOptions } from '../records/make-plan.ts'
+import { makePlan } from '../records/make-plan.ts'
 import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
-import { type Action, countsText, type Plan } from '../records/plan.ts'
+import { type Action, countsText, type Plan, type PlanOptions } from '../records/plan.ts'
 import {
   type Applied,
   type ApplyCommand,
@@ -16,6 +16,7 @@ import {
   refusedError,
   runApply,
 } from '../records/run-apply.ts'
+import { idPrinter } from '../records/write.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -169,8 +170,8 @@ const maxClosed = 5
  * Returns notes on suspended users and archived courses of the roster that stay so, because it says nothing of their
  * status: an earlier apply may have closed them when they were gone, or an admin for another reason.
  */
-function closedNotes({ actions, closed }: Plan): string[] {
-  const kept = [...closed, ...actions].filter(
+function closedNotes({ actions, kept: unchanged }: Plan): string[] {
+  const kept = [...unchanged, ...actions].filter(
     ({ dataset, entry, current }) =>
       entry !== null &&
       entry.record['status'] === undefined &&
@@ -269,6 +270,7 @@ function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, ski
 async function printReport(context: Context, report: RosterReport, isSilent: boolean): Promise<void> {
   const { output, settings } = context
   const { applied, after, summary, exit, skipped } = report
+  await idPrinter(context)?.(applied.ids)
   if (settings.output.value !== 'table') await output.document(reportDocument(report))
   else if (!isSilent && !settings.quiet.value) {
     await output.text(`${countLines(after).join('\n')}\n`)

@@ -51,7 +51,7 @@ export async function compareSides(before: Side, after: Side): Promise<Compariso
   }
   const plan = {
     actions: [...actions, ...deletes.toReversed().flat()],
-    ...{ unchanged, notes: [], closed: [], lessonPlaces: new Map(), undeclared: [] },
+    ...{ unchanged, notes: [], kept: [], lessonPlaces: new Map(), undeclared: [] },
     leftOut: new Set<Entry>(),
   }
   return { plan, notCompared }

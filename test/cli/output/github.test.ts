@@ -261,10 +261,10 @@ describe('course files', () => {
     expect(await step('courses diff -f course.yaml')).toMatchObject({
       code: 9,
       annotations: [
-        '::notice file=course.yaml,title=learnctl::Creates course Tides (GEO-1)',
-        '::notice file=course.yaml,title=learnctl::Creates lesson Moon (moon)',
+        '::notice file=course.yaml,title=learnctl::Creates course ext:GEO-1',
+        '::notice file=course.yaml,title=learnctl::Creates lesson ext:moon',
       ],
-      summary: expect.stringContaining('| courses | differ |'),
+      summary: expect.stringContaining('| 2 | 0 | 0 | 0 |'),
     })
   })
 })

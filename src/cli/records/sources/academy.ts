@@ -4,14 +4,18 @@ import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { systemCode } from '../../../config/errors.ts'
 import { suggestionText } from '../../../contract/validation-issues.ts'
+import type { Context } from '../../command/context.ts'
 import { columnsOf } from '../../dataset/column.ts'
 import { isAboutPeople } from '../../dataset/dataset.ts'
 import { withDays } from '../../dataset/days.ts'
 import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
+import { reportToWorkflow } from '../../output/github.ts'
 import { UsageError } from '../../terminal/errors.ts'
+import { pluralise } from '../../terminal/format-text.ts'
 import type { Io } from '../../terminal/io.ts'
 import { problemsOf, problemText, shownProblem } from '../check-rows.ts'
 import {
+  countText,
   createProblems,
   type Declared,
   distinct,
@@ -80,6 +84,24 @@ export async function loadAcademy(
   const merged = distinct(records, problems)
   problems.throwIfAny()
   return merged
+}
+
+/** Says that files are valid, and what they declare. */
+export async function printValid(
+  { io, output, settings }: Context,
+  files: readonly string[],
+  declared: Declared,
+): Promise<void> {
+  const counts = Object.fromEntries([...declared].map(([part, entries]) => [part, entries.length]))
+  const [first] = files
+  const subject = files.length === 1 ? `${first} is` : `${pluralise(files.length, 'file')} are`
+  if (['json', 'jsonl', 'yaml'].includes(settings.output.value))
+    await output.document({ valid: true, files: [...files], ...counts })
+  else {
+    const text = [...declared].map(([part, { length }]) => countText(part, length)).join(', ')
+    await output.done(`${subject} valid: ${text || 'nothing declared'}`)
+  }
+  await reportToWorkflow(io, { title: `${subject} valid`, counts, list: [], more: 0 })
 }
 
 async function readFile(reading: Reading, document: PlacedDocument): Promise<void> {

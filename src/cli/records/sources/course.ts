@@ -11,6 +11,8 @@ import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { withoutDefaults } from '../compare.ts'
+import { createProblems, type Declared, distinct, type Entry, type Place } from '../entries.ts'
+import { keyIn } from '../identity.ts'
 
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
 const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
@@ -152,6 +154,44 @@ export async function readCourseFile(io: Io, path: string): Promise<CourseRecord
   const parsed = CourseDocument.safeParse(withDays(CourseDocument, document.value), { reportInput: true })
   if (!parsed.success) throw refusedDocument(document, problemsOf(parsed.error))
   return recordsOf(parsed.data)
+}
+
+/**
+ * Returns the records of courses as entries, each course before its lessons. Unlike in academy files, a label that a file
+ * does not have is removed. A course without an external id is named by the step that creates it.
+ *
+ * @throws UsageError if a course or lesson is declared twice
+ */
+export function declaredCourses(
+  courses: readonly { readonly records: CourseRecords; readonly file: string }[],
+): Declared {
+  const problems = createProblems()
+  const entries = courses.map(({ records: { course, lessons }, file }) => {
+    const place = { file, line: 0 }
+    const entry = courseEntry('courses', course, place)
+    const inCourse = lessons.map((lesson) =>
+      courseEntry('lessons', { ...lesson, courseId: entry.key }, place),
+    )
+    return { entry, inCourse }
+  })
+  const declared = distinct(
+    new Map([
+      ['courses', entries.map(({ entry }) => entry)],
+      ['lessons', entries.flatMap(({ inCourse }) => inCourse)],
+    ]),
+    problems,
+  )
+  problems.throwIfAny()
+  return declared
+}
+
+function courseEntry(
+  dataset: 'courses' | 'lessons',
+  { externalId, ...others }: JsonObject,
+  place: Place,
+): Entry {
+  const record = typeof externalId === 'string' ? { externalId, ...others } : others
+  return { dataset, record, key: keyIn(dataset, record) ?? 'step:0', place }
 }
 
 /**

@@ -38,7 +38,7 @@ describe('a saved plan of a course', () => {
     const { stdout } = await local.run('courses get ext:sea --with-lessons -o json')
     expect(JSON.parse(stdout)).toMatchObject(changed)
     expect((await local.run('courses apply --plan plan.jsonl')).stderr).toBe(
-      'No changes to course Seas (sea)\n',
+      'note: The plan plan.jsonl has been applied already\nNo changes to course Seas (sea)\n',
     )
   })
 
@@ -63,7 +63,7 @@ describe('a saved plan of a course', () => {
     const ran = await local.run('courses apply --plan plan.jsonl')
     expect(ran).toMatchObject({ code: 6, stdout: '' })
     expect(ran.stderr).toContain(
-      'error: The platform has changed since the plan was made\n  Cannot change lesson flow (flow) as planned; nothing was changed\n',
+      'error: The academy has changed since the plan was made\n  Cannot update lesson ext:flow as planned; nothing was changed\n',
     )
     expect((await local.run('courses get ext:sea --columns title')).stdout).toBe('Sea\n')
   })
