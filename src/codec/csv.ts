@@ -40,9 +40,9 @@ function withDecimalComma(value: NonNullable<CsvValue>): string {
   return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
-/** True for a text that begins with a `'` of the guard: at the start of a cell, or within one after a separator. */
-export function beginsWithGuard(text: string, within: boolean): boolean {
-  return within ? `;${text}`.search(guards) === 1 : text.search(guards) === 0
+/** Counts the `'` of the guard in a cell, or in a part of one that does not begin it. */
+export function countGuards(text: string, beginsCell: boolean): number {
+  return (beginsCell ? text : ` ${text}`).match(guards)?.length ?? 0
 }
 
 export function isGuarded(text: string): boolean {

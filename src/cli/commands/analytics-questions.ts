@@ -9,6 +9,7 @@ import { call } from '../operation/operation-command.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
 import { pseudonymFlags, pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { withFlagNames } from './export.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.analytics
 
@@ -55,7 +56,7 @@ export const questionCommands: readonly Command[] = [
       'analytics activity --by month --start-date 2014-10-01 --end-date 2015-06-30 --course ext:AAA-2014J',
       'analytics activity --by day --start-date 2014-10-20 --end-date 2014-11-02 --timezone Europe/London -o csv',
     ],
-    run: runActivity,
+    run: withFlagNames(activityFlags, runActivity),
   },
   listByCourse({
     name: 'grades',
@@ -100,19 +101,16 @@ function listByCourse<const O extends Call>(spec: OperationSpec<O>): Command {
 
 function withPseudonyms<const O extends Call>(spec: OperationSpec<O>): Command {
   const list = listByCourse(spec)
+  const query = bindQueryFlags(spec.query)
   return {
     ...list,
     run: async (context, given) => {
       const how = await pseudonymisingOf(context, given)
       if (how === null) return list.run(context, given)
-      const { printPseudonymisedList } = await import('../export/pseudonymised-list.ts')
-      const query = bindQueryFlags(spec.query)
-      try {
-        await printPseudonymisedList(context, given, how, await spec.operation(), query)
-      } catch (error) {
-        const { withNearest } = await import('../operation/nearest-record.ts')
-        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
-      }
+      const { printPseudonymised } = await import('../export/list-export.ts')
+      const operation = await spec.operation()
+      const run = () => printPseudonymised(context, given, how, operation, query)
+      return withFlagNames(query, run)(context, given)
     },
   }
 }
@@ -130,11 +128,10 @@ const periodColumns = [
 async function runActivity(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   checkOwnChoices(session.target(), activityFlags, given.flags)
-  const [caller, { activity: operation }, { timeZoneName }, { withNearest }] = await Promise.all([
+  const [caller, { activity: operation }, { timeZoneName }] = await Promise.all([
     session.caller(),
     contract(),
     import('../command/resolve-times.ts'),
-    import('../operation/nearest-record.ts'),
   ])
   const query = { ...queryOf(activityFlags, given.flags), time_zone: timeZoneName(io, given.flags) }
   const shape = {
@@ -144,10 +141,6 @@ async function runActivity(context: Context, given: Given): Promise<void> {
   }
   output.check(shape)
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const { data } = await caller
-    .call(operation, { query, signal: io.signal })
-    .catch(async (error: unknown) => {
-      throw await withNearest(context, error, { fields: [], query: activityFlags, positions: [] }, given)
-    })
+  const { data } = await caller.call(operation, { query, signal: io.signal })
   await output.list([data.data], shape)
 }

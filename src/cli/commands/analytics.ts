@@ -6,7 +6,7 @@ import type { Table } from '../../tables/dictionary.ts'
 import { type Command, type Given, noTarget, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, lastFlag, withTimeZone } from '../command/flag.ts'
-import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
+import { exportOptionsOf, targetFlags } from '../export/export-options.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf, rowHandling } from '../operation/operation-flags.ts'
@@ -16,6 +16,7 @@ import { sheetFlag } from '../sheet/sheet-flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { datasetCommand } from './analytics-dataset.ts'
 import { questionCommands } from './analytics-questions.ts'
+import { exportFlags, withFlagNames } from './export.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
@@ -92,15 +93,7 @@ export const commands: readonly Command[] = [
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [
-      formatFlag,
-      ...timedFlags,
-      ...pseudonymFlags,
-      ignoreFiltersFlag,
-      ...targetFlags,
-      sheetFlag,
-      sinceLastFlag,
-    ],
+    flags: [...exportFlags(filterFlags, [...pseudonymFlags, ignoreFiltersFlag]), sinceLastFlag],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
@@ -110,7 +103,7 @@ export const commands: readonly Command[] = [
       'analytics export --last 30d --to-sheet 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms#Learners',
       'analytics export --course ext:AAA-2014J --pseudonymise --pseudonym-key study.key --coarsen-times week',
     ],
-    run: withFlagNames(runExport),
+    run: withFlagNames(filterFlags, runExport),
   },
   {
     name: 'summary',
@@ -125,7 +118,7 @@ export const commands: readonly Command[] = [
     },
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
-    run: withFlagNames(runSummary),
+    run: withFlagNames(filterFlags, runSummary),
   },
   ...questionCommands,
   datasetCommand,
@@ -155,10 +148,10 @@ export const commands: readonly Command[] = [
       'analytics statements --home-page https://academy.example.org --file statements.jsonl',
       'analytics statements --course ext:AAA-2014J --start-date 2014-10-01 -o json',
     ],
-    run: withFlagNames(async (context, given) => {
+    run: withFlagNames(statementFlags, async (context, given) => {
       const { exportStatements } = await import('../export/statement-export.ts')
       await exportStatements(context, given, statementFlags)
-    }, statementFlags),
+    }),
   },
   {
     name: 'pseudonym-key',
@@ -181,18 +174,6 @@ export const commands: readonly Command[] = [
     },
   },
 ]
-
-/** Error messages of the platform name the flags instead of parameters. */
-function withFlagNames(run: Command['run'], query = filterFlags): Command['run'] {
-  return async (context, given) => {
-    try {
-      await run(context, given)
-    } catch (error) {
-      const { withNearest } = await import('../operation/nearest-record.ts')
-      throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
-    }
-  }
-}
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context

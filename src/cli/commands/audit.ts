@@ -1,10 +1,9 @@
 import { type Command, noColumns, notAList } from '../command/command.ts'
-import { bindQueryFlags, withTimeZone } from '../command/flag.ts'
-import { formatFlag, targetFlags } from '../export/export-options.ts'
+import { bindQueryFlags } from '../command/flag.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
-import { sheetFlag } from '../sheet/sheet-flag.ts'
+import { exportFlags, withFlagNames } from './export.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
 
@@ -72,17 +71,12 @@ export const commands: readonly Command[] = [
     refusesFlags: {
       [pseudonymFlag.name]: 'Entries name people in free text; use: learnctl analytics export --pseudonymise',
     },
-    flags: [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...targetFlags, sheetFlag],
+    flags: exportFlags(query),
     examples: ['audit export --file audit.jsonl.gz', 'audit export --since 2026-01-01 --file audit.csv'],
-    run: async (context, given) => {
-      try {
-        const { exportAudit } = await import('../export/audit-export.ts')
-        await exportAudit(context, given, query)
-      } catch (error) {
-        const { withNearest } = await import('../operation/nearest-record.ts')
-        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
-      }
-    },
+    run: withFlagNames(query, async (context, given) => {
+      const { exportAudit } = await import('../export/audit-export.ts')
+      await exportAudit(context, given, query)
+    }),
   },
   {
     name: 'verify',

@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { bindQueryFlags, type FieldFlag, withTimeZone } from '../command/flag.ts'
+import { type BoundFlag, bindQueryFlags, type FieldFlag, type Flag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-options.ts'
 import { recordName } from '../help/printed.ts'
@@ -46,25 +46,33 @@ export function exportCommand(spec: ExportSpec): Command {
         : `Print ids with: learnctl ${dataset} list --all -q`,
       limit: 'An export contains all rows; use the filters to narrow it',
     },
-    flags: [
-      formatFlag,
-      ...withTimeZone(query.map(({ flag }) => flag)),
+    flags: exportFlags(query, [
       ...(spec.history ? [historyFlag] : []),
       allColumnsFlag,
       ...(spec.people ? pseudonymFlags : []),
       ignoreFiltersFlag,
-      ...targetFlags,
-      sheetFlag,
-    ],
+    ]),
     examples: spec.examples,
-    run: async (context, given) => {
-      try {
-        const { exportRecords } = await import('../export/export-records.ts')
-        await exportRecords(context, given, { dataset, order }, query)
-      } catch (error) {
-        const { withNearest } = await import('../operation/nearest-record.ts')
-        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
-      }
-    },
+    run: withFlagNames(query, async (context, given) => {
+      const { exportRecords } = await import('../export/export-records.ts')
+      await exportRecords(context, given, { dataset, order }, query)
+    }),
+  }
+}
+
+/** Returns the flags of an export: its form, its filters, its own, and its target. */
+export function exportFlags(query: readonly BoundFlag[], own: readonly Flag[] = []): readonly Flag[] {
+  return [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...own, ...targetFlags, sheetFlag]
+}
+
+/** Runs a command whose errors name its flags, not the parameters of the platform. */
+export function withFlagNames(query: readonly BoundFlag[], run: Command['run']): Command['run'] {
+  return async (context, given) => {
+    try {
+      await run(context, given)
+    } catch (error) {
+      const { withNearest } = await import('../operation/nearest-record.ts')
+      throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
+    }
   }
 }

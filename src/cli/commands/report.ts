@@ -2,11 +2,12 @@ import { calls } from '../../contract/calls.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, timeZoneFlag, withTimeZone } from '../command/flag.ts'
-import { targetFlags } from '../export/export-options.ts'
+import { fileTarget, targetFlags } from '../export/export-options.ts'
 import { reportFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { withFlagNames } from './export.ts'
 
 const filterFlags = bindQueryFlags(reportFilters)
 
@@ -48,21 +49,13 @@ export const command: Command = {
     'report --start-date 2014-10-01 --end-date 2014-12-31 --title "Autumn 2014" --file autumn.html',
     'report --course ext:AAA-2014J --last 1y --language de > bericht.html',
   ],
-  async run(context, given) {
-    try {
-      await run(context, given)
-    } catch (error) {
-      const { withNearest } = await import('../operation/nearest-record.ts')
-      throw await withNearest(context, error, { fields: [], query: filterFlags, positions: [] }, given)
-    }
-  },
+  run: withFlagNames(filterFlags, run),
 }
 
 async function run(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   const { flags } = given
-  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
-  if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
+  const { file, force } = fileTarget(given)
   requireHtml(file)
   const language = languageOf(String(flags[languageFlag.name] ?? 'en'))
   const title = titleOf(flags[titleFlag.name])
@@ -81,8 +74,7 @@ async function run(context: Context, given: Given): Promise<void> {
     import('../../report/format.ts'),
   ])
   // Opened first: a file that exists is reported before anything is read.
-  const target =
-    file === undefined ? null : await openTarget(io.cwd, file, { force: flags['force'] === true })
+  const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
   try {
     const { data } = await caller.call(operation, { query, signal: io.signal })
     const html = reportDocument(data, { title, language })

@@ -9,14 +9,13 @@ import { calls } from '../../contract/calls.ts'
 import type { LearnerChange, LearnerChangePage } from '../../contract/data-tables.ts'
 import type { Context } from '../command/context.ts'
 import { labelColumns } from '../output/columns.ts'
-import { endBytes, rowBytes } from '../output/formats/format.ts'
 import { typeColumns } from '../output/formats/tables.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import type { ExportTarget } from './export-options.ts'
 import { type LearnersQuery, learnerRows } from './learner-export.ts'
 import { listEncoder, type RowForm, resolveColumns, rowColumns } from './row-encoder.ts'
-import { type Source, writeExport } from './write-export.ts'
+import { encodedSource, writeExport } from './write-export.ts'
 
 /** Place up to which an export has the changes of a platform. */
 interface ExportState {
@@ -77,16 +76,6 @@ export async function exportChangedLearners(
     typed: () => typeColumns(columns, calls.analytics.learners.id),
   })
   let until = before?.until ?? (await changesAfter(context, caller, {}, undefined)).until
-  let rows = 0
-
-  async function* bytes() {
-    const batches = before ? changedRows() : allRows()
-    for await (const batch of batches) {
-      rows += batch.length
-      yield rowBytes(encoder, batch)
-    }
-    yield endBytes(encoder)
-  }
 
   async function* allRows() {
     const all = await learnerRows(caller, { operation: calls.analytics.learners, query }, context.io.signal)
@@ -116,18 +105,9 @@ export async function exportChangedLearners(
     }))
   }
 
-  const source: Source = {
-    bytes: bytes(),
-    rows: () => rows,
-    guarded: () => encoder.guarded?.() ?? 0,
-    notes: () => [],
-  }
   try {
-    await writeExport(
-      context,
-      wanted,
-      async () => source,
-      async () => null,
+    await writeExport(context, wanted, async () =>
+      encodedSource(before ? changedRows() : allRows(), () => encoder),
     )
   } catch (error) {
     throw error instanceof ApiError && error.code === 'changes_gone' ? gone(error, path) : error

@@ -1,5 +1,6 @@
 import type { EncodedColumn } from '../../tables/column.ts'
 import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
+import { keptColumnsOf } from '../pseudonyms/pseudonym-table.ts'
 import { columnsOf } from './dataset-files.ts'
 import { type DatasetFormat, type Manifest, writeText } from './dataset-folder.ts'
 import { bigQueryScript, duckdbScript, type LoadedTable, postgresScript } from './dataset-sql.ts'
@@ -22,7 +23,7 @@ const fieldTypes = {
 
 /** Writes the files that say what the files of a manifest are, and load them. Both follow from it alone. */
 export async function writeDescription(directory: string, manifest: Manifest): Promise<void> {
-  const shown = await tablesOf(manifest)
+  const shown = tablesOf(manifest)
   const tables = shown.map((table): LoadedTable => {
     const files = manifest.runs.flatMap(({ number, files }) =>
       files.filter((file) => file.table === table.name).map(({ path }) => ({ run: number, path })),
@@ -42,11 +43,9 @@ export async function writeDescription(directory: string, manifest: Manifest): P
 }
 
 /** Data sets with pseudonyms have fewer columns. */
-export async function tablesOf({
-  pseudonyms,
-}: Pick<Manifest, 'pseudonyms'>): Promise<readonly DatasetTable[]> {
+export function tablesOf({ pseudonyms }: Pick<Manifest, 'pseudonyms'>): readonly DatasetTable[] {
   if (!pseudonyms) return datasetTables
-  return (await import('./pseudonymised-dataset.ts')).pseudonymisedTables(pseudonyms)
+  return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, pseudonyms.times) }))
 }
 
 /** Returns the descriptor of the files (Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard). */

@@ -12,7 +12,7 @@ import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { tablesOf, writeDescription } from './dataset-description.ts'
-import { type ChangedRow, openRun, type RunWriter } from './dataset-files.ts'
+import { type ChangedRow, openRun } from './dataset-files.ts'
 import {
   type DatasetFormat,
   folderBusy,
@@ -26,6 +26,7 @@ import {
   requireFiles,
   writeManifest,
 } from './dataset-folder.ts'
+import type { Batches } from './write-export.ts'
 
 interface DatasetOptions {
   readonly name: string
@@ -82,8 +83,10 @@ async function writeLocked(
 ): Promise<DatasetResult> {
   const found = readManifest(directory, name)
   const before = isFull ? null : found
-  const hidden = pseudonymising && (await import('./pseudonymised-dataset.ts'))
-  const pseudonyms = pseudonymising && hidden ? hidden.manifestEntryOf(pseudonymising) : null
+  const pseudonyms = pseudonymising && {
+    key: pseudonymising.pseudonyms.keyDigest(),
+    times: pseudonymising.times,
+  }
   if (before) requireFiles(directory, before, name)
   requireSame(before, { name, format, platform, pseudonyms })
   makeFolders(directory, tableNames)
@@ -94,18 +97,30 @@ async function writeLocked(
     before ?? newManifest({ platform, format: format ?? found?.format ?? 'parquet', pseudonyms }, found)
   const number = nextRun(start, name)
   const { lastChange } = start
-  const plain = await openRun(directory, {
+  const writer = await openRun(directory, {
     run: number,
     format: start.format,
     lastChange,
     isFull: before === null,
-    tables: await tablesOf({ pseudonyms }),
+    tables: tablesOf({ pseudonyms }),
   })
-  const pseudonymised = pseudonymising && hidden ? hidden.pseudonymisedWriter(plain, pseudonymising) : null
-  const writer = pseudonymised ?? plain
+  const privacy = pseudonymising && (await import('./privacy-step.ts')).datasetPrivacy(pseudonymising)
   try {
     const line = await createProgressLine(context.io, 'rows', null)
-    const until = await readRows(context, caller, before, writer, line.update).finally(line.stop)
+    let until = start.until
+    const read = readRows(context, caller, before, (place) => {
+      until = place
+    })
+    try {
+      // Not validated: the operations are this API's.
+      for await (const rows of (privacy?.rows(read) ?? read) as Batches<ChangedRow>) {
+        context.io.signal.throwIfAborted()
+        await writer.add(rows)
+        await line.update(writer.rows())
+      }
+    } finally {
+      line.stop()
+    }
     const files = await writer.finish()
     const counts = Object.fromEntries(files.map(({ table, rows }) => [table, rows]))
     const run = { number, at: new Date(context.io.now()).toISOString(), files }
@@ -116,7 +131,7 @@ async function writeLocked(
     await writeManifest(directory, manifest)
     await writeDescription(directory, manifest)
     removeOtherRuns(directory, manifest, tableNames)
-    const notes = pseudonymised?.notes() ?? []
+    const notes = privacy?.notes() ?? []
     return { manifest, rows: counts, isFull: before === null, notes }
   } catch (error) {
     await writer.discard()
@@ -159,35 +174,32 @@ function requireSame(
   }
 }
 
-/** Writes all rows, or those that have changed since the last run; returns the place up to which they are complete. */
-async function readRows(
+/**
+ * Yields all rows, or those that have changed since the last run.
+ *
+ * @param complete gets the place in the changes of the platform up to which the rows are complete, after the last one
+ */
+async function* readRows(
   { io: { signal } }: Context,
   caller: Caller,
   before: Manifest | null,
-  writer: RunWriter,
-  update: (rows: number) => Promise<void>,
-): Promise<string> {
+  complete: (until: string) => void,
+): AsyncGenerator<readonly unknown[]> {
   const { changes, rows } = calls.analytics
-  const add = async (data: readonly unknown[]) => {
-    signal.throwIfAborted()
-    // Not validated: the operation is this API's.
-    await writer.add(data as readonly ChangedRow[])
-    await update(writer.rows())
-  }
   let until = before?.until
   if (until === undefined) {
     until = (await caller.call(changes, { query: {}, signal })).data.until
     for (const table of tableNames) {
-      for await (const { data } of caller.pages(rows as Operation, { query: { table }, signal }))
-        await add(data)
+      const pages = caller.pages(rows as Operation, { query: { table }, signal })
+      for await (const { data } of pages) yield data
     }
   }
   // Also after a full run: rows that changed while it read others would refer to rows that are not there.
   for (;;) {
     const page: DataChangePage = (await caller.call(changes, { query: { after: until }, signal })).data
-    await add(page.data)
+    yield page.data
     until = page.until
-    if (page.nextCursor === null) return until
+    if (page.nextCursor === null) return complete(until)
   }
 }
 

@@ -60,22 +60,30 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file', destructive: true },
 ] as const satisfies readonly Flag[]
 
+/** Returns the place that the flags name; undefined for standard output. Throws a UsageError for `--force` without a file. */
+export function fileTarget({ flags }: Given): Omit<ExportTarget, 'format' | 'sheet'> {
+  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const force = flags['force'] === true
+  if (force && file === undefined) throw new UsageError('--force requires --file <path>')
+  return { file, force, gzip: file !== undefined && /\.gz$/i.test(file) }
+}
+
 /** Throws a UsageError on contradictions. */
 export function exportOptionsOf(
   settings: Settings,
-  { flags }: Given,
+  given: Given,
   defaultTab = 'learnctl',
 ): ExportTarget & RowForm {
+  const { flags } = given
   checkChoices([formatFlag], flags)
   if (flags[sheetFlag.name] !== undefined) return sheetOptions(settings, flags, defaultTab)
-  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const { file, force } = fileTarget(given)
   const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
   const form = exportForm(settings, formatName, file)
   const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
   if (csvOnly && form.format !== 'csv') {
     throw new UsageError(`--${csvOnly} is only supported for CSV, not for ${form.format}`)
   }
-  if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
   return {
     ...form,
     columns: chosenColumns(settings),
@@ -83,7 +91,7 @@ export function exportOptionsOf(
     bom: flags['bom'] === true,
     delimiter: delimiterOf(flags, form.format),
     file,
-    force: flags['force'] === true,
+    force,
   }
 }
 

@@ -1,33 +1,28 @@
-import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, ProtocolError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
-import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
+import type { BoundFlag } from '../command/flag.ts'
 import { cellOf } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { createNames, type Names } from '../dataset/names.ts'
-import { recordPages } from '../dataset/shown-records.ts'
-import { showRequest } from '../operation/dry-run.ts'
-import { expectedRows } from '../operation/expected-rows.ts'
-import { queryOf, rowHandling } from '../operation/operation-flags.ts'
+import { shownRecords } from '../dataset/shown-records.ts'
+import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
-import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import { describedColumns } from '../output/formats/tables.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
-import { listEncoder, type RowForm } from './row-encoder.ts'
-import { type Source, writeExport } from './write-export.ts'
+import { exportList, pseudonymisedSource } from './list-export.ts'
+import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
+import { type Batches, encodedSource, type Source } from './write-export.ts'
 
 /** Page size for lessons and courses, which may be large. */
 const largeRecordLimit = 20
@@ -41,94 +36,35 @@ const largeRecordLimit = 20
 export async function exportRecords(
   context: Context,
   given: Given,
-  { dataset: name, order: usualOrder }: { readonly dataset: DatasetName; readonly order: string | null },
+  { dataset: name, order }: { readonly dataset: DatasetName; readonly order: string | null },
   filters: readonly BoundFlag[],
 ): Promise<void> {
-  const { io, session, settings } = context
-  const asked = exportOptionsOf(settings, given, name)
-  const caller = await session.caller()
+  const target = exportOptionsOf(context.settings, given, name)
   const dataset = await loadDataset(name)
   const { history, all, list: usual } = dataset.operations
-  const shown: Call = (given.flags[historyFlag.name] === true ? history : all) ?? usual
-  const list: Operation = shown
-  checkOwnChoices(session.target(), filters, given.flags)
-  const flagOf = (parameter: string) =>
-    `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
-  const query = queryOf(filters, given.flags)
-  const foreign = Object.keys(query).find(
-    (name) => shown === history && !Object.hasOwn(list.filters ?? {}, name),
-  )
-  if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
-  const pseudonymising = await pseudonymisingOf(context, given)
+  const list: Call = (given.flags[historyFlag.name] === true ? history : all) ?? usual
+  if (list === history) assertHistoryFilters(list, filters, given)
+  const privacy = await pseudonymisingOf(context, given)
   const hasAllColumns = given.flags[allColumnsFlag.name] === true
-  if (pseudonymising && hasAllColumns)
+  if (privacy && hasAllColumns)
     throw new UsageError('--all-columns and --pseudonymise cannot be used together')
-  const columns = recordColumns(dataset, shown, pseudonymising ? null : asked.columns, hasAllColumns)
-  const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maxPageSize
-  const input: AnyInput = {
-    query: { ...query, limit },
-    signal: io.signal,
-  }
-  if (settings.dryRun.value) return showRequest(context, caller.request(list, withOrder(input, usualOrder)))
-
-  const read = { ...input, ...(await rowHandling(context.output, given.flags)) }
-  await writeExport(
-    context,
-    asked,
-    async () => {
-      const pages = orderedPages(caller, list, read, usualOrder)
-      if (pseudonymising) {
-        const rows = { operation: list.id, rows: recordsIn(pages) }
-        const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
-        return pseudonymisedSource(context, pseudonymising, asked, rows)
-      }
-      const wanted = { ...asked, dataset, list: shown, columns }
-      return new RecordSource(context, caller, pages, wanted, await encoderOf(context, wanted))
+  const columns = recordColumns(dataset, list, privacy ? null : target.columns, hasAllColumns)
+  await exportList(context, given, {
+    ...{ operation: list, filters, target, order },
+    ...(['courses', 'lessons'].includes(name) && { pageSize: largeRecordLimit }),
+    encode: async (rows, caller) => {
+      if (privacy) return pseudonymisedSource(context, privacy, target, list.id, rows)
+      return recordSource(context, caller, rows, { ...target, dataset, list, columns })
     },
-    () => expectedRows(context, caller, list, query),
-  )
+  })
 }
 
-async function* recordsIn(
-  pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
-): AsyncGenerator<readonly unknown[]> {
-  for await (const { data } of pages) yield data
-}
-
-/** Sets the order of a list unless the input has one; null keeps the list's own. */
-export function withOrder(input: AnyInput, order: string | null): AnyInput {
-  return order === null ? input : { ...input, query: { sort: order, ...input.query } }
-}
-
-/**
- * Yields all pages of a list in a stable order. If another platform refuses that order, which the user did
- * not choose, uses its default order.
- *
- * @param order default order; null if the list has only one
- */
-async function* orderedPages(
-  caller: Caller,
-  list: Operation,
-  input: AnyInput,
-  order: string | null,
-): AsyncGenerator<Page<Operation>> {
-  const unasked = order !== null && input.query?.['sort'] === undefined
-  let begun = false
-  try {
-    for await (const page of caller.pages(list, withOrder(input, order))) {
-      begun = true
-      yield page
-    }
-  } catch (error) {
-    const isRefusal =
-      error instanceof ApiError ? !error.coded && [400, 422].includes(error.status) : isUnsorted(error)
-    if (!isRefusal || !unasked || begun) throw error
-    yield* caller.pages(list, input)
-  }
-}
-
-function isUnsorted(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === 'not_sorted'
+/** Throws a UsageError for a filter that a history does not have. */
+function assertHistoryFilters(list: Operation, filters: readonly BoundFlag[], { flags }: Given): void {
+  const other = Object.keys(queryOf(filters, flags)).find((name) => !Object.hasOwn(list.filters ?? {}, name))
+  if (other === undefined) return
+  const flag = filters.find(({ place }) => place === other)?.flag.name ?? other
+  throw new UsageError(`--history and --${flag} cannot be used together`)
 }
 
 interface WantedRecords extends Omit<RowForm, 'columns'> {
@@ -137,52 +73,54 @@ interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly columns: RecordColumns
 }
 
+async function recordSource(
+  context: Context,
+  caller: Caller,
+  rows: Batches,
+  wanted: WantedRecords,
+): Promise<Source> {
+  const { shown, chosen } = wanted.columns
+  const labelled = shown.map(({ name, path }) => ({ label: name, path }))
+  const typed = () => typeRecordColumns(shown, wanted.list)
+  const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null, typed }
+  const encoder = await listEncoder(context, wanted, columns)
+  const records = new FileRecords(context, caller, wanted)
+  return encodedSource(
+    records.read(rows),
+    () => encoder,
+    () => records.notes(),
+  )
+}
+
 /** The records of a list in the form that files have. */
-class RecordSource implements Source {
-  readonly bytes: AsyncIterable<Uint8Array>
+class FileRecords {
   readonly #wanted: WantedRecords
-  readonly #encoder: AnyEncoder
+  readonly #caller: Caller
   readonly #names: Names
   readonly #host: string
   readonly #mayDiffer: boolean
   /** Columns that no record has had yet. */
   readonly #absent: Set<Column>
-  #rows = 0
+  #isEmpty = true
   /** Rows without a required value. */
   #lacking = 0
   /** Lessons whose answers are hidden. */
   #unanswered = 0
 
-  constructor(
-    { io, session }: Context,
-    caller: Caller,
-    pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
-    wanted: WantedRecords,
-    encoder: AnyEncoder,
-  ) {
+  constructor({ io, session }: Context, caller: Caller, wanted: WantedRecords) {
     const { columns, dataset } = wanted
     const target = session.target()
     this.#wanted = wanted
-    this.#encoder = encoder
+    this.#caller = caller
     this.#names = createNames(caller, io.signal)
     this.#host = platformName(target)
     this.#mayDiffer = mayDiffer(target)
     // Platforms never return fields that only an import sends.
     this.#absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
-    this.bytes = this.#encode(recordPages(caller, wanted.list, pages))
-  }
-
-  rows(): number {
-    return this.#rows
-  }
-
-  guarded(): number {
-    return this.#encoder.guarded?.() ?? 0
   }
 
   notes(): readonly string[] {
-    const unsent = this.#rows === 0 ? [] : [...this.#absent].map(({ name }) => name)
-    const hidden = hiddenNote(this.#encoder)
+    const unsent = this.#isEmpty ? [] : [...this.#absent].map(({ name }) => name)
     return [
       ...(unsent.length > 0 ? [`${this.#host} does not send ${unsent.join(', ')}`] : []),
       ...(this.#lacking > 0 && unsent.length === 0
@@ -193,22 +131,18 @@ class RecordSource implements Source {
             `The answers of questions in ${pluralise(this.#unanswered, 'lesson')} are not included: this credential cannot see them`,
           ]
         : []),
-      ...(hidden === null ? [] : [hidden]),
     ]
   }
 
-  async *#encode(pages: AsyncIterable<{ readonly data: readonly unknown[] }>): AsyncGenerator<Uint8Array> {
-    for await (const { data } of pages) {
+  async *read(rows: Batches): AsyncGenerator<readonly unknown[]> {
+    for await (const data of rows) {
       const records: JsonObject[] = []
-      for (const item of data) records.push(await this.#recordOf(item))
+      for (const item of shownRecords(this.#caller, this.#wanted.list, { data }))
+        records.push(await this.#recordOf(item))
       this.#noteAbsentColumns(records)
-      this.#rows += records.length
-      yield rowBytes(
-        this.#encoder,
-        records.map((record) => rowOfRecord(record, this.#wanted)),
-      )
+      this.#isEmpty &&= records.length === 0
+      yield records.map((record) => rowOfRecord(record, this.#wanted))
     }
-    yield endBytes(this.#encoder)
   }
 
   /** Returns the record in the form that files have. Throws a CommandError if it is not an object. */
@@ -240,7 +174,7 @@ class RecordSource implements Source {
       if (records.some((record) => valueAt(record, column.path) !== undefined)) this.#absent.delete(column)
     }
     const needed = columns.shown.filter(({ required }) => required)
-    const isFirst = this.#rows === 0 && records.length > 0
+    const isFirst = this.#isEmpty && records.length > 0
     const missing = isFirst ? needed.filter((column) => this.#absent.has(column)) : []
     if (missing.length > 0 && !columns.chosen) {
       const names = missing.map(({ name }) => name).join(', ')
@@ -271,19 +205,12 @@ function hidesAnswers({ assessments }: JsonObject): boolean {
 }
 
 /** Returns a record in the shape of its format: texts in cells, or nested objects. */
-function rowOfRecord(record: JsonObject, { format, columns: { shown } }: WantedRecords): unknown {
-  if (format !== 'csv' && format !== 'table' && format !== 'sheet') return record
+function rowOfRecord(record: JsonObject, wanted: WantedRecords): unknown {
+  if (!isCells(wanted)) return record
+  const { shown } = wanted.columns
   return Object.fromEntries(
     shown.map((column) => [column.path, cellOf(column, valueAt(record, column.path))]),
   )
-}
-
-async function encoderOf(context: Context, wanted: WantedRecords): Promise<AnyEncoder> {
-  const { shown, chosen } = wanted.columns
-  const labelled = shown.map(({ name, path }: Column) => ({ label: name, path }))
-  const typed = () => typeRecordColumns(shown, wanted.list)
-  const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null, typed }
-  return listEncoder(context, wanted, columns)
 }
 
 const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {

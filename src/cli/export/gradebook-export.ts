@@ -10,16 +10,15 @@ import type { BoundFlag } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { type Column, resolvePath } from '../output/columns.ts'
-import { type AnyEncoder, endBytes, rowBytes } from '../output/formats/format.ts'
 import { typeColumns } from '../output/formats/tables.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { type GradebookLayout, type GradebookSystem, layoutFor, ownLayout } from './gradebook-layouts.ts'
-import type { PseudonymisedGradebook } from './pseudonymised-gradebook.ts'
+import type { PrivacyStep } from './privacy-step.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
-import { type Source, writeExport } from './write-export.ts'
+import { type Batches, encodedSource, type Source, writeExport } from './write-export.ts'
 
 /**
  * Exports the grades of a course, one row per learner, to the target of the flags.
@@ -34,8 +33,8 @@ export async function exportGradebook(
 ): Promise<void> {
   const { io, session, settings } = context
   const asked = optionsOf(context, given, system)
-  const pseudonymised = await pseudonymisedOf(context, given, system)
-  pseudonymised?.assertKept(asked.columns)
+  const privacy = await privacyOf(context, given, system)
+  privacy?.assertKept(asked.columns)
   const caller = await session.caller()
   const operation = calls.grades.report
   const params = { courseId: given.arguments['course'] ?? '' }
@@ -50,7 +49,7 @@ export async function exportGradebook(
   const items = first.items ?? []
   const layout = system
     ? layoutFor(system, items, await titleOf(caller, params, io.signal))
-    : ownLayout(items, pseudonymised !== null)
+    : ownLayout(items, privacy !== null)
   async function* pages() {
     let page = first
     yield page.data
@@ -63,25 +62,25 @@ export async function exportGradebook(
     context,
     asked,
     async () => {
-      const rows = pseudonymised?.pages(pages()) ?? pages()
+      const rows = (privacy?.rows(pages()) ?? pages()) as Batches<GradebookRow>
       const source = await sourceOf(context, rows, items, layout, asked)
       const cut = first.hasMoreItems
         ? [
             `The course has more than ${formatCount(maxGradebookItems)} items: those with the first ids are included`,
           ]
         : []
-      return { ...source, notes: () => [...cut, ...(pseudonymised?.notes() ?? []), ...source.notes()] }
+      return { ...source, notes: () => [...cut, ...(privacy?.notes() ?? []), ...source.notes()] }
     },
     async () => (first.totalIsExact === false ? null : (first.total ?? null)),
   )
 }
 
-/** Returns the form of rows without names; null unless asked for. Throws a UsageError for the layout of a system. */
-async function pseudonymisedOf(
+/** Null unless asked for. Throws a UsageError for the layout of a system. */
+async function privacyOf(
   context: Context,
   given: Given,
   system: GradebookSystem | undefined,
-): Promise<PseudonymisedGradebook | null> {
+): Promise<PrivacyStep | null> {
   const how = await pseudonymisingOf(context, given)
   if (how === null) return null
   if (system !== undefined) {
@@ -89,8 +88,8 @@ async function pseudonymisedOf(
       why: [`The layout of ${system} has names and addresses, by which it finds learners`],
     })
   }
-  const { PseudonymisedGradebook } = await import('./pseudonymised-gradebook.ts')
-  return new PseudonymisedGradebook(how)
+  const { listPrivacy } = await import('./privacy-step.ts')
+  return listPrivacy(how, calls.grades.report.id, null, 'grades')
 }
 
 async function titleOf(
@@ -140,34 +139,25 @@ async function sourceOf(
   const shapeOf = (row: Readonly<Record<string, unknown>>) =>
     isCells ? row : namedCells(row, chosen ?? layout.columns)
   const known = new Set(items.map(({ itemId }) => itemId))
-  let rows = 0
   let drafts = 0
   let late = 0
 
-  async function* bytes() {
-    if (layout.head.length > 0) yield rowBytes(encoder, layout.head.map(shapeOf))
+  async function* cells() {
     for await (const page of pages) {
-      rows += page.length
       const grades = page.flatMap((row) => row.grades)
       drafts += grades.filter(({ published }) => !published).length
       late += grades.filter(({ itemId }) => !known.has(itemId)).length
-      const cells = page.map((row) => shapeOf(layout.rowOf(row)))
-      yield rowBytes(encoder, cells)
+      yield page.map((row) => shapeOf(layout.rowOf(row)))
     }
-    yield endBytes(encoder)
   }
 
-  return {
-    bytes: bytes(),
-    rows: () => rows,
-    guarded: () => encoder.guarded?.() ?? 0,
-    notes: () => [
-      ...(items.length === 0 ? ['The course has no grades yet'] : []),
-      ...(drafts > 0 ? [`${pluralise(drafts, 'grade')} included that learners do not see yet`] : []),
-      ...(late > 0 ? [`${pluralise(late, 'grade')} left out: their items are not in the report`] : []),
-      ...hiddenNotes(encoder),
-    ],
-  }
+  const head = layout.head.map(shapeOf)
+  const notes = () => [
+    ...(items.length === 0 ? ['The course has no grades yet'] : []),
+    ...(drafts > 0 ? [`${pluralise(drafts, 'grade')} included that learners do not see yet`] : []),
+    ...(late > 0 ? [`${pluralise(late, 'grade')} left out: their items are not in the report`] : []),
+  ]
+  return encodedSource(cells(), () => encoder, notes, head)
 }
 
 /** Returns the columns with their types: those of learners in the data dictionary, and percentages for items. */
@@ -193,10 +183,4 @@ function chosenColumns(names: readonly string[], { columns }: GradebookLayout): 
     const exact = labels.includes(name) ? name : resolvePath(name, labels)
     return { label: name, path: columns.find(({ label }) => label === exact)?.path ?? '' }
   })
-}
-
-function hiddenNotes({ hidden }: AnyEncoder): string[] {
-  const count = hidden?.().length ?? 0
-  if (count === 0) return []
-  return [`${pluralise(count, 'column')} hidden; use --columns, -o csv or a wider terminal`]
 }

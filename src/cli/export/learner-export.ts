@@ -2,18 +2,17 @@ import type { OutgoingRequest } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { formatCount } from '../../codec/display-text.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
-import { mayDiffer } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
-import { type AnyEncoder, endBytes, hiddenNote, rowBytes } from '../output/formats/format.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { createCsvCounter, guardCsv } from './csv-bytes.ts'
+import { CsvCounter } from './csv-counter.ts'
 import type { ExportTarget } from './export-options.ts'
+import { pseudonymisedSource } from './list-export.ts'
 import type { RowForm } from './row-encoder.ts'
-import { type Source, writeExport } from './write-export.ts'
+import { type Batches, encodedSource, type Source, writeExport } from './write-export.ts'
 
 export type Learners = typeof analytics.learners
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
@@ -55,7 +54,6 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
 }
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymising, handling }: Wanted) {
   const how = handling && { handling }
@@ -68,35 +66,26 @@ function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymis
 }
 
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { format, columns, delimiter } = wanted
-  const { signal } = context.io
-  if (wanted.pseudonymising) {
-    const { pseudonymisedSource } = await import('./pseudonymised-export.ts')
-    const rows = recordsOf(await learnerRows(caller, wanted, signal))
-    return pseudonymisedSource(context, wanted.pseudonymising, wanted, {
-      operation: wanted.operation.id,
-      rows,
-    })
-  }
-  if (format === 'csv' && columns === null && delimiter === ',') return csvSource(context, caller, wanted)
-  const rows = await learnerRows(caller, wanted, signal)
+  const { operation, format, columns, delimiter, pseudonymising } = wanted
+  if (format === 'csv' && columns === null && delimiter === ',' && !pseudonymising)
+    return csvSource(context, caller, wanted)
+  const rows = await learnerRows(caller, wanted, context.io.signal)
+  if (pseudonymising)
+    return pseudonymisedSource(context, pseudonymising, wanted, operation.id, recordsOf(rows))
   // Rows that are exported unchanged need no parsing.
   if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(rows, format)
-  return rowSource(context, rows, wanted)
+  const { rowEncoder } = await import('./row-encoder.ts')
+  return encodedSource(recordsOf(rows), (sample) => rowEncoder(context, wanted, sample))
 }
 
-/** Passes the platform's CSV through: counts its rows, and guards it against formulas unless its server does. */
+/** Passes CSV through, which an academy guards against formulas, as the client does for other platforms. */
 async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { operation, raw, bom } = wanted
   const { input, accept } = firstRequest(wanted)
-  const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
-  const counter = createCsvCounter(',')
+  const { body } = await caller.open(wanted.operation, { ...input, signal: context.io.signal }, { accept })
+  const counter = new CsvCounter()
 
   async function* bytes() {
-    let source: AsyncIterable<Uint8Array> = reply.body ?? nothing()
-    if (mayDiffer(context.session.target()) && !raw) source = guardCsv(source, ',')
-    if (bom && !caller.isOurs()) source = withByteOrderMark(source)
-    for await (const piece of source) {
+    for await (const piece of body ?? []) {
       counter.count(piece)
       yield piece
     }
@@ -105,34 +94,10 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
   return {
     bytes: bytes(),
-    rows: () => Math.max(0, counter.records() - 1),
-    guarded: raw ? () => 0 : counter.guarded,
+    rows: () => Math.max(0, counter.records - 1),
+    guarded: () => (wanted.raw ? 0 : counter.guarded),
     notes: () => [],
   }
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
-/** Adds the mark unless there is one. */
-async function* withByteOrderMark(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let head: Buffer | null = Buffer.alloc(0)
-  for await (const piece of bytes) {
-    if (head === null) {
-      yield piece
-      continue
-    }
-    head = Buffer.concat([head, piece])
-    if (head.length < byteOrderMark.length) continue
-    yield withMark(head)
-    head = null
-  }
-  if (head !== null) yield withMark(head)
-}
-
-function withMark(head: Buffer): Buffer {
-  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-    ? head
-    : Buffer.concat([byteOrderMark, head])
 }
 
 /** Passes JSON rows through, one per line or as an array. */
@@ -152,33 +117,13 @@ function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 
   return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
 }
 
-async function rowSource(context: Context, learners: LearnerRows, wanted: Wanted): Promise<Source> {
-  const { rowEncoder } = await import('./row-encoder.ts')
-  let rows = 0
-  let encoder: AnyEncoder | null = null
-  async function* bytes() {
-    for await (const values of recordsOf(learners)) {
-      encoder ??= await rowEncoder(context, wanted, values)
-      rows += values.length
-      yield rowBytes(encoder, values)
-    }
-    encoder ??= await rowEncoder(context, wanted, [])
-    yield endBytes(encoder)
-  }
-  const notes = () => {
-    const hidden = encoder && hiddenNote(encoder)
-    return hidden === null ? [] : [hidden]
-  }
-  return { bytes: bytes(), rows: () => rows, guarded: () => encoder?.guarded?.() ?? 0, notes }
-}
-
 async function* recordsOf(texts: LearnerRows): AsyncGenerator<readonly unknown[]> {
   for await (const batch of texts) if (batch.length > 0) yield batch.map(parsedRow)
 }
 
 type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
 
-type LearnerRows = AsyncIterable<readonly string[]>
+type LearnerRows = Batches<string>
 
 /** Requests all rows: from a stream if the platform offers one, else page by page. */
 export async function learnerRows(

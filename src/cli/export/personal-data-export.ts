@@ -7,6 +7,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { fileTarget } from './export-options.ts'
 import { type Source, writeExport } from './write-export.ts'
 
 const operation: Operation = calls.users.data
@@ -14,21 +15,14 @@ const operation: Operation = calls.users.data
 /** As one JSON document, a page at a time. */
 export async function exportPersonalData(context: Context, given: Given): Promise<void> {
   const { io, session, settings } = context
-  const { flags } = given
-  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
-  const force = flags['force'] === true
-  if (force && file === undefined) throw new UsageError('--force requires --file <path>')
-  requireJson(context, file)
+  const place = fileTarget(given)
+  requireJson(context, place.file)
   const caller = await session.caller()
   const params = { userId: given.arguments['user'] ?? '' }
   const input = { params, query: { limit: maxPageSize }, signal: io.signal }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
-  const gzip = file?.toLowerCase().endsWith('.gz') === true
-  await writeExport(
-    context,
-    { format: 'json', gzip, file, force },
-    async () => sourceOf(caller.pages(operation, input), io.now()),
-    async () => null,
+  await writeExport(context, { ...place, format: 'json' }, async () =>
+    sourceOf(caller.pages(operation, input), io.now()),
   )
 }
 

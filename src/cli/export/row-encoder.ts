@@ -34,6 +34,11 @@ export interface RowForm {
   readonly delimiter: string
 }
 
+/** True for a form that has texts in cells, not nested objects. */
+export function isCells({ format }: Pick<RowForm, 'format'>): boolean {
+  return format === 'csv' || format === 'table' || format === 'sheet'
+}
+
 /** Throws a UsageError on a name that is neither known nor in the sample. */
 export function resolveColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
   const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
@@ -110,8 +115,13 @@ export async function listEncoder(
     case 'yaml':
       return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:
-      return reduceColumns(format === 'json' ? jsonRows() : jsonLines.list(), chosen)
+      return reduceColumns(jsonEncoder(format), chosen)
   }
+}
+
+/** Encodes one array, or a value per line. */
+export function jsonEncoder(format: 'json' | 'jsonl'): ListEncoder {
+  return format === 'json' ? jsonRows() : jsonLines.list()
 }
 
 /** Encodes one array, a row per line. */

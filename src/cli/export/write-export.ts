@@ -1,4 +1,5 @@
 import type { Context } from '../command/context.ts'
+import { type AnyEncoder, endBytes, hiddenNotes, rowBytes } from '../output/formats/format.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createExactWriter, write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
@@ -14,19 +15,57 @@ export interface Source {
   notes(): readonly string[]
 }
 
+/** Batches of rows, which may be empty. */
+export type Batches<Row = unknown> = AsyncIterable<readonly Row[]>
+
+/**
+ * Encodes rows.
+ *
+ * @param load returns the encoder when the first rows are there, of which it gets a sample
+ * @param notes returns what is said after the last row
+ * @param head rows before the first, which do not count
+ */
+export function encodedSource(
+  batches: Batches,
+  load: (sample: readonly unknown[]) => AnyEncoder | Promise<AnyEncoder>,
+  notes: () => readonly string[] = () => [],
+  head: readonly unknown[] = [],
+): Source {
+  let rows = 0
+  let encoder: AnyEncoder | null = null
+  async function* bytes() {
+    if (head.length > 0) {
+      encoder = await load(head)
+      yield rowBytes(encoder, head)
+    }
+    for await (const batch of batches) {
+      if (batch.length === 0) continue
+      encoder ??= await load(batch)
+      rows += batch.length
+      yield rowBytes(encoder, batch)
+    }
+    encoder ??= await load([])
+    yield endBytes(encoder)
+  }
+  return {
+    bytes: bytes(),
+    rows: () => rows,
+    guarded: () => encoder?.guarded?.() ?? 0,
+    notes: () => [...notes(), ...(encoder ? hiddenNotes(encoder) : [])],
+  }
+}
+
 /**
  * Writes a source in constant memory; prints and returns the number of rows. A file is created completely or not at
  * all; an incomplete transfer throws.
  *
  * @param expected returns the number of rows, null if unknown; called only to show progress
- * @param verify throws if rows are missing, before the file is created
  */
 export async function writeExport(
   context: Context,
   { format, gzip, file, force, sheet }: ExportTarget,
   open: () => Promise<Source>,
-  expected: () => Promise<number | null>,
-  verify: () => void = () => {},
+  expected: () => Promise<number | null> = async () => null,
 ): Promise<number> {
   const { io, output } = context
   const tab = sheet ? await (await import('../sheet/sheet-target.ts')).openSheet(context, sheet) : null
@@ -47,7 +86,6 @@ export async function writeExport(
     }
     await shown.end()
     io.signal.throwIfAborted()
-    verify()
     await target?.finish()
     line?.stop()
     const place = tab ? ` to ${tab.name}` : file === undefined ? '' : ` to ${file}`

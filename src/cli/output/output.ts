@@ -20,7 +20,7 @@ import {
 import {
   type BinaryEncoder,
   type Format,
-  hiddenNote,
+  hiddenNotes,
   type ListEncoder,
   reduceColumns,
 } from './formats/format.ts'
@@ -100,8 +100,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     encoder ??= format.list()
     await print(format, encoder.end())
     if (empty && io.stderr.isTTY && !quiet) await note(io, 'No results')
-    const hidden = hiddenNote(encoder)
-    if (hidden !== null) await note(io, hidden)
+    for (const text of hiddenNotes(encoder)) await note(io, text)
   }
 
   /** Prints rows as a file of tables: with the chosen columns, else with those of CSV. */

@@ -1,4 +1,4 @@
-import { csvRecord, separatorOf } from '../../codec/csv.ts'
+import { addGuard, csvRecord, separatorOf } from '../../codec/csv.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { hostOf, PlatformError, ProtocolError, type Target } from '../errors.ts'
@@ -12,6 +12,10 @@ interface CsvOptions {
   readonly isChecked: boolean
   readonly encoding: string | undefined
   readonly timeZone: string | undefined
+  /** True if texts that look like formulas stay as they are. */
+  readonly raw: boolean
+  /** True if a byte order mark comes first. */
+  readonly bom: boolean
 }
 
 /** Reads the CSV of a platform and yields it with the columns, times and separator of ours. */
@@ -20,7 +24,7 @@ export async function* readCsv(
   found: FoundCall,
   fields: Fields,
   { body, headers }: HttpResponse,
-  { isChecked, encoding, timeZone }: CsvOptions,
+  { isChecked, encoding, timeZone, raw, bom }: CsvOptions,
 ): AsyncGenerator<string> {
   const { CsvError, parse } = await import('csv-parse')
   const texts = decoded(
@@ -41,7 +45,7 @@ export async function* readCsv(
       if (columns === null) {
         names = cells.map((cell) => cell.trim())
         columns = columnsOf(target, fields, names)
-        yield csvRecord(columns, true)
+        yield (bom ? '\ufeff' : '') + csvRecord(columns, raw)
         continue
       }
       rows += 1
@@ -49,7 +53,7 @@ export async function* readCsv(
       const row = fields.read(target, theirs)
       check?.see([row])
       yield csvRecord(
-        columns.map((column, index) => cellOf(row[column], cells[index] ?? '')),
+        columns.map((column, index) => guarded(cellOf(row[column], cells[index] ?? ''), raw)),
         true,
       )
     }
@@ -91,6 +95,13 @@ function columnsOf(target: Target, fields: Fields, header: readonly string[]): s
 function cellOf(value: unknown, cell: string): string | number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? value : isJsonObject(value) || value === undefined ? cell : null
+}
+
+/** A number may stand in a column that is not known to have numbers. */
+const number = /^[+-]?(?:\d[\d.,]*|[.,]\d+)(?:e[+-]?\d+)?%?$/i
+
+function guarded(cell: string | number | null, raw: boolean): string | number | null {
+  return raw || typeof cell !== 'string' || number.test(cell) ? cell : addGuard(cell)
 }
 
 function charsetOf(type: string): string {

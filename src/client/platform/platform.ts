@@ -279,6 +279,8 @@ class PlatformCall {
         isChecked: call.#isChecked(),
         encoding: call.#operation.encoding,
         timeZone: call.#file?.timeZone,
+        raw: call.#found.query.get('raw') === 'true',
+        bom: call.#found.query.get('bom') === 'true',
       })
     }
     return {

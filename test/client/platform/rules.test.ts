@@ -243,6 +243,14 @@ describe('CSV', () => {
     )
   })
 
+  test('has the guard against formulas but for numbers, and a byte order mark, as asked', async () => {
+    const text = 'learnerId;=Nick;Note\n7;=1+1;-2,5\n8;"x;@y";-2+3\n'
+    expect(await read(csv(text))).toBe('learnerId,\'=Nick,Note\r\n7,\'=1+1,"-2,5"\r\n8,"x;\'@y",\'-2+3\r\n')
+    expect(await read(csv(text), { raw: 'true', bom: 'true' })).toBe(
+      '\ufefflearnerId,=Nick,Note\r\n7,=1+1,"-2,5"\r\n8,"x;@y",-2+3\r\n',
+    )
+  })
+
   test('is read in the charset that it declares', async () => {
     const latin1 = new Uint8Array(Buffer.from('learnerId,Nick\n7,Zo\xeb\n', 'latin1'))
     expect(await read(csv(latin1, 'text/csv; charset=iso-8859-1'))).toContain('Zoë')

@@ -46,10 +46,14 @@ export function reduceColumns(encoder: ListEncoder, columns: readonly Column[] |
   return { rows: (values) => encoder.rows(values.map((value) => pick(value, columns))), end: encoder.end }
 }
 
-/** About columns that had no room; null if all are shown. */
-export function hiddenNote({ hidden }: Pick<ListEncoder, 'hidden'>): string | null {
+/** Returns a note about columns that had no room; none if all are shown. */
+export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
   const labels = hidden?.() ?? []
-  if (labels.length === 0) return null
+  if (labels.length === 0) return []
   const count = labels.length === 1 ? '1 column' : `${labels.length} columns`
-  return `${count} hidden: ${labels.join(', ')}; use --columns or a wider terminal`
+  const names = labels.length > maxHidden ? '' : `: ${labels.join(', ')}`
+  return [`${count} hidden${names}; use --columns or a wider terminal`]
 }
+
+/** Columns that are named; a gradebook may have thousands. */
+const maxHidden = 20

@@ -1,0 +1,230 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { datasetTables } from '../../tables/dataset-tables.ts'
+import { matchingPaths, resolvePath } from '../output/columns.ts'
+import { type MaskedRow, PeopleRows, type PeopleTable } from '../pseudonyms/people-rows.ts'
+import { type KeptColumn, type Pseudonymising, PseudonymTable } from '../pseudonyms/pseudonym-table.ts'
+import { coarsened } from '../pseudonyms/pseudonyms.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { ChangedRow } from './dataset-files.ts'
+
+type Batches = AsyncIterable<readonly unknown[]>
+
+/** What a row becomes: rows about no one pass at once, those of unknown tables are left out. */
+type Masked = MaskedRow | { readonly person: null; readonly row: unknown } | null
+
+interface Mask {
+  readonly tables: readonly PeopleTable[]
+  /** Columns of the rows that are written. */
+  readonly columns: readonly KeptColumn[]
+  /** Names of columns that are left out, also of those that only some rows have. */
+  readonly dropped: ReadonlySet<string>
+  of(row: unknown): Masked
+  notes(): string[]
+}
+
+/** The step between the rows of a platform and their file that hides who people are. */
+export class PrivacyStep {
+  readonly #mask: Mask
+  readonly #how: Pseudonymising
+  #groupNotes: readonly string[] = []
+
+  constructor(how: Pseudonymising, mask: Mask) {
+    this.#how = how
+    this.#mask = mask
+  }
+
+  get columns(): readonly KeptColumn[] {
+    return this.#mask.columns
+  }
+
+  /** Throws a UsageError for a name of a column that is left out. */
+  assertKept(names: readonly string[] | null): void {
+    const { columns, dropped } = this.#mask
+    const name = names?.find((each) => dropped.has(each))
+    if (name !== undefined) throw droppedColumnError(name, columns)
+  }
+
+  /** Yields the rows that are about people sorted by their pseudonyms. All are read before the first of them is yielded. */
+  async *rows(batches: Batches): AsyncGenerator<readonly unknown[]> {
+    const people = new PeopleRows(this.#how, this.#mask.tables)
+    try {
+      for await (const batch of batches) {
+        const passed: unknown[] = []
+        for (const row of batch) {
+          const masked = this.#mask.of(row)
+          if (masked?.person === null) passed.push(masked.row)
+          else if (masked !== null) people.add(masked)
+        }
+        if (passed.length > 0) yield passed
+      }
+      yield* people.batches()
+      this.#groupNotes = people.groupNotes()
+    } finally {
+      people.close()
+    }
+  }
+
+  /** Returns what is left out, and what people could still be recognised by; complete after the last row. */
+  notes(): string[] {
+    return [...this.#mask.notes(), ...this.#groupNotes]
+  }
+}
+
+/**
+ * Hides people in the rows of a list.
+ *
+ * @param names chosen columns; null for all that are kept. Throws a UsageError for one that is left out.
+ * @param whole field that is kept as it is
+ */
+export function listPrivacy(
+  how: Pseudonymising,
+  operation: string,
+  names: readonly string[] | null,
+  whole?: string,
+): PrivacyStep {
+  const table = new PseudonymTable(operation, how)
+  const own = table.columns.filter(({ path }) => path !== whole)
+  const columns = names === null ? own : chosenColumns(table, own, names)
+  const places = columns.map((column) => table.placeOf(column))
+  const seen = table.recognisable(columns)
+  const people = { name: null, columns: seen.columns }
+  return new PrivacyStep(how, {
+    tables: [people],
+    columns,
+    dropped: table.dropped,
+    of: (row) => {
+      const values = table.valuesOf(row)
+      const kept = columns.map(({ path }, index) => [path, values[places[index] ?? 0] ?? null])
+      return {
+        table: people,
+        person: table.personIn(values),
+        seen: seen.places.map((place) => values[place] ?? null),
+        row: {
+          ...Object.fromEntries(kept),
+          ...(whole !== undefined && isJsonObject(row) && { [whole]: row[whole] }),
+        },
+      }
+    },
+    notes: () => [droppedNote([...table.dropped]), ...timesNotes(how, columns)],
+  })
+}
+
+function chosenColumns(
+  { dropped }: PseudonymTable,
+  columns: readonly KeptColumn[],
+  names: readonly string[],
+): readonly KeptColumn[] {
+  const paths = columns.map(({ path }) => path)
+  return names.map((name) => {
+    if (matchingPaths(name, paths).length === 0 && dropped.has(name)) throw droppedColumnError(name, columns)
+    const path = resolvePath(name, paths)
+    const column = columns.find((each) => each.path === path)
+    if (!column) throw new TypeError(`no column ${path}`)
+    return { ...column, name }
+  })
+}
+
+function droppedColumnError(name: string, columns: readonly KeptColumn[]): UsageError {
+  return new UsageError(`--columns ${name} and --pseudonymise cannot be used together`, {
+    why: ['The column has names, addresses or free text, or tells much about a person'],
+    hint: `Columns: ${columns.map((column) => column.name).join(', ')}`,
+  })
+}
+
+/** Hides people in xAPI statements. */
+export function statementPrivacy(how: Pseudonymising): PrivacyStep {
+  // What may be known of a person: what happened, in which course or item, and when.
+  const people = { name: null, columns: ['verb', 'object', 'timestamp'] }
+  return new PrivacyStep(how, {
+    tables: [people],
+    columns: [],
+    dropped: new Set(),
+    of: (item) => {
+      const { actor, statement } = pseudonymisedStatement(objectAt(item), how)
+      const { verb, object, timestamp } = statement
+      const seen = [objectAt(verb)['id'], objectAt(object)['id'], timestamp]
+      return { table: people, person: actor, seen, row: statement }
+    },
+    notes: () => [[personalData, ...(how.times === null ? [exactTimes] : [])].join('. ')],
+  })
+}
+
+/** Properties of a statement that do not identify a person (xAPI 1.0.3, Data 2.2). */
+const keptProperties = ['verb', 'object', 'result', 'version'] as const
+
+function pseudonymisedStatement(statement: JsonObject, { pseudonyms, times }: Pseudonymising) {
+  const actor = objectAt(statement['actor'])
+  const account = objectAt(actor['account'])
+  const { registration, platform, contextActivities } = objectAt(statement['context'])
+  const name = pseudonyms.of('user', String(account['name'] ?? actor['mbox'] ?? ''))
+  const at = statement['timestamp'] ?? null
+  const kept = keptProperties.filter((property) => statement[property] !== undefined)
+  return {
+    actor: name,
+    statement: {
+      id: pseudonyms.uuidOf('statement', String(statement['id'])),
+      actor: { objectType: 'Agent', account: { homePage: account['homePage'] ?? null, name } },
+      ...Object.fromEntries(kept.map((property) => [property, statement[property]])),
+      context: {
+        registration: pseudonyms.uuidOf('registration', String(registration)),
+        ...(platform !== undefined && { platform }),
+        ...(contextActivities !== undefined && { contextActivities }),
+      },
+      timestamp: times === null ? at : `${coarsened(at, times) ?? '1970-01-01'}T00:00:00.000Z`,
+    } as JsonObject,
+  }
+}
+
+function objectAt(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+/** Hides people in the rows of a data set, also in the keys of rows that are gone. */
+export function datasetPrivacy(how: Pseudonymising): PrivacyStep {
+  const tables = datasetTables.map((each) => {
+    const table = new PseudonymTable(each, how)
+    return { name: each.name, table, ...table.recognisable(table.columns) }
+  })
+  const byName = new Map(tables.map((each) => [each.name as string, each]))
+  const dropped = datasetTables.flatMap(({ name, columns }) => {
+    const kept = new Set(byName.get(name)?.table.columns.map((column) => column.name))
+    return columns.flatMap((column) => (kept.has(column.name) ? [] : [`${name}.${column.name}`]))
+  })
+  const columns = tables.flatMap(({ table }) => table.columns)
+  return new PrivacyStep(how, {
+    tables,
+    columns,
+    dropped: new Set(dropped),
+    of: (changed) => {
+      const { table: name, state, key, record } = changed as ChangedRow
+      const found = byName.get(name)
+      // A newer platform may have more tables.
+      if (!found) return null
+      const { table, places } = found
+      const keys = table.valuesOf(key)
+      const values = record && table.valuesOf(record)
+      const fieldsOf = (from: readonly unknown[]) =>
+        Object.fromEntries(table.columns.map(({ path }, place) => [path, from[place] ?? null]))
+      const keyOf = Object.entries(fieldsOf(keys)).filter(([path]) => Object.hasOwn(key, path))
+      const row = { table: name, state, key: Object.fromEntries(keyOf), record: values && fieldsOf(values) }
+      if (!table.hasPeople) return { person: null, row }
+      const seen = values === null ? [] : places.map((place) => values[place] ?? null)
+      return { table: found, person: table.personIn(values ?? keys), seen, row }
+    },
+    notes: () => [droppedNote(dropped), ...timesNotes(how, columns)],
+  })
+}
+
+const personalData = 'Pseudonymised data is still personal data'
+const exactTimes = 'Times are exact, and may identify people; --coarsen-times day|week|month reduces them'
+const maxNames = 30
+
+function droppedNote(names: readonly string[]): string {
+  const shown = names.slice(0, maxNames).join(', ')
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : ''
+  return `${personalData}. Left out: ${shown}${more}`
+}
+
+function timesNotes({ times }: Pseudonymising, columns: readonly KeptColumn[]): string[] {
+  return times === null && columns.some(({ privacy }) => privacy === 'time') ? [exactTimes] : []
+}
