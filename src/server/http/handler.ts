@@ -25,7 +25,7 @@ export interface Call<O extends Operation = Operation> {
   readonly change?: BulkChange | undefined
   /** What the items of a batch share; undefined for a single write. */
   readonly batch?: BatchWork | undefined
-  /** Tells whether a plan names this closed record, which it then may write to; undefined without a plan. */
+  /** Tells whether a plan or an undo may write to this closed record; undefined for other calls. */
   readonly isOpened?: ((id: string) => Promise<boolean>) | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction

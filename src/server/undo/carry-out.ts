@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { UndoableNoun } from '../../contract/constants.ts'
-import { courses } from '../../contract/courses.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { UndoFailure } from '../../contract/undo.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
-import type { Input, Perform } from './perform.ts'
+import { type Input, performer } from './perform.ts'
 import { type LessonMove, movesToFormerPlaces, readPlaces } from './place-lessons.ts'
 import type { Actions, UndoAction } from './plan-undo.ts'
 import { kindOf, kinds, restoreParams, writableOf } from './record-kinds.ts'
@@ -22,17 +21,18 @@ interface Step {
 const outOfBudget = new Error('out of budget')
 
 /**
- * Carries out a plan in the transaction of a call: closed records are opened, deleted ones restored, fields changed back, created
- * records deleted, and finally records closed. Returns the refused actions, and whether all was done within so many
- * writes: if not, a plan that is made anew has the rest.
+ * Carries out a plan in the transaction of a call: deleted records are restored, fields changed back, created records deleted,
+ * and lessons moved to their places. Archived courses and inactive enrolments take these writes. Returns the refused actions,
+ * and whether all was done within so many writes: if not, a plan that is made anew has the rest.
  */
 export async function carryOut(
-  { database }: Pick<Call, 'database'>,
-  perform: Perform,
+  call: Call,
   plan: Actions,
   { deletesWhole, maxWrites }: { readonly deletesWhole: boolean; readonly maxWrites: number },
 ): Promise<{ readonly failed: readonly UndoFailure[]; readonly isComplete: boolean }> {
+  const { database } = call
   const { actions } = plan
+  const perform = performer({ ...call, isOpened: async () => true })
   const failures = new Map<UndoAction, UndoFailure>()
   /** Records that came back, as they are now. */
   const restored = new Map<UndoAction, JsonObject>()
@@ -80,20 +80,13 @@ export async function carryOut(
   const names = kinds.map(({ name }) => name)
 
   try {
-    const opened = await closedCourses(perform, actions)
-    await run(opened.map((id) => statusStep(null, id, 'published')))
-    // A closed course takes no lessons.
-    for (const name of names)
-      await run(
-        of(name)
-          .filter(({ kind }) => kind === 'update')
-          .flatMap(opening),
-      )
     const places = await readPlaces(database, of('lesson'))
     for (const name of names) {
-      const returning = of(name).filter(({ kind }) => kind === 'create')
-      await run(returning.map(restoring))
-      await run(returning.flatMap(reopening))
+      await run(
+        of(name)
+          .filter(({ kind }) => kind === 'create')
+          .map(restoring),
+      )
     }
     await run(actions.flatMap((action) => freeing(action, actions)))
     const there = (name: UndoableNoun) => of(name).filter(({ kind }) => kind !== 'delete')
@@ -103,12 +96,7 @@ export async function carryOut(
       const removed = of(name).filter((action) => action.kind === 'delete' && !keepsOthers(action))
       await run(removed.map((action) => removing(action, deletesWhole)))
     }
-    // Created lessons are gone, and courses still open.
     await run(moving(await movesToFormerPlaces(database, plan, places), actions))
-    for (const name of names.toReversed()) await run(there(name).flatMap(closing))
-    const isDeleted = (id: string) =>
-      actions.some((action) => action.kind === 'delete' && action.net.id === id && !failures.has(action))
-    await run(opened.filter((id) => !isDeleted(id)).map((id) => statusStep(null, id, 'archived')))
   } catch (error) {
     if (error !== outOfBudget) throw error
     return { failed: [...failures.values()], isComplete: false }
@@ -148,38 +136,6 @@ function isGone(action: UndoAction | null, { method, path }: Operation, { status
 /** Returns the modules of a course; none for any other value. */
 function modulesIn(modules: unknown): JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
-}
-
-/**
- * Returns the archived courses that change, or whose lessons, enrolments or grades do, unless their status changes as
- * well.
- */
-async function closedCourses(perform: Perform, actions: readonly UndoAction[]): Promise<readonly string[]> {
-  const inside = ['lesson', 'enrollment', 'grade']
-  const ids = new Set(
-    actions.flatMap(({ of, fields, net, current }) =>
-      inside.includes(of.name)
-        ? [current?.['courseId'] ?? net.known['courseId'], fields.get('courseId')?.to]
-        : [],
-    ),
-  )
-  for (const action of actions) {
-    const { of, kind, fields, net } = action
-    if (of.name !== 'course') continue
-    if (kind === 'update' && isClosed(action)) ids.add(net.id)
-    if (kind === 'create' || fields.has('status')) ids.delete(net.id)
-  }
-  const closed: string[] = []
-  for (const courseId of ids) {
-    if (typeof courseId !== 'string') continue
-    const course = await perform(courses.get, { params: { courseId } }).catch(() => null)
-    if (course?.status === 'archived') closed.push(course.id)
-  }
-  return closed
-}
-
-function statusStep(action: UndoAction | null, courseId: string, status: string): Step {
-  return { action, operation: courses.update, input: { params: { courseId }, body: { status } } }
 }
 
 /** The record of an action: its last recorded values, and the present ones. */
@@ -239,62 +195,22 @@ function isSameName(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()
 }
 
-/** Statuses in which a record cannot be changed, or its contents cannot. */
-const closedStatuses: Readonly<Record<string, string>> = {
-  course: 'archived',
-  user: 'suspended',
-  enrollment: 'inactive',
-}
-
-function isClosed({ of, current }: UndoAction): boolean {
-  return current?.['status'] === closedStatuses[of.name]
-}
-
-/** Opens what is closed and was not before. */
-function opening(action: UndoAction): Step[] {
-  const status = action.fields.get('status')
-  if (!status || !isClosed(action)) return []
-  // An archived course does not become a draft at once.
-  return [patch(action, { status: action.of.name === 'course' ? 'published' : status.to })]
-}
-
-function formerValues(fields: UndoAction['fields'], except: readonly string[] = []): JsonObject {
-  const own = [...fields].filter(([field]) => !except.includes(field))
+function formerValues(fields: UndoAction['fields'], except: string | null = null): JsonObject {
+  const own = [...fields].filter(([field]) => field !== except)
   return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
 }
 
-/** Changes all fields back but those that wait for the end: the status, and the places of lessons. */
+/** Changes all fields back but the places of lessons, which wait for the end. */
 function rewriting(action: UndoAction, lost: JsonObject): Step[] {
   const { of, kind, fields, current } = action
   // It was created again as it was.
   if (kind === 'create' && !of.isMarked && !of.restore) return []
-  const former = { ...lost, ...formerValues(fields, ['status', ...(of.name === 'lesson' ? ['order'] : [])]) }
+  const former = { ...lost, ...formerValues(fields, of.name === 'lesson' ? 'order' : null) }
   if (Object.keys(former).length === 0) return []
   if (of.update) return [patch(action, former)]
   // An older time would not be accepted.
   const time = of.name === 'grade' ? { gradedAt: current?.['gradedAt'] } : {}
   return [patch(action, writableOf(of, { ...recordOf(action), ...former, ...time }))]
-}
-
-/** True for a course that was archived when it was deleted. */
-function isRestoredArchived({ of, kind, net }: UndoAction): boolean {
-  return of.name === 'course' && kind === 'create' && net.known['status'] === 'archived'
-}
-
-/** Opens a restored course that was archived, so that its lessons can be restored. */
-function reopening(action: UndoAction): Step[] {
-  return isRestoredArchived(action) ? [statusStep(action, action.net.id, 'published')] : []
-}
-
-/** Closes what was closed before, and gives all others their former status. */
-function closing(action: UndoAction): Step[] {
-  const isReopened = isRestoredArchived(action)
-  const status = action.fields.get('status')?.to ?? (isReopened ? 'archived' : undefined)
-  if (status === undefined || action.kind === 'delete') return []
-  const isDone = isReopened
-    ? status === 'published'
-    : isClosed(action) && !(action.of.name === 'course' && status !== 'published')
-  return isDone ? [] : [patch(action, { status })]
 }
 
 /** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */

@@ -65,9 +65,8 @@ async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undo
       values (${id}, ${principal.userId}, ${subject.command}, ${subject.source}, ${subject.change?.id ?? null}, 'running', ${now})`)
   }
   const change: BulkChange = { id, counts: new Map() }
-  const perform = performer({ ...call, change })
-  const deletesWhole = mayDeleteWhole(call)
-  const { failed, isComplete } = await carryOut(call, perform, plan, { deletesWhole, maxWrites: limit })
+  const options = { deletesWhole: mayDeleteWhole(call), maxWrites: limit }
+  const { failed, isComplete } = await carryOut({ ...call, change }, plan, options)
   storeCounts(call, change)
   if (isComplete) {
     const state = failed.length > 0 ? 'partial' : 'completed'
