@@ -2,10 +2,12 @@ import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset, ReferredName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { isLearnctlServer } from '../session/learnctl-server.ts'
+import { UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { type Abilities, abilitiesOf, requireFind } from './abilities.ts'
 import { type Checked, checkFile } from './check-rows.ts'
@@ -39,6 +41,8 @@ export interface Import extends FileMapping {
 }
 
 interface CheckedImport extends Checked {
+  /** Whether the import can be run again without making a record twice. */
+  readonly isRepeatable: boolean
   /** Reads the rows again; durations count back from `now`. */
   readonly rowsOf: (now?: number) => Promise<Rows>
 }
@@ -55,10 +59,11 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   const options = { partial, isOurs, skipInvalid }
   const checked = await checkFile(file.name, dataset, await rowsOf(), options)
   const { keyless, trimmed } = checked
-  if (keyless > 0 && isOurs) {
+  if (keyless > 0 && (isOurs || onExists !== 'fail')) {
     const [which, them] = keyless === 1 ? ['1 row has', 'one'] : [`${keyless} rows have`, 'theirs']
+    if (!isOurs) throw unrecognised(`${which} no externalId`, session)
     await note(
-      context.io,
+      io,
       `${which} no externalId, and ${them} is made of the file and the line: the same file makes no second record`,
     )
   }
@@ -68,7 +73,20 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
     await note(context.io, `${rows} spaces around a value, which are left out: ${names}`)
   }
   await wanted.saveMapping()
-  return { ...checked, rowsOf: isOurs ? async (now) => withKeys(await rowsOf(now), wanted) : rowsOf }
+  const isRepeatable = isOurs || onExists !== 'fail'
+  return {
+    ...checked,
+    isRepeatable,
+    rowsOf: isOurs ? async (now) => withKeys(await rowsOf(now), wanted) : rowsOf,
+  }
+}
+
+/** Returns the error for rows that another platform cannot recognise, where the same file would create them again. */
+function unrecognised(which: string, session: Context['session']): UsageError {
+  const message = `${which}, by which ${platformName(session.target())} could recognise records that exist`
+  return new UsageError(`${message}; nothing was sent`, {
+    hint: 'Add the column externalId, or create a new record from each row: --on-exists fail',
+  })
 }
 
 /**

@@ -64,7 +64,9 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     line.stop()
     const count = totalOf(done.counts)
     if (count > 0) {
-      const again = 'run the same command again, which recognises what was imported'
+      const again = checked.isRepeatable
+        ? 'run the same command again, which recognises what was imported'
+        : 'import the other rows alone: the platform does not recognise these'
       await note(io, `Stopped after ${count} of ${rows} rows; ${again}`)
     }
     throw error

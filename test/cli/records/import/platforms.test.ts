@@ -69,6 +69,18 @@ describe('on a platform of the eight published operations', () => {
     expect(shown.stdout).toBe('1\tAlps\n2\tBights\n3\tCapes\n')
   })
 
+  test('rows without an external id are refused, as each import would create them again', async ({
+    cli,
+    seed,
+  }) => {
+    const ran = await cli.run('courses import -', at(seed, 'externalId,title\nA,Alps\n,Bays\n'))
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toMatch(
+      /^error: 1 row has no externalId, by which \S+ could recognise records that exist; nothing was sent\n.*--on-exists fail\n/,
+    )
+    expect(sent(seed)).toEqual([])
+  })
+
   test('lessons are created, and progress is set', async ({ cli, seed }) => {
     await cli.run('courses import -', at(seed, 'externalId,title\nA,Alps\n'))
     await cli.run('users import - --on-exists fail', at(seed, users))
