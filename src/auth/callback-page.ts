@@ -93,7 +93,6 @@ const plainTexts = {
   405: 'Method not allowed.\n',
 } as const
 
-/** Returns the response to a request that is not the expected redirect. */
 export function plainAnswer(status: 400 | 404 | 405): CallbackPage {
   return {
     status,

@@ -35,7 +35,6 @@ export interface SignIn<Result extends Kept> extends TokenPurpose {
   readonly keep: (tokens: StoredTokens) => Promise<Result>
 }
 
-/** Options for signing in with a browser on this machine. */
 export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   /** Registered redirect URI; null for any port, as this program's own client may use. */
   readonly redirectUri: string | null

@@ -29,7 +29,6 @@ export interface DevicePrompt {
   readonly minutes: number
 }
 
-/** Options for signing in with a browser on any machine. */
 interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
   /** Called before each wait with the remaining lifetime of the code. */

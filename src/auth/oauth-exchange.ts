@@ -18,7 +18,6 @@ export interface FetchRequest {
  */
 export type Fetch = (url: string, request: FetchRequest) => Promise<Response>
 
-/** An OAuth error response (RFC 6749 §5.2). */
 export interface Refusal {
   readonly error: string
   readonly description: string | null

@@ -5,7 +5,6 @@ import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contra
 
 export type PathParameters = Readonly<Record<string, string>>
 
-/** Options of every call. */
 export interface CallOptions {
   /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
   readonly ifMatch?: string | number | bigint | undefined
@@ -65,10 +64,8 @@ export interface Result<Data> {
   readonly date: string | null
 }
 
-/** An item of a list operation. */
 export type Item<O extends Operation> = Answer<O> extends { data: readonly (infer One)[] } ? One : unknown
 
-/** A page of a list. */
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
   /** True if the list has more items. */

@@ -69,7 +69,6 @@ export type Client = {
   close(): Promise<void>
 } & AsyncDisposable
 
-/** Options of `createClient`: address, credential, timeouts and retries. */
 export interface ClientOptions
   extends Omit<CallerOptions, 'transport' | 'authorization' | 'reauthorization' | 'credential'>,
     UndiciOptions {

@@ -1,7 +1,6 @@
 import type { Fault } from '../contract/errors.ts'
 import type { HttpHeaders } from '../contract/http.ts'
 
-/** The request that an error is about. */
 export interface Target {
   readonly method: string
   readonly url: string
@@ -9,17 +8,14 @@ export interface Target {
   readonly proxy?: { readonly host: string; readonly variable: string } | undefined
 }
 
-/** Returns host and port: `academy.example:8443`. */
 export function hostOf({ url }: Target): string {
   return new URL(url).host
 }
 
-/** Returns the request line without the query: `GET /v1/courses`. */
 export function lineOf({ method, url }: Target): string {
   return `${method} ${new URL(url).pathname}`
 }
 
-/** An unsuccessful or invalid response, as received. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: HttpHeaders
@@ -27,7 +23,6 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Content of an error response. */
 export interface Refusal {
   readonly status: number
   /** Error code of the API, or one derived from the status if the response has none. */
@@ -80,7 +75,6 @@ export class ApiError extends Error implements Refusal {
   }
 }
 
-/** Returns the content of an error, for another one of the same response. */
 export function refusalOf(error: ApiError): Refusal {
   return { ...error, problem: error.problem, answer: error.answer }
 }
@@ -200,7 +194,6 @@ export class PlatformError extends ProtocolError {
   }
 }
 
-/** Returns the response that caused an error; null if there was none. */
 export function answerBehind(error: unknown): RawAnswer | null {
   if (error instanceof ApiError) return error.answer
   if (error instanceof ProtocolError && error.answer) return error.answer

@@ -134,7 +134,6 @@ export async function readStart(
   return { bytes: Buffer.concat(chunks, size), whole: true }
 }
 
-/** Views bytes as a Buffer, without a copy. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -150,7 +149,6 @@ export async function discardBody(reply: HttpResponse): Promise<void> {
   await readBytes(reply, 0).catch(() => {})
 }
 
-/** Returns the media type of a reply without its parameters, in lower case; empty if it has none. */
 export function mediaTypeOf(reply: HttpResponse): string {
   return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }

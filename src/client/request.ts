@@ -3,7 +3,6 @@ import type { Operation } from '../contract/operation.ts'
 import type { AnyInput, OutgoingRequest, PathParameters } from './call.ts'
 import { RequestError } from './errors.ts'
 
-/** Returns the request of a call, without its credential. Throws RequestError for input that cannot be encoded. */
 export function requestOf(
   baseUrl: string,
   operation: Operation,
@@ -29,7 +28,6 @@ export function requestOf(
   }
 }
 
-/** A plain HTTP request, for paths that the contract does not declare. */
 export interface RawRequest {
   readonly method: string
   /** Path that begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
@@ -41,7 +39,6 @@ export interface RawRequest {
   readonly signal?: AbortSignal
 }
 
-/** Returns the request without its credential. Throws RequestError for an invalid path. */
 export function rawRequestOf(
   baseUrl: string,
   raw: RawRequest,

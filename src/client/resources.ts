@@ -97,7 +97,6 @@ type PlannedSteps = Body<'plans', 'addSteps'>
 type PlanRun = Body<'plans', 'carryOut'>
 type LeaseInput = Body<'leases', 'take'>
 
-/** An item of a batch, as a client sends it. */
 type BatchItem<Group extends 'groups' | 'progress', Verb extends keyof Contract[Group]> =
   Body<Group, Verb> extends { readonly items: readonly (infer Item)[] } ? Item : never
 

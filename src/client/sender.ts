@@ -12,7 +12,6 @@ import { exchangeWithin, type Timeouts } from './timeout.ts'
 export interface ExchangeReport {
   readonly method: string
   readonly url: string
-  /** Number of the attempt, from 1. */
   readonly attempt: number
   readonly status: number | null
   readonly requestId: string | null

@@ -8,7 +8,6 @@ import { networkErrorOf } from './network-error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Options of the network transport. */
 export interface UndiciOptions {
   readonly connectTimeoutMs?: number
   /** Variables to read HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY from; loopback addresses never use a proxy. */

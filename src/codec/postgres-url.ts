@@ -15,7 +15,6 @@ export class PostgresUrlError extends Error {
   }
 }
 
-/** A PostgreSQL database, as a URL and libpq's variables describe it. */
 export interface PostgresUrl {
   /** A host name or an address; a directory, which begins with `/`, for the socket in it. */
   readonly host: string
@@ -74,7 +73,7 @@ export function readPostgresUrl(
   return { host, port, database, user, password, shown: shownOf(host, port, database), parameter }
 }
 
-/** Parses the text; an omitted host, as in `user@/academy`, becomes `none`. */
+/** An omitted host, as in `user@/academy`, becomes `none`. */
 function parse(text: string): URL {
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1] ?? ''
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {

@@ -51,7 +51,6 @@ export function readProxies(env: Environment): FindProxy {
   }
 }
 
-/** True if any proxy is set, whatever NO_PROXY excepts. */
 export function hasProxy(env: Environment): boolean {
   return proxyVariables.some((name) => settingOf(env, name))
 }

@@ -132,7 +132,6 @@ export function parseTimeout(text: string, name: string): number {
   )
 }
 
-/** Throws a SettingError that names the setting `name`. */
 export function parseSetting(text: string, name: string, setting: Setting): Kinds[Kind] {
   return parsers[setting.kind](text, name, setting)
 }

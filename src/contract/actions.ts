@@ -59,7 +59,6 @@ type EventNoun = (typeof eventNouns)[number]
 
 /** Changes to the contents of an academy, not to credentials. */
 export const eventTypes = actions.filter(isEvent)
-/** The name of an event type. */
 export type EventType = Exclude<
   Extract<(typeof actions)[number], `${EventNoun}.${string}`>,
   'user.password_changed'

@@ -60,7 +60,6 @@ export const NewCalendar = named(
 )
 export type NewCalendar = z.output<typeof NewCalendar>
 
-/** Calendars of courses and users at secret addresses. */
 export const calendars = operationsOf('calendars', {
   list: {
     at: 'GET /v1/calendars',

@@ -44,7 +44,6 @@ export const CourseStatus = named(
   z.enum(courseStatuses),
 )
 
-/** A new attribute is one entry here. */
 const attributes = {
   externalId: externalId('course'),
   title: field(text(1, 255), 'Title of the course', 'Title'),

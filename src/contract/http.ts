@@ -6,7 +6,6 @@ export type HttpHeaders = Readonly<Record<string, string>>
 /** A body: text (sent as UTF-8), bytes, or a stream of either. */
 export type HttpBody = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
-/** An HTTP request. */
 export interface HttpRequest {
   readonly method: string
   /** Absolute, with the query. */
@@ -18,7 +17,6 @@ export interface HttpRequest {
   readonly address?: string
 }
 
-/** An HTTP response. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: HttpHeaders

@@ -53,7 +53,6 @@ export const contract = {
 }
 export type Contract = typeof contract
 
-/** In the order of the contract. */
 export const operations: readonly Operation[] = Object.values(contract).flatMap((group) =>
   Object.values(group),
 )

@@ -118,7 +118,6 @@ function readProgress({ body, at }: ReadablePayload, name: string): LmsEvent {
 
 const extensions = 'com.instructure.canvas'
 
-/** True for an envelope of Caliper 1.1. */
 function isCaliper(body: JsonObject): boolean {
   return Array.isArray(memberAt(body, 'data')) && memberAt(body, 'sensor') !== undefined
 }

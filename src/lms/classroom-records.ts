@@ -167,7 +167,6 @@ function hiddenPage({ part, of }: RecordQuestion): RecordPage {
   return { records: [], next: null, notes: [{ text, count: 1, hides }] }
 }
 
-/** Refuses an answer that is not one of Classroom. */
 export const noList = refusal('answer', 'it sent no list of records: check the base URL')
 
 function isAnswerTo(question: RecordQuestion, json: JsonObject): boolean {

@@ -62,7 +62,6 @@ function schoolYearOf(endDate: string): string {
   return String(Number(year) + (Number(month) >= firstMonth ? 1 : 0)).padStart(4, '0')
 }
 
-/** A learner or an instructor. */
 export interface MappedPerson {
   readonly email: string
   readonly username: string

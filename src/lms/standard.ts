@@ -40,7 +40,6 @@ export function standardCandidatesOf(id: string) {
   ] as const
 }
 
-/** A score of LTI Assignment and Grade Services in an envelope of Standard Webhooks. */
 export const standardEvents: SimulatedEvents = {
   'grade.updated': {
     summary: 'A learner was graded in an item',

@@ -18,7 +18,6 @@ export interface Subject {
   readonly course: { readonly id: string; readonly title: string; readonly language: string | null }
 }
 
-/** One entry of the progress history. */
 interface ProgressRecord extends Subject {
   readonly version: number
   readonly completionPercentage: number
@@ -114,7 +113,6 @@ export class StatementMaker {
     return this.#statement(record, itemId === wholeCourse ? own : { ...own, item: record })
   }
 
-  /** Says whether the grade passes. */
   #courseGrade(record: CourseGradeRecord): Statement {
     const { learner, course, percent, passed, updatedAt } = record
     return this.#statement(record, {

@@ -33,7 +33,6 @@ export function checkArgument({ name, choices = [] }: Argument, given: string | 
 export interface Given {
   readonly arguments: Readonly<Record<string, string>>
   readonly flags: FlagValues
-  /** Values of a `rest` argument. */
   readonly rest: readonly string[]
   readonly isPrompted?: true
 }
@@ -79,7 +78,6 @@ export interface Command {
   readonly refusesFlags?: Readonly<Record<string, string>>
   /** Set if its result is rows, printed or in the files of a folder, besides commands that end in `list` or call a list. */
   readonly hasRows?: true | 'in a folder'
-  /** Complete command lines without `learnctl`. */
   readonly examples?: readonly string[]
   /** The operation it calls and the columns of its table; absent if it makes several calls. */
   readonly calls?: {
@@ -142,7 +140,6 @@ type HelpOf = (path: readonly string[]) => Promise<string | null>
 /** Runs another command line, without `learnctl`, in a context; its errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
 
-/** A command and its words without `learnctl`. */
 export interface NamedCommand {
   readonly path: string
   readonly command: Command

@@ -21,7 +21,6 @@ export interface Context {
   readonly directories: Directories
   readonly profiles: ProfileStore
   readonly session: Session
-  /** Opens a session with the target of another profile; it is closed with the main one. */
   readonly sessionWith: (profile: string) => Session
   /** Opens a session with another local academy, by the path of its database; it is closed with the main one. */
   readonly sessionAt: (database: string) => Session

@@ -131,7 +131,6 @@ export interface BoundFlag {
   readonly flag: Flag
 }
 
-/** Returns the flags of query parameters. If a flag has a name of its own, the parameter's name is accepted, too. */
 export function bindQueryFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
   const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
   const places = Object.keys(table).map(kebab)
@@ -171,7 +170,6 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   json: 'json|@file',
 }
 
-/** Text for null as the value of a nullable number. */
 export const noneText = 'none'
 
 export type FlagValues = Readonly<Record<string, unknown>>
@@ -242,7 +240,6 @@ export function checkChoices(flags: readonly Flag[], values: FlagValues): void {
   }
 }
 
-/** Checks the choices of the API's fields, of which other platforms may have more. */
 export function checkOwnChoices(target: Target, flags: readonly BoundFlag[], values: FlagValues): void {
   if (mayDiffer(target)) return
   checkChoices(

@@ -26,7 +26,6 @@ export async function runCommand(context: Context, invocation: Invocation): Prom
   }
 }
 
-/** Returns why an argument entered at a prompt was not found; null for other errors. */
 async function missingReason(
   { command, arguments: typed }: Invocation,
   given: Given,
@@ -94,7 +93,6 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
   }
 }
 
-/** Prompts for an argument; offers a list of existing records. */
 async function promptForArgument(context: Context, command: Command, argument: Argument): Promise<string> {
   const { pickThing, pickedNouns } = await import('./pick-thing.ts')
   const noun = pickedNouns[argument.name]

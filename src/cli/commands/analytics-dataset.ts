@@ -70,7 +70,6 @@ async function runDataset(context: Context, given: Given): Promise<void> {
   for (const note of notes) await output.note(note)
 }
 
-/** Returns the format that --output names; undefined without that flag. */
 async function formatOf({ settings }: Context) {
   const { value, origin } = settings.output
   if (origin.source !== 'flag') return undefined

@@ -159,7 +159,6 @@ async function paginate(
   await printUntilError(pages, (received) => output.documents(rowsOf(received)))
 }
 
-/** Returns the value of the response if it is JSON. */
 async function printBody(
   { output, io, settings }: Context,
   { method, path }: RawRequest,
@@ -196,7 +195,6 @@ function idsIn(value: unknown): string[] {
   return [data, results].flatMap((list) => (Array.isArray(list) ? list.flatMap(idsIn) : []))
 }
 
-/** Prints the response of an error to standard output; the error itself follows on standard error. */
 async function printRefused({ output }: Context, error: unknown): Promise<void> {
   const { answerBehind } = await import('../../client/errors.ts')
   const answer = answerBehind(error)

@@ -47,7 +47,6 @@ function filesIn({ flags }: Given): readonly string[] {
   return files
 }
 
-/** Updates courses to match their files. */
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
@@ -81,7 +80,6 @@ export const applyCommand: Command = {
   },
 }
 
-/** Checks course files without a platform. */
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check course files for problems, offline',

@@ -47,7 +47,6 @@ export function moveToTrash(thing: DeletedThing) {
 
 const contentReaders = { course: courseContent, lesson: async () => [], group: groupContent }
 
-/** Names what is deleted with the record. */
 async function deletionQuestion(
   look: Lookup,
   thing: DeletedThing,
@@ -162,7 +161,6 @@ function contentOf(entry: unknown): string[] {
   })
 }
 
-/** Joins parts in words: `2 lessons, 1 enrolment and learner progress`. */
 function joinWithAnd(parts: readonly string[]): string {
   const last = parts.at(-1) ?? ''
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`

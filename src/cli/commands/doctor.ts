@@ -20,7 +20,6 @@ interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** Not shown. */
   readonly fault?: unknown
 }
 
@@ -114,14 +113,12 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   ]
 }
 
-/** Names a platform file and the operations that it does not offer. */
 function platformDetail({ name, digest, file: { operations = {} } }: KeptPlatform): string {
   const missing = Object.entries(operations).flatMap(([id, each]) => (each === 'not offered' ? [id] : []))
   const shown = `${name} (${digest.slice(0, 12)})`
   return missing.length === 0 ? shown : `${shown}; not offered: ${missing.join(', ')}`
 }
 
-/** Shows where the single-file executable has unpacked itself. */
 function findUnpacked(): Finding[] {
   if (!isSea()) return []
   const folder = fileURLToPath(new URL('../..', import.meta.url))
@@ -184,7 +181,6 @@ async function checkLocalAcademy({ session }: Context, fixes: boolean): Promise<
   }
 }
 
-/** The counters from which summaries and the dashboard are made. */
 async function checkCounters(
   academy: Awaited<ReturnType<Context['session']['open']>>,
   fixes: boolean,

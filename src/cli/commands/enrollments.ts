@@ -58,7 +58,6 @@ const enrollment = recordCommands({
   nameOf: shownName,
 })
 
-/** Parts of a command for enrolments that may be deleted. */
 const anyEnrollment = { flags: enrollmentFlags, finds: enrollmentFinder({ withDeleted: true }) }
 
 async function deletionQuestion(

@@ -16,9 +16,7 @@ interface ExportSpec {
   readonly query: Filters
   /** An order in which no row moves during the export (default `createdAt`); null if the list has only that order. */
   readonly order?: string | null
-  /** True if the history of the records can be exported instead. */
   readonly history?: true
-  /** True if the identities in the records can be hidden. */
   readonly people?: true
   readonly examples: readonly string[]
 }

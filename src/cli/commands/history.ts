@@ -10,7 +10,6 @@ import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 interface Versioned {
-  /** Noun for messages: `course`. */
   readonly thing: 'course' | 'lesson'
   readonly argument: Argument
   readonly operations: () => Promise<

@@ -305,7 +305,6 @@ async function savePlan(context: Context, wanted: Import, path: string, target: 
   if (counts['fail']) throw new ExitWith('partial')
 }
 
-/** Returns the plan of an import, which counts the actions while it is read, and its report to a workflow. */
 async function countedPlan(context: Context, wanted: Import) {
   const [{ planImport, plannedActions }, { createFindingList, reportToWorkflow }] = await Promise.all([
     import('../records/plan-import.ts'),

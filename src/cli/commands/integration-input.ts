@@ -29,7 +29,6 @@ export const integrationFlags: readonly Flag[] = [
   },
 ]
 
-/** Throws a UsageError if the values cannot be read. */
 export async function integrationBody({ io }: Pick<Context, 'io'>, { flags }: Given): Promise<JsonObject> {
   return {
     ...(flags['jwks'] !== undefined && (await keySource(io, String(flags['jwks'])))),

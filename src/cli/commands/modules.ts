@@ -261,7 +261,6 @@ interface Sent {
   readonly modules: readonly JsonObject[]
 }
 
-/** Sends the modules of a course at its version; in a dry run, shows the request. */
 async function send(
   context: Context,
   { caller, course }: Opened,

@@ -44,7 +44,6 @@ export async function checkPlatform(context: Context, given: Given): Promise<voi
   const file = (await session.platform())?.file ?? null
   const findings: Finding[] = []
   let lists: Lists = file?.lists ?? {}
-  /** Places of lists that the rules do not find, by operation. */
   const places = new Map<string, string>()
   for (const [operation, kind, fields] of questions) {
     if (file?.operations?.[operation.id] === 'not offered') continue
@@ -113,7 +112,6 @@ async function readAsCommands(
   return refused
 }
 
-/** True for an error that tells what the platform answered. */
 function isReply(error: unknown): error is ApiError | ProtocolError | NotOfferedError {
   return error instanceof ApiError || error instanceof ProtocolError || error instanceof NotOfferedError
 }
@@ -126,7 +124,6 @@ function reasonOf(error: ApiError | ProtocolError | NotOfferedError): string {
     : `${lineOf(error)} returned ${error.status}`
 }
 
-/** Returns the JSON that a platform answers; undefined if it refuses, or answers something else. */
 async function bodyOf(
   { io, output }: Context,
   caller: Caller,
@@ -174,7 +171,6 @@ function placeOfList(body: unknown, operation: Operation, place = '', depth = 2)
   return null
 }
 
-/** Returns the record of a body, which may stand under `data` or its name. */
 function recordIn(body: unknown, kind: string): unknown {
   const inside = isJsonObject(body)
     ? Object.keys(body).filter((name) => ['data', kind].includes(letters(name)))
@@ -183,7 +179,6 @@ function recordIn(body: unknown, kind: string): unknown {
   return isJsonObject(body) && name !== undefined && !('id' in body) ? body[name] : body
 }
 
-/** True for a place where the rules look for a list. */
 function isUsualList(place: string, { path }: Operation): boolean {
   const usual = ['data', 'items', 'results', letters(path.split('/').at(-1) ?? '')]
   return stepsOf(place).length <= 1 && usual.includes(letters(place.slice(1)))

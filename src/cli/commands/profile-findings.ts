@@ -104,7 +104,6 @@ export function stepText(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Null without values. */
 function kindOf(values: readonly unknown[]): string | null {
   const set = values.filter((value) => value !== undefined && value !== null)
   const [value] = set

@@ -270,7 +270,6 @@ async function changeProfiles(
   return changed
 }
 
-/** Prints a success line, or the profile if a format was requested. */
 async function reportProfile(
   { settings, profiles, output }: Context,
   name: string,
@@ -297,7 +296,6 @@ function rowOf({ active, profiles }: Profiles, name: string) {
   }
 }
 
-/** Returns the name of a platform file and the beginning of its digest. */
 function platformText({ name, digest }: StoredPlatform): string {
   return `${name} (${digest.slice(0, 12)})`
 }

@@ -155,7 +155,6 @@ async function addLearners({ session }: Context): Promise<string> {
   return `Added ${learners} learners with ${enrollments} enrolments in ${courses} courses, ${progress} progress records and ${grades} grades (${source})`
 }
 
-/** Prints a command line, then runs it as if it had been typed. */
 function createLineRunner(
   context: Context,
   prefix: string,

@@ -18,7 +18,6 @@ interface Records {
   readonly noun?: string
   readonly columns: readonly string[]
   readonly filters: Readonly<Record<string, FieldFlag>>
-  /** Flags of `create` and `update`. */
   readonly fields?: Readonly<Record<string, FieldFlag>>
   /** Name of a record in messages, `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
   readonly nameOf?: (record: unknown, given: Given) => string

@@ -166,7 +166,6 @@ const exits: Readonly<Record<string, ExitName>> = {
   text_refused: 'usage',
 }
 
-/** Converts the reason of an aborted copy to an error of this program; returns other errors unchanged. */
 function copyFault(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return databaseErrorOf(error)
   const { name, code, message, cause } = error

@@ -151,7 +151,6 @@ async function findStart(context: Context, named: string): Promise<string> {
   return findSnapshot(database, named).path
 }
 
-/** Makes a copy of a database file the academy of the run. */
 async function begin({ context, directory }: Place, from: string): Promise<void> {
   const { io } = context
   const { copyForTests } = await import('../../server/academy/copy-for-tests.ts')
@@ -163,7 +162,6 @@ async function begin({ context, directory }: Place, from: string): Promise<void>
   })
 }
 
-/** Shared by all parts of one run. */
 interface Place {
   readonly context: Context
   readonly runLine: RunLine

@@ -13,7 +13,7 @@ import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
 const deadlineMs: Readonly<Record<Target['kind'], number>> = { remote: 1000, local: 2000 }
 const maxThings = 500
 
-/** Finds records of the platform or academy that the line names. Each run requests at most one list. */
+/** Each run requests at most one list. */
 export async function findThings(
   io: Io,
   transports: () => Promise<Transports>,

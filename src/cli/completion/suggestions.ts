@@ -71,7 +71,6 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   'to-profile': 'profiles',
 }
 
-/** Arguments that are paths or programs. */
 export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
 
 export interface Surroundings {
@@ -117,7 +116,6 @@ function words(found: readonly Suggestion[]): Suggestions {
   return { ...nothing, found }
 }
 
-/** Prefixes the suggestions with `--name=`. */
 function withFlagName(name: string, all: Suggestions): Suggestions {
   return { ...all, found: all.found.map(({ value, meaning }) => ({ value: `${name}=${value}`, meaning })) }
 }

@@ -86,7 +86,6 @@ function wrapParagraph(paragraph: string, width: number): string {
   return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
 
-/** False for a former name of a command. */
 export function isListed({ unlisted }: Command): boolean {
   return unlisted !== true
 }

@@ -22,7 +22,6 @@ const headBytes = 512
 
 /** A file with the variables of a run, for programs that do not inherit its environment. */
 export interface EnvFile {
-  /** Creates the file, mode 0600. */
   write(variables: Readonly<Record<string, string | undefined>>): void
   /** Removes the file unless another program has changed it. */
   remove(): void

@@ -33,7 +33,6 @@ export interface FixedOptions {
   readonly seedId: number | undefined
 }
 
-/** Reads the flags. Throws a UsageError unless the seed is a 32-bit number. */
 export function readFixedFlags({ flags }: Given): FixedOptions {
   const seedId = flags['seed-id'] === undefined ? undefined : Number(flags['seed-id'])
   if (seedId !== undefined && !(Number.isInteger(seedId) && seedId >= 0 && seedId <= maxSeed)) {
@@ -70,7 +69,6 @@ export function assertNewAcademy(
   )
 }
 
-/** Flags of `server start` for an academy on PostgreSQL. */
 export const postgresFlags = [
   {
     name: 'database-url-file',
@@ -286,7 +284,6 @@ export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settin
   }
 }
 
-/** Reads `--port`. Throws a UsageError unless it is the number of a port, or 0. */
 export function readPort(given: unknown, usual: number): number {
   const port = Number(given ?? usual)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port

@@ -59,7 +59,6 @@ export async function servedUrl(
   }
 }
 
-/** Reads the first line of a file that only its owner can read. */
 function urlIn(path: string, shown: string): string {
   try {
     const [line = ''] = readRegularFile(path, maxUrlBytes).trimStart().split(/\r?\n/)

@@ -43,7 +43,6 @@ export function snapshotsOf(database: string): Snapshot[] {
     .sort((one, other) => other.createdAt.localeCompare(one.createdAt) || one.name.localeCompare(other.name))
 }
 
-/** Returns the snapshot with this name; the newest without a name. Throws a CommandError if there is none. */
 export function findSnapshot(database: string, name: string | undefined): Snapshot {
   const snapshots = snapshotsOf(database)
   if (name !== undefined) snapshotPath(database, name)

@@ -74,7 +74,6 @@ export async function createOrFind(
     return keepOrUpdate(raced)
   }
 
-  /** Prints the thing in the form of `create`. */
   async function keepOrUpdate({ thing, update }: Found): Promise<'existing'> {
     if (settings.dryRun.value) {
       if (update) await showRequests(context, [caller.request(update.operation, update.input)])

@@ -30,7 +30,6 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
   })
 }
 
-/** Reads the value of a flag that takes JSON, or a document by `@` or `-`. */
 export async function readJsonOrDocument(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === '-' || text.startsWith('@')) return readDocument(io, text, flag)
   try {
@@ -243,7 +242,6 @@ function withBound(tag: ScalarTag): ScalarTag {
   }
 }
 
-/** True for the parser's stack overflow, which it reports as a syntax error. */
 function isOverflow({ message }: Error): boolean {
   return /call stack/.test(message)
 }

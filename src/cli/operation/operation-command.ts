@@ -15,7 +15,6 @@ import {
 } from './operation-flags.ts'
 import type { OperationSpec } from './operation-spec.ts'
 
-/** Creates the command for a call: flags become query and body, and the answer is printed. */
 export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const query = bindQueryFlags(spec.query)
   const fields = spec.merge ? bindFieldFlags(spec.fields).map(optional) : bindFieldFlags(spec.fields)
@@ -81,7 +80,6 @@ function withBody(argument: Argument): Argument {
   return { ...argument, instead: [...(argument.instead ?? []), bodyFlag.name] }
 }
 
-/** Returns an argument that may be repeated or come from `--ids`. */
 function many(argument: Argument): Argument {
   return { ...argument, rest: true, instead: [...(argument.instead ?? []), idsFlag.name] }
 }

@@ -1,5 +1,4 @@
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** All operations, in the order of the contract. */
 export const operations = Object.values(calls).flatMap((group) => Object.values<Operation>(group))

@@ -82,7 +82,6 @@ export function refusedDocument(
   })
 }
 
-/** Returns a path as text: `modules[0].lessons[1].title`. */
 function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>

@@ -246,7 +246,6 @@ async function promptForMissing(
   }
 }
 
-/** Prompts for the value of a flag: one of its choices, an existing thing, or text. */
 async function promptFor(context: Context, flag: Flag): Promise<unknown> {
   const { prompts } = context
   const question = `${flag.summary}:`
@@ -294,7 +293,6 @@ function readOnlyFields({ holds: { answer, body } }: Call): string[] {
   return answer.filter((path) => isField(path) && !body.includes(path))
 }
 
-/** True for a field that is not part of another one. */
 function isField(path: string): boolean {
   return !path.includes('.')
 }

@@ -105,7 +105,6 @@ async function printRecord(
   }
 }
 
-/** Converts `clientSecret` to client secret. */
 function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

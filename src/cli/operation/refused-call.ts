@@ -75,7 +75,6 @@ export class RefusedCallError extends Error {
 
 const maxValue = 60
 
-/** Returns the path of the field, or the parameter, that a fault concerns. */
 function placeOf({ pointer, parameter }: Fault): string {
   return parameter ?? camelCase(fieldPath(pointer ?? ''))
 }

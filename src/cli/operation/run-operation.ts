@@ -14,7 +14,6 @@ import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
-/** Runs the call of a command: flags become query and body, and the answer is printed. */
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
   try {
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
@@ -25,7 +24,6 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
   }
 }
 
-/** True if the command gets several things, as arguments or by `--ids`. */
 function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }: BoundCall): boolean {
   if (spec.several === undefined) return false
   // An answer to a prompt is one value, even with spaces.

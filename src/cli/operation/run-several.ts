@@ -125,7 +125,6 @@ class SeveralCalls {
     }
   }
 
-  /** Throws the error of the run; does nothing if all calls succeeded. */
   async report(total: number): Promise<void> {
     const { context, given, call } = this.#parts
     const { several = '' } = call.spec
@@ -223,7 +222,6 @@ function assertForAll({ flags }: Given): void {
   }
 }
 
-/** Returns the distinct given things. */
 async function thingsGiven(context: Context, given: Given, call: BoundCall): Promise<readonly string[]> {
   const source = given.flags[idsFlag.name]
   const read =

@@ -19,7 +19,6 @@ export function thingName(thing: unknown, reference = ''): string {
   return label === '' ? String(known) : known === '' ? String(label) : `${label} (${known})`
 }
 
-/** Returns `, version 3` for a thing with versions, else an empty text. */
 function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
   return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''

@@ -32,7 +32,6 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Returns all paths in a value that a column can show: fields, and the fields of nested objects. */
 export function pathsIn(value: unknown): string[] {
   if (!isJsonObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) => [

@@ -52,7 +52,6 @@ export async function reportToWorkflow(io: Place, report: WorkflowReport, annota
   }
 }
 
-/** Creates an empty list, which keeps the first findings and counts the others. */
 export function createFindingList(): { add(finding: Finding): void; found(): Findings } {
   const list: Finding[] = []
   let more = 0

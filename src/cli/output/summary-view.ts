@@ -189,7 +189,7 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   return [chalk.bold(head), ...lines].join('\n')
 }
 
-/** Formats a percentage to one decimal; 99.97 must not become 100. */
+/** 99.97 must not become 100. */
 function percent(value: number | null): string {
   if (value === null) return '–'
   return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)}%`

@@ -136,7 +136,6 @@ export function accountNameOf({
   return name === null ? null : String(name)
 }
 
-/** Throws a UsageError if it is invalid. */
 export function validProfileName(name: string): string {
   if (profileName.test(name)) return name
   throw new UsageError(`Invalid profile name ${JSON.stringify(name)}`, {

@@ -24,7 +24,6 @@ function terminalLevel(env: Environment): ColourLevel {
   return /256/.test(env['TERM'] ?? '') ? 2 : 1
 }
 
-/** Loads chalk. */
 export async function createPainter(level: ColourLevel): Promise<ChalkInstance> {
   const { Chalk } = await import('chalk')
   return new Chalk({ level })

@@ -13,7 +13,6 @@ export interface Prompts {
   readonly refusal: string | null
   /** Asks for a text, with `standard` as the default, until it is not empty and `check` accepts it. */
   text(message: string, check?: (text: string) => string | true, standard?: string): Promise<string>
-  /** Asks for a text without showing it, until `check` accepts it. */
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
   /** Asks for one of the choices that `find` returns for the typed text. */

@@ -73,7 +73,6 @@ export function expectedOutcomes(
   })
 }
 
-/** Formats a count: `1 delivery`, `12 deliveries`. */
 export function deliveryCount(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 }

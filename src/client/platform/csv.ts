@@ -74,7 +74,6 @@ export async function* readCsv(
   check?.assert(target)
 }
 
-/** Returns the names of ours for a header. Throws PlatformError if it does not show the learner. */
 function columnsOf(target: Target, fields: Fields, header: readonly string[]): string[] {
   const names = header.map((name) => fields.nameOf(name) ?? name)
   const repeated = names.find((name, index) => names.indexOf(name) !== index)

@@ -14,7 +14,6 @@ export interface ForeignPage {
   readonly total: number | null
 }
 
-/** A page as it came. */
 export interface PageReply {
   readonly target: Target
   readonly found: FoundCall

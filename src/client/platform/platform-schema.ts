@@ -11,7 +11,6 @@ const operations = new Map(
     .map((each) => [each.id, each]),
 )
 
-/** Fields of each kind of record, dotted. */
 const fieldsByKind = new Map<string, Set<string>>()
 for (const { id, holds } of operations.values()) {
   const kind = kindOf(id)

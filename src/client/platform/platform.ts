@@ -106,7 +106,6 @@ class PlatformCall {
     return typeof this.#asked.body === 'string' ? parseJson(this.#asked.body) : undefined
   }
 
-  /** Returns the reply in the form of the contract. */
   async answer(sent: HttpRequest, reply: HttpResponse): Promise<HttpResponse> {
     const { operation } = this.#found
     if (reply.status < 200 || reply.status > 299) return this.#refused(reply)

@@ -88,7 +88,6 @@ export function isChat(kind: string): boolean {
   return kind === 'slack' || kind === 'teams'
 }
 
-/** Without the secrets. */
 export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   const ahead = (time: string | null) => (time !== null && time > now ? time : null)
   return {

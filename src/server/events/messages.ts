@@ -104,7 +104,6 @@ export interface AttemptRow extends Row {
 export const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
   m.due_at, m.lease, m.created_at, m.finished_at`
 
-/** Throws 404. */
 async function findMessageRow(
   database: Database,
   id: string,
@@ -116,7 +115,6 @@ async function findMessageRow(
   return row
 }
 
-/** Throws 404. */
 export async function findMessage(database: Database, id: string): Promise<Message> {
   return toMessage(await findMessageRow(database, id))
 }

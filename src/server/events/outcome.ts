@@ -34,7 +34,6 @@ export function outcomeOf({ status, retryAfter, response: text }: Received, now:
   return { ...outcome, kind: 'failed', pauseMs: busyStatuses.includes(status) ? pauseMs(retryAfter, now) : 0 }
 }
 
-/** Returns the outcome of an attempt without a response. */
 export function failureOf(error: unknown): Outcome {
   return { kind: 'failed', status: null, result: wordsOf(error), response: '', pauseMs: 0 }
 }

@@ -75,7 +75,6 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   return token !== undefined && isAccepted ? [...checks, ...(await checkRecords(integration, call))] : checks
 }
 
-/** The sign-in of a user at Google, the granted scopes and the API. */
 async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
   let access: Access
   try {
@@ -99,7 +98,6 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
   ]
 }
 
-/** The client, and the list of organisations in either version. */
 async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl } = integration
   let grant: AccessGrant | undefined

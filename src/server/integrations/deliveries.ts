@@ -176,7 +176,6 @@ function toDeliveryDetails(row: DeliveryRow): DeliveryDetails {
   return { ...toDelivery(row), body: row.body }
 }
 
-/** Throws 404. */
 async function findDelivery(database: Database, id: string): Promise<DeliveryRow> {
   const row = await database.one<DeliveryRow>(
     sql`select ${deliveryColumns} from webhook_deliveries d where d.id = ${id}`,

@@ -144,7 +144,6 @@ export const integrationRoutes = routesOf(integrations, {
   unmap: deleteMapping,
 })
 
-/** Throws 404, also for an unknown kind. */
 async function findIntegration(database: Database, kind: string): Promise<Integration> {
   const found = await integrationOf(database, requireKind(kind))
   if (!found) throw notFound('integration', kind)

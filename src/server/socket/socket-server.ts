@@ -3,7 +3,6 @@ import { createServer as createTlsServer } from 'node:https'
 import { isIP, type Server as NetServer, type Socket } from 'node:net'
 import { networkOf } from '../http/limits.ts'
 
-/** A certificate with its chain, and its key, both as PEM. */
 export interface TlsFiles {
   readonly cert: string
   readonly key: string

@@ -255,7 +255,6 @@ function setEntries(value: Readonly<Record<string, unknown>>): Entry[] {
   return Object.entries(value).filter(([, member]) => !isEmpty(member))
 }
 
-/** True for a value that goes below its name: an object, or a list that contains one. */
 function isNested(value: unknown): boolean {
   if (isEmpty(value)) return false
   return isJsonObject(value) || (Array.isArray(value) && value.some((item) => typeof item === 'object'))
