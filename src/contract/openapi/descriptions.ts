@@ -1,6 +1,16 @@
 import * as z from 'zod'
 import { bare, componentOf, fieldsOf } from '../fields.ts'
-import { limited, type Schema } from './limits.ts'
+
+/** JSON schema (draft 2020-12), with the keywords that this program uses. */
+export interface Schema {
+  readonly [keyword: string]: unknown
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly enum?: readonly unknown[]
+}
 
 /** Paths are as `modules.title`, empty for the whole; items of a list have `[]`. */
 export function partsOf(schema: Schema, path = ''): [path: string, part: Schema][] {
@@ -17,10 +27,7 @@ export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   const needsDefault = text !== undefined && !text.includes('(default') && isWorthStating(standard)
   return {
     ...withDescription(needsDefault ? `${text} (default ${standard})` : text),
-    ...limited(
-      mapParts(plain, path, (part, at) => sentOf(part, words, at)),
-      lastNameOf(path),
-    ),
+    ...inInt32(mapParts(plain, path, (part, at) => sentOf(part, words, at))),
   }
 }
 
@@ -29,20 +36,19 @@ export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   const { additionalProperties, propertyNames, default: standard, ...plain } = flattenNullable(schema)
   return {
     ...withDescription(words[path]),
-    ...limited(
-      {
-        ...mapParts(plain, path, (part, at) => shownOf(part, words, at)),
-        ...(additionalProperties ? { additionalProperties } : {}),
-      },
-      lastNameOf(path),
-    ),
+    ...inInt32(mapParts(plain, path, (part, at) => shownOf(part, words, at))),
+    ...(additionalProperties ? { additionalProperties } : {}),
   }
 }
 
 export function queryOf(schema: Schema): Schema {
-  return mapParts(schema, '', (part, path) =>
-    limited(part.items ? { ...part, items: limited(part.items, path) } : part, path),
-  )
+  return mapParts(schema, '', (part) => inInt32(part.items ? { ...part, items: inInt32(part.items) } : part))
+}
+
+/** Generated clients take other whole numbers for doubles, or for 64 bits. */
+export function inInt32(schema: Schema): Schema {
+  const isWhole = [schema.type ?? []].flat().includes('integer') && !schema.enum && !('const' in schema)
+  return isWhole ? { minimum: 0, maximum: 2_147_483_647, ...schema, format: 'int32' } : schema
 }
 
 function mapParts(schema: Schema, path: string, each: (part: Schema, path: string) => Schema): Schema {
@@ -61,10 +67,6 @@ function mapParts(schema: Schema, path: string, each: (part: Schema, path: strin
 /** A list and its items share one path, `modules.title`. */
 function below(path: string, name: string): string {
   return path === '' ? name : `${path.replace(/\[\]$/, '')}.${name}`
-}
-
-function lastNameOf(path: string): string {
-  return path.replaceAll('[]', '').split('.').at(-1) ?? ''
 }
 
 function withDescription(description: string | undefined): Schema {

@@ -1,8 +1,8 @@
 import { lmsKinds, maxPlannedSteps } from '../constants.ts'
 import { operations } from '../index.ts'
 import type { Operation } from '../operation.ts'
+import { inInt32, type Schema } from './descriptions.ts'
 import type { OperationExample } from './examples.ts'
-import { limited, type Schema } from './limits.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -13,7 +13,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   courseId: { description: 'Course: id or ext:<externalId>', schema: reference },
   version: {
     description: 'Version number',
-    schema: limited({ type: 'integer', minimum: 1 }, 'version'),
+    schema: inInt32({ type: 'integer', minimum: 1 }),
   },
   lessonId: { description: 'Lesson: id or ext:<externalId>', schema: reference },
   deletedCourseId: { description: 'Deleted course: id or ext:<externalId>', schema: reference },

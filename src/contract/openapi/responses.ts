@@ -1,9 +1,8 @@
 import { type ErrorCode, type ErrorStatus, phraseOf, statusOf } from '../errors.ts'
 import type { Operation } from '../operation.ts'
-import { shownOf } from './descriptions.ts'
+import { type Schema, shownOf } from './descriptions.ts'
 import { problemExamples } from './examples.ts'
 import { everyHeader, type HeaderName, headersOf } from './headers.ts'
-import type { Schema } from './limits.ts'
 import { problemCodes, problemWords, whenOf } from './problem-texts.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -2,8 +2,7 @@ import * as z from 'zod'
 import { bare, componentOf, fieldsOf } from '../fields.ts'
 import { operations } from '../index.ts'
 import { BooleanParam } from '../lists.ts'
-import { queryOf, sentOf, shownOf, wordsOf } from './descriptions.ts'
-import type { Schema } from './limits.ts'
+import { queryOf, type Schema, sentOf, shownOf, wordsOf } from './descriptions.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
