@@ -14,8 +14,8 @@ export class JsonLimitError extends Error {
 }
 
 /** Maximum digits of an integer: making a bigint takes time that grows faster than its length. */
-export const maxDigits = 1000
-export const tooManyDigits = `it has an integer of more than ${maxDigits} digits`
+const maxDigits = 1000
+const tooManyDigits = `it has an integer of more than ${maxDigits} digits`
 
 /**
  * Parses a JSON text. An integer that a number cannot hold exactly becomes a bigint: a rounded id would name

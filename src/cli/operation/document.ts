@@ -1,12 +1,5 @@
-import type { Document, LineCounter, Pair, ScalarTag, Tags, YAMLMap } from 'yaml'
-import {
-  isJsonObject,
-  JsonLimitError,
-  maxDigits,
-  maxJsonDepth,
-  parseJson,
-  tooManyDigits,
-} from '../../codec/json-text.ts'
+import type { Document } from 'yaml'
+import { isJsonObject, JsonLimitError, maxJsonDepth, parseJson } from '../../codec/json-text.ts'
 import { parseExactNumber } from '../command/flag.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -45,7 +38,7 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
 
 async function parseDocument(text: string, name: string): Promise<unknown> {
   if (isJson(text, name)) return parseJsonDocument(text, name)
-  return parseYaml(text, name)
+  return (await parsePlacedYaml(text, name)).value
 }
 
 /** True for JSON, judged by the file's name or the beginning of the text. Throws a UsageError on empty text. */
@@ -82,15 +75,6 @@ function reasonOf(error: unknown): string {
     .replace(/, ("|\.\.\.).*is not valid JSON$/s, '')
 }
 
-/**
- * Maximum length in characters: the parser takes some seconds and 400 MB for this much, JSON of the same size a
- * hundredth of both.
- */
-const maxYamlLength = 1024 * 1024
-
-/** Maximum anchors and aliases in total: the parser searches all of them for each alias. */
-const maxAnchors = 2000
-
 export interface PlacedValue {
   readonly value: unknown
   /** Returns the line of a path, from 1; for a missing value that of its parent. */
@@ -99,151 +83,58 @@ export interface PlacedValue {
 
 /**
  * Parses a YAML 1.2 document, with integers beyond the safe range as bigints; loads the yaml library. Throws a
- * UsageError that names the line, also for text that is too long, nests too deeply or expands by its aliases.
+ * UsageError that names the line, also for text that nests too deeply or expands by its aliases.
  */
-export async function parseYaml(text: string, name: string): Promise<unknown> {
-  return (await parsePlacedYaml(text, name, maxYamlLength)).value
-}
-
-/** Parses a document with its lines; `longest` is the maximum length in characters. */
-export async function parsePlacedYaml(text: string, name: string, longest: number): Promise<PlacedValue> {
-  if (text.length > longest) {
-    throw new UsageError(`${name} is larger than ${longest / 1024 / 1024} MiB, too large for YAML`, {
-      hint: 'Convert it to JSON',
-    })
-  }
+export async function parsePlacedYaml(text: string, name: string): Promise<PlacedValue> {
   const yaml = await import('yaml')
-  const { isAlias, isNode, isScalar, LineCounter, parseDocument, visit } = yaml
-  const lineCounter = new LineCounter()
+  const lineCounter = new yaml.LineCounter()
   const intAsBigInt = /\d{16}/.test(text)
-  const document = parseDocument(text, {
-    ...{ lineCounter, prettyErrors: false, intAsBigInt, customTags: withBoundedIntegers },
-    // The parser compares each key with all earlier ones.
-    uniqueKeys: false,
-  })
+  const document = yaml.parseDocument(text, { lineCounter, prettyErrors: false, intAsBigInt })
   const [fault] = document.errors
-  if (fault?.code === 'MULTIPLE_DOCS') {
-    throw refused(fault.pos[0], 'a second document begins here; put each into a file of its own', fault)
+  if (fault) {
+    // The parser reports its stack overflow as a syntax error.
+    if (/call stack/.test(fault.message)) throw tooDeep(name, fault)
+    const { line, col } = lineCounter.linePos(fault.pos[0])
+    const reason =
+      fault.code === 'MULTIPLE_DOCS'
+        ? 'a second document begins here; put each into a file of its own'
+        : `not YAML: ${fault.message}`
+    throw new UsageError(`${name}:${line}:${col}: ${reason}`, { cause: fault })
   }
-  if (fault && isOverflow(fault)) throw tooDeep(name, fault)
-  if (fault) throw notYaml(fault.pos[0], fault.message, fault)
   try {
-    const repeated = firstRepeated(document)
-    if (repeated !== undefined) throw notYaml(repeated, 'Map keys must be unique')
     const value: unknown = document.toJS()
     if (isDeeper(value, maxJsonDepth)) throw tooDeep(name)
-    const lines = new YamlLines(yaml, document, lineCounter)
-    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf: (path) => lines.lineOf(path) }
+    const lineOf = (path: readonly PropertyKey[]) => lineCounter.linePos(offsetOf(yaml, document, path)).line
+    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, error)
     if (!(error instanceof ReferenceError)) throw error
     const reason = /^Excessive alias/.test(error.message) ? 'its aliases expand too far' : error.message
-    throw unreadable(reason, error)
-  }
-
-  function unreadable(reason: string, cause?: Error): UsageError {
-    return new UsageError(`Cannot read ${name}: ${reason}`, { cause })
-  }
-
-  function notYaml(offset: number, reason: string, cause?: Error): UsageError {
-    return refused(offset, `not YAML: ${reason}`, cause)
-  }
-
-  function refused(offset: number, reason: string, cause?: Error): UsageError {
-    const { line, col } = lineCounter.linePos(offset)
-    return new UsageError(`${name}:${line}:${col}: ${reason}`, { cause })
-  }
-
-  /** Returns the offset of the first duplicate key; undefined if there is none. Throws on too many anchors. */
-  function firstRepeated(tree: Document.Parsed): number | undefined {
-    let first: number | undefined
-    let anchors = 0
-    const look = (_: unknown, node: unknown) => {
-      if (isAlias(node) || (isNode(node) && node.anchor !== undefined)) anchors += 1
-      if (anchors > maxAnchors) throw unreadable(`it has more than ${maxAnchors} anchors and aliases`)
-    }
-    visit(tree, {
-      Node: look,
-      Map(_, map) {
-        look(_, map)
-        const seen = new Set<unknown>()
-        for (const { key } of map.items) {
-          if (!isScalar(key)) continue
-          if (!seen.has(key.value)) seen.add(key.value)
-          else first = Math.min(first ?? Number.POSITIVE_INFINITY, key.range?.[0] ?? 0)
-        }
-      },
-    })
-    return first
+    throw new UsageError(`Cannot read ${name}: ${reason}`, { cause: error })
   }
 }
 
-class YamlLines {
-  readonly #yaml: typeof import('yaml')
-  readonly #document: Document.Parsed
-  readonly #counter: LineCounter
-  readonly #pairsByMap = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
-
-  constructor(yaml: typeof import('yaml'), document: Document.Parsed, counter: LineCounter) {
-    this.#yaml = yaml
-    this.#document = document
-    this.#counter = counter
+function offsetOf(
+  { isAlias, isMap, isNode, isScalar, isSeq }: typeof import('yaml'),
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+): number {
+  let node: unknown = document.contents
+  let at = isNode(node) ? node.range?.[0] : 0
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document)
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+      if (!pair) break
+      if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
+      node = pair.value
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)]
+      if (!isNode(node)) break
+      at = node.range?.[0] ?? at
+    } else break
   }
-
-  /** Returns the line of a path, from 1; for a missing value that of its parent. */
-  lineOf(path: readonly PropertyKey[]): number {
-    const { isAlias, isMap, isNode, isSeq } = this.#yaml
-    let node: unknown = this.#document.contents
-    let at = isNode(node) ? node.range?.[0] : 0
-    for (const step of path) {
-      if (isAlias(node)) node = node.resolve(this.#document)
-      if (isMap(node)) {
-        const pair = this.#pairsOf(node).get(String(step))
-        if (!pair) break
-        if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
-        node = pair.value
-      } else if (isSeq(node)) {
-        node = node.items[Number(step)]
-        if (!isNode(node)) break
-        at = node.range?.[0] ?? at
-      } else break
-    }
-    return this.#counter.linePos(at ?? 0).line
-  }
-
-  #pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
-    const known = this.#pairsByMap.get(map)
-    if (known) return known
-    const entries = map.items.flatMap((pair) =>
-      this.#yaml.isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
-    )
-    // Reversed, so that the first of several equal keys wins.
-    const pairs = new Map(entries.reverse())
-    this.#pairsByMap.set(map, pairs)
-    return pairs
-  }
-}
-
-/** Returns the parser's tags, with integers limited to the digits that JSON may have. */
-function withBoundedIntegers(tags: Tags): Tags {
-  return tags.map((tag) =>
-    typeof tag === 'object' && tag.tag === 'tag:yaml.org,2002:int' ? withBound(tag as ScalarTag) : tag,
-  )
-}
-
-function withBound(tag: ScalarTag): ScalarTag {
-  return {
-    ...tag,
-    resolve(text, onError, options) {
-      if (text.replace(/^[-+]/, '').length <= maxDigits) return tag.resolve(text, onError, options)
-      onError(tooManyDigits)
-      return 0
-    },
-  }
-}
-
-function isOverflow({ message }: Error): boolean {
-  return /call stack/.test(message)
+  return at ?? 0
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -8,9 +8,7 @@ import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './document.ts'
 
-/**
- * Maximum length of a document that a person maintains, in characters; parsing that much YAML takes some seconds.
- */
+/** Maximum length of JSON that is parsed as YAML, too, for its lines: that takes some seconds. */
 const maxLength = 16 * 1024 * 1024
 const maxProblems = 100
 const maxValueLength = 60
@@ -27,11 +25,10 @@ export interface PlacedDocument extends PlacedValue {
 export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDocument> {
   const name = path === '-' ? 'Standard input' : path
   const text = await (path === '-' ? readInput(io) : readFileText(io, path))
-  if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name, maxLength)) }
+  if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name)) }
   const value = await parseJsonDocument(text, name)
-  // Parse JSON as YAML, too, to know the lines, unless it is too long.
   if (text.length > maxLength) return { name, value, lineOf: () => 1 }
-  const { lineOf } = await parsePlacedYaml(text, name, maxLength)
+  const { lineOf } = await parsePlacedYaml(text, name)
   return { name, value, lineOf }
 }
 
