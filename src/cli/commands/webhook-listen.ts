@@ -4,8 +4,6 @@ import { ApiError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
-import type { endpoints } from '../../contract/endpoints.ts'
-import type { BodyInput } from '../../contract/operation.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
@@ -13,6 +11,7 @@ import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type ChatKind, chatKinds, type ReadableMessage } from '../webhooks/chat-listener.ts'
 import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
+import type { Listener } from '../webhooks/loopback-server.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
@@ -81,7 +80,6 @@ async function listen(context: Context, given: Given): Promise<void> {
     throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
   }
   const kind = given.flags['as'] as ChatKind | typeof recordStoreKind | undefined
-  const chat = kind === recordStoreKind ? undefined : kind
   if (kind !== undefined && to !== null) throw new UsageError('--as cannot be used with --forward-to')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
@@ -96,93 +94,65 @@ async function listen(context: Context, given: Given): Promise<void> {
     return showRequest(context, caller.request(calls.endpoints.create, { body: body('http://127.0.0.1/') }))
   }
 
-  if (kind === recordStoreKind) return listenAsRecordStore(context, caller, server, body)
-
   const { listenForEvents, openForwarder } = await import('../webhooks/event-listener.ts')
   const forwarder = to === null ? null : await openForwarder(io, to)
   const ended = Promise.withResolvers<never>()
-  let secret: string | undefined
-  // Prints events one at a time in order of arrival.
-  let printed: Promise<void> = Promise.resolve()
   const reached = Promise.withResolvers<void>()
+  let secret: string | undefined
+  // Prints one thing at a time in order of arrival.
+  let printed: Promise<void> = Promise.resolve()
+  const print = (work: () => Promise<void>) => {
+    printed = printed.then(work)
+    printed.catch(ended.reject)
+    return printed
+  }
   const onEvent = async (event: ArrivedEvent) => {
     if (event.type === testEvent) {
       reached.resolve()
       return 204
     }
     const forwarded = forwarder ? await forwarder.forward(event) : null
-    printed = printed.then(() => printEvent(context, event, forwarded))
-    printed.catch(ended.reject)
-    await printed
+    await print(() => printEvent(context, event, forwarded))
     return forwarded ? (forwarded.status ?? 500) : 204
   }
   const onMessage = async (message: ReadableMessage) => {
     if (message.lines.some((line) => line.includes('This is a test message'))) reached.resolve()
     // The test message comes alone unless something happens at the same time.
     if (message.lines.length === 1 && message.lines[0]?.startsWith('This is a test message')) return
-    printed = printed.then(() => printMessage(context, message))
-    printed.catch(ended.reject)
-    await printed
+    await print(() => printMessage(context, message))
   }
-  const listener = await (chat === undefined
-    ? listenForEvents(() => secret, io.now, onEvent)
-    : (await import('../webhooks/chat-listener.ts')).listenAsChat(chat, onMessage))
+  let isTested = false
+  const onStatements = async (statements: readonly JsonObject[]) => {
+    for (const statement of statements) {
+      const isTest = !isTested && statementTexts(statement).includes('interacted')
+      if (isTest) {
+        isTested = true
+        reached.resolve()
+      } else await print(() => printStatement(context, statement))
+    }
+  }
+  const listener: Listener =
+    kind === undefined
+      ? await listenForEvents(() => secret, io.now, onEvent)
+      : kind === recordStoreKind
+        ? await (await import('../webhooks/record-store.ts')).playRecordStore(onStatements)
+        : await (await import('../webhooks/chat-listener.ts')).listenAsChat(kind, onMessage)
   let id: string | undefined
   try {
     const { data } = await caller.call(calls.endpoints.create, {
-      body: body(listener.url),
+      body: { ...body(listener.url), ...listener.endpoint },
       signal: io.signal,
     })
     id = String(valueAt(data, 'id'))
     secret = String(valueAt(data, 'secret'))
     await requireReached(context, caller, id, reached.promise)
-    const { host } = new URL(server)
-    await output.note(`Listening for events of ${host}; press Ctrl-C to stop`)
+    const what = kind === recordStoreKind ? 'statements' : 'events'
+    await output.note(`Listening for ${what} of ${new URL(server).host}; press Ctrl-C to stop`)
     if (to !== null) await output.note(`Events are forwarded to ${to}, signed with ${secret}`)
     await Promise.race([ended.promise, renewEndpoint(context, caller, id)])
   } finally {
     await listener.close()
     await forwarder?.close()
-    if (id !== undefined) await deleteEndpoint(caller, id)
-  }
-}
-
-async function listenAsRecordStore(
-  context: Context,
-  caller: Caller,
-  server: string,
-  body: (url: string) => BodyInput<typeof endpoints.create>,
-): Promise<void> {
-  const [{ calls }, { playRecordStore }] = await Promise.all([
-    import('../../contract/calls.ts'),
-    import('../webhooks/record-store.ts'),
-  ])
-  const { io, output } = context
-  const ended = Promise.withResolvers<never>()
-  const reached = Promise.withResolvers<void>()
-  let isReached = false
-  const store = await playRecordStore(async (statements) => {
-    for (const statement of statements) {
-      const isTest = !isReached && statementTexts(statement).includes('interacted')
-      if (isTest) {
-        isReached = true
-        reached.resolve()
-      } else await printStatement(context, statement).catch(ended.reject)
-    }
-  })
-  let id: string | undefined
-  try {
-    const { url, username, password } = store
-    const { data } = await caller.call(calls.endpoints.create, {
-      body: { ...body(url), xapi: { username }, password },
-      signal: io.signal,
-    })
-    id = String(valueAt(data, 'id'))
-    await requireReached(context, caller, id, reached.promise)
-    await output.note(`Listening for statements of ${new URL(server).host}; press Ctrl-C to stop`)
-    await Promise.race([ended.promise, renewEndpoint(context, caller, id)])
-  } finally {
-    await store.close()
     if (id !== undefined) await deleteEndpoint(caller, id)
   }
 }

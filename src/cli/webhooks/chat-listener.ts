@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { isJsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
+import { type Listener, listenOnLoopback } from './loopback-server.ts'
 
 /** Chats that this machine can stand in for. */
 export const chatKinds = ['slack', 'teams'] as const
@@ -13,48 +12,20 @@ export interface ReadableMessage {
   readonly link: string | null
 }
 
-interface ChatListener {
-  /** Has a secret path, as that of a chat. */
-  readonly url: string
-  close(): Promise<void>
-}
-
-/** Larger than any message. */
-const maxBytes = 64 * 1024
-
-/** Listens on a free loopback port, and answers as the chat does. Refuses requests without the secret path. */
+/** Answers as the chat does. Refuses requests without the secret path of the URL. */
 export async function listenAsChat(
   kind: ChatKind,
   onMessage: (message: ReadableMessage) => Promise<void>,
-): Promise<ChatListener> {
-  const { createServer } = await import('node:http')
+): Promise<Listener> {
   const path = `/${kind}/${randomBytes(24).toString('base64url')}`
-  const server = createServer(async (request, response) => {
-    try {
-      let body = ''
-      for await (const piece of request) {
-        body += String(piece)
-        if (body.length > maxBytes) return response.writeHead(413).end()
-      }
-      if (request.method !== 'POST' || request.url !== path) return response.writeHead(404).end('no_service')
-      const message = readers[kind](JSON.parse(body))
-      if (!message) return response.writeHead(400).end('invalid_payload')
-      await onMessage(message)
-      return kind === 'slack' ? response.writeHead(200).end('ok') : response.writeHead(202).end()
-    } catch {
-      return response.writeHead(400).end('invalid_payload')
-    }
+  const { origin, close } = await listenOnLoopback(async (request, body) => {
+    if (request.method !== 'POST' || request.url !== path) return { status: 404, body: 'no_service' }
+    const message = readers[kind](parseJsonOrNull(body.toString('utf8')))
+    if (!message) return { status: 400, body: 'invalid_payload' }
+    await onMessage(message)
+    return kind === 'slack' ? { status: 200, body: 'ok' } : { status: 202 }
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  // A TCP server's address has a port.
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}${path}`,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  return { url: origin + path, close }
 }
 
 /** Undefined for another payload. */

@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exchangeWithin } from '../../client/timeout.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { verifyStandard } from '../../lms/standard-signature.ts'
 import type { Io } from '../terminal/io.ts'
+import { type Listener, listenOnLoopback } from './loopback-server.ts'
 
 /** A received event, signed with the secret of the listener. */
 export interface ArrivedEvent {
@@ -20,16 +18,6 @@ export interface ArrivedEvent {
   readonly body: string
 }
 
-/** Returns the status of the response. */
-type OnEvent = (event: ArrivedEvent) => Promise<number>
-
-interface EventListener {
-  readonly url: string
-  close(): Promise<void>
-}
-
-/** Larger than any event. */
-const maxBytes = 64 * 1024
 const forwardedHeaders = [
   'content-type',
   'user-agent',
@@ -38,60 +26,24 @@ const forwardedHeaders = [
   'webhook-signature',
 ]
 
-/**
- * Listens on a free loopback port. Refuses events that are not signed with the secret, because any program
- * can send them.
- */
+/** Refuses events that are not signed with the secret. `onEvent` returns the status of the response. */
 export async function listenForEvents(
   secret: () => string | undefined,
   now: () => number,
-  onEvent: OnEvent,
-): Promise<EventListener> {
-  const { createServer } = await import('node:http')
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy())
-  })
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST') return end(response, 405)
-    const bytes = await bodyOf(request)
-    if (!bytes) return end(response, 413)
+  onEvent: (event: ArrivedEvent) => Promise<number>,
+): Promise<Listener> {
+  const { origin, close } = await listenOnLoopback(async (request, body) => {
+    if (request.method !== 'POST') return { status: 405 }
     const headers: HttpHeaders = Object.fromEntries(
       forwardedHeaders.flatMap((name) =>
         request.headers[name] ? [[name, String(request.headers[name])]] : [],
       ),
     )
     const known = secret()
-    const event = known === undefined ? undefined : eventIn(bytes, headers, known, now())
-    end(response, event ? await onEvent(event) : 401)
-  }
-
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  // A TCP server's address has a port.
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status, { 'content-length': 0 }).end()
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of request) {
-    const bytes: Buffer = piece
-    size += bytes.length
-    if (size > maxBytes) return null
-    pieces.push(bytes)
-  }
-  return Buffer.concat(pieces)
+    const event = known === undefined ? undefined : eventIn(body, headers, known, now())
+    return { status: event ? await onEvent(event) : 401 }
+  })
+  return { url: `${origin}/`, close }
 }
 
 /** Undefined if the event is not signed or is none. */
