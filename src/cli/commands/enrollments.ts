@@ -104,9 +104,9 @@ function withGroup(command: Command): Command {
       try {
         await enrollGroup(context, String(group), Object.fromEntries(body))
       } catch (error) {
-        const { withNearest } = await import('../operation/nearest-record.ts')
+        const { withSources } = await import('../operation/refused-call.ts')
         const named = [...bound, { place: 'groupId', flag: groupFlag }]
-        throw await withNearest(context, error, { fields: named, query: [], positions: [] }, given)
+        throw withSources(error, { fields: named, query: [], positions: [] }, given)
       }
     },
   }

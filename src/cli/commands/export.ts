@@ -69,8 +69,8 @@ export function withFlagNames(query: readonly BoundFlag[], run: Command['run']):
     try {
       await run(context, given)
     } catch (error) {
-      const { withNearest } = await import('../operation/nearest-record.ts')
-      throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
+      const { withSources } = await import('../operation/refused-call.ts')
+      throw withSources(error, { fields: [], query, positions: [] }, given)
     }
   }
 }

@@ -2,8 +2,8 @@ import { escapeHidden, formatCount, shellWord } from '../../codec/display-text.t
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import type { Host } from '../command/command.ts'
+import { pickedNouns } from '../command/pick-thing.ts'
 import { failureOf } from '../failures.ts'
-import { nouns } from '../operation/nearest-record.ts'
 import { exitCode, HelpShown } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import {
@@ -199,7 +199,11 @@ function previewOf({ offered }: CheckedLine, { records }: RunResult): string | n
   return offered.command.calls ? null : previewDigest((records ?? []).map(withoutHeaders))
 }
 
-const nounByName: Readonly<Record<string, string>> = { ...nouns, enrollment: 'enrollments' }
+const nounByName: Readonly<Record<string, string>> = {
+  ...pickedNouns,
+  term: 'terms',
+  enrollment: 'enrollments',
+}
 
 function namedRecords(
   { arguments: given, flags }: CheckedLine['invocation'],

@@ -1,4 +1,4 @@
-import { ApiError, isOurs } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { formatCount, shellWord } from '../../codec/display-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
@@ -21,19 +21,10 @@ export class RefusedCallError extends Error {
   readonly #sources: Sources
   readonly #given: Given
 
-  /** @param near suggestion of a record in place of one that was not found */
-  constructor(refusal: ApiError, sources: Sources, given: Given, near: string | null = null) {
+  constructor(refusal: ApiError, sources: Sources, given: Given) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    // Our server resolves references without a prefix itself, and platforms without error codes know no prefixes.
-    const missing = refusal.status === 404 && refusal.coded && !isOurs(refusal)
-    this.hint =
-      near ??
-      tokenHint(refusal) ??
-      trashHint(refusal) ??
-      setUpHint(refusal) ??
-      creditHint(refusal) ??
-      (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
+    this.hint = hintFor(refusal, sources, given)
     this.#sources = sources
     this.#given = given
   }
@@ -107,68 +98,63 @@ function inFlags(message: string, { query }: Sources, { flags }: Given): string 
 }
 
 /** Returns the error for a command to end with: a refusal becomes one in terms of the command line. */
-export function withSources(
-  error: unknown,
-  sources: Sources,
-  given: Given,
-  near: string | null = null,
-): unknown {
-  return error instanceof ApiError ? new RefusedCallError(error, sources, given, near) : error
+export function withSources(error: unknown, sources: Sources, given: Given): unknown {
+  return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
 }
 
-function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
-  if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
-  return `To close it to changes: learnctl courses archive ${shellWord(course)}`
+/** Nouns by the path parameters and fields that refer to their records. */
+export const nounsByPlace: Readonly<Record<string, string>> = {
+  courseId: 'courses',
+  lessonId: 'lessons',
+  groupId: 'groups',
+  userId: 'users',
+  termId: 'terms',
+  learnerId: 'users',
+  enrollmentId: 'enrollments',
+  calendarId: 'calendars',
+  keyId: 'keys',
+  clientId: 'apps',
+  grantId: 'auth grants',
+  gradeId: 'grades',
+}
+const trashNouns: Readonly<Record<string, string>> = { crs: 'courses', les: 'lessons', grp: 'groups' }
+
+function hintFor(refusal: ApiError, sources: Sources, given: Given): string | null {
+  const { code, faults, problem } = refusal
+  const { id, existingStatus, from, to, instance } = problem ?? {}
+  const hasFault = (name: string) => faults.some((fault) => fault.code === name)
+  if (hasFault('access_token_required'))
+    return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
+  if (hasFault('above_maximum')) return 'Record it as extra credit with --extra-credit'
+  if (code === 'duplicate' && existingStatus === 'deleted') {
+    const noun = trashNouns[String(id).slice(0, 3)]
+    return noun ? `To restore it: learnctl ${noun} restore ${shellWord(String(id))}` : null
+  }
+  const course = given.arguments['course']
+  if (code === 'invalid_transition' && course !== undefined && from === 'published' && to === 'draft')
+    return `To close it to changes: learnctl courses archive ${shellWord(course)}`
+  const [, kind] = /\/integrations\/(\w+)(?:\/\w+)?$/.exec(String(instance)) ?? []
+  if (code === 'other_system_refused' && kind !== undefined)
+    return `Check it: learnctl integrations test ${kind}`
+  if (code !== 'not_found') return null
+  return kind === undefined
+    ? listHint(refusal, sources, given)
+    : `Set it up: learnctl integrations set ${kind}`
 }
 
-/** Suggests restoring a thing in the trash that holds the external id, or listing the trash for a missing thing. */
-function trashHint({ code, message, problem }: ApiError): string | null {
-  const [, thing] = /^(?:A|Deleted) (course|lesson|group) /.exec(message) ?? []
-  if (thing === undefined) return null
-  if (code === 'not_found') return `To list deleted ${thing}s: learnctl ${thing}s list --deleted`
-  const id = problem?.['id']
-  if (code !== 'duplicate' || problem?.['existingStatus'] !== 'deleted' || typeof id !== 'string') return null
-  return `To restore it: learnctl ${thing}s restore ${shellWord(id)}`
-}
-
-/** Explains that a stored access token is not sent to a new address: enter it again or remove it. */
-function tokenHint({ faults }: ApiError): string | null {
-  if (!faults.some(({ code }) => code === 'access_token_required')) return null
-  return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
-}
-
-/** Suggests setting up a missing integration; there is one of each kind. */
-function setUpHint({ code, message }: ApiError): string | null {
-  const [, kind] = /^Integration (\w+) not found/.exec(message) ?? []
-  return code === 'not_found' && kind !== undefined ? `Set it up: learnctl integrations set ${kind}` : null
-}
-
-function creditHint({ faults }: ApiError): string | null {
-  const isAbove = faults.some(({ code }) => code === 'above_maximum')
-  return isAbove ? 'Record it as extra credit with --extra-credit' : null
-}
-
-const knownReference = /^(ext:|email:)|^[a-z]{3}_/
-
-/** Suggests `ext:` or `email:` for a reference that is not an id of our server. */
-function referenceHint({ message }: ApiError, sources: Sources, given: Given): string | null {
-  const { fields, query, positions } = sources
+/** Suggests the list of the records that an argument or a flag refers to. */
+function listHint({ message }: ApiError, { positions, fields, query }: Sources, given: Given): string | null {
   const typed = [
     ...positions.map(([place, { name }]) => [place, given.arguments[name]] as const),
     ...[...fields, ...query].map(({ place, flag }) => [place, given.flags[flag.name]] as const),
   ]
-  const bare = typed.flatMap(([place, value]) => {
-    const kind = /^(course|lesson|group|user|learner)_?id$/i.exec(place)?.[1]
-    if (!kind) return []
-    const references = [value].flat().flatMap((each) => String(each ?? '').split(','))
-    return references.flatMap((value) =>
-      value === '' || knownReference.test(value) ? [] : [{ kind, value }],
-    )
-  })
-  const named = bare.find(({ value }) => message.includes(value))
-  if (!named) return null
-  const person = /^(user|learner)$/.test(named.kind) && named.value.includes('@')
-  return `Did you mean ${shellWord(`${person ? 'email' : 'ext'}:${named.value}`)}?`
+  for (const [place, value] of typed) {
+    const [, deleted, name = ''] = /^(deleted)?(.*)$/.exec(camelCase(place)) ?? []
+    const noun = nounsByPlace[`${name.charAt(0).toLowerCase()}${name.slice(1)}`]
+    if (noun === undefined || ![value].flat().some((each) => each && message.includes(String(each)))) continue
+    return `To list ${deleted ? `deleted ${noun}` : noun}: learnctl ${noun} list${deleted ? ' --deleted' : ''}`
+  }
+  return null
 }
 
 /** Flags, hint and message of a refusal, from the command line. */

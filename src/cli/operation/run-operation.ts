@@ -19,8 +19,7 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
     else await callUntilAccepted(context, given, call)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw withSources(error, call, given)
-    throw await (await import('./nearest-record.ts')).withNearest(context, error, call, given)
+    throw withSources(error, call, given)
   }
 }
 

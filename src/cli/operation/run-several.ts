@@ -19,7 +19,7 @@ import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from '.
 import type { BoundCall, Find } from './operation-spec.ts'
 import { assertSecretShown, type PreparedCall, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
-import { withSources } from './refused-call.ts'
+import { nounsByPlace, withSources } from './refused-call.ts'
 
 const maxConcurrent = 8
 const maxNames = 3
@@ -128,11 +128,10 @@ class SeveralCalls {
   async report(total: number): Promise<void> {
     const { context, given, call } = this.#parts
     const { several = '' } = call.spec
-    const near = await this.#nearestOfFirst()
-    const failures = this.#refused.map((each) => {
-      const isSame = near !== null && String(each.error) === String(this.#refused[0]?.error)
-      return { ...each, failure: failureFor(context, given, call, isSame ? { ...each, error: near } : each) }
-    })
+    const failures = this.#refused.map((each) => ({
+      ...each,
+      failure: failureFor(context, given, call, each),
+    }))
     if (this.#fault !== null) {
       for (const { argument, failure } of failures)
         await context.output.note(`${argument}: ${failure.message}`)
@@ -146,17 +145,8 @@ class SeveralCalls {
     await this.#noteCounts(total)
     const [first] = this.#refused
     if (!first) return
-    if (total === 1) throw near ?? withSources(first.error, call, givenOne(call, given, first.argument))
+    if (total === 1) throw withSources(first.error, call, givenOne(call, given, first.argument))
     throw partialError(call, total, failures)
-  }
-
-  /** Returns the first refusal with the nearest record, if one was not found: often all refer to the same one. */
-  async #nearestOfFirst(): Promise<unknown> {
-    const { context, call, given } = this.#parts
-    const [first] = this.#refused
-    if (!(first?.error instanceof ApiError && first.error.status === 404)) return null
-    const { withNearest } = await import('./nearest-record.ts')
-    return withNearest(context, first.error, call, givenOne(call, given, first.argument))
   }
 
   /** Prints how many of several things were created; the lines above say so of each. */
@@ -309,22 +299,6 @@ function partialError(
   )
 }
 
-/** Commands that list the ids of a path parameter. */
-const listOf: Readonly<Record<string, string>> = {
-  courseId: 'courses',
-  lessonId: 'lessons',
-  groupId: 'groups',
-  userId: 'users',
-  termId: 'terms',
-  learnerId: 'users',
-  enrollmentId: 'enrollments',
-  calendarId: 'calendars',
-  keyId: 'keys',
-  clientId: 'apps',
-  grantId: 'auth grants',
-  gradeId: 'grades',
-}
-
 /**
  * Reads ids from a file, or from standard input for `-`: one per line, as `--quiet` prints them. Throws a UsageError
  * that names the line of an invalid id.
@@ -338,7 +312,7 @@ async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: s
     const id = line.trim()
     if (!/^[[{"]|\t/.test(id)) return id === '' ? [] : [id]
     throw new UsageError(`${name}, line ${index + 1}: not an id: ${JSON.stringify(short(id))}`, {
-      hint: `Print ids alone: learnctl ${listOf[parameter] ?? '…'} list -q`,
+      hint: `Print ids alone: learnctl ${nounsByPlace[parameter] ?? '…'} list -q`,
     })
   })
 }

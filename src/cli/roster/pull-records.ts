@@ -1,5 +1,4 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError } from '../../client/errors.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
@@ -56,7 +55,7 @@ export async function pullRecords(
   try {
     return await new Pull(wanted, courses, read).run()
   } catch (error) {
-    throw withNextStep(kind, error)
+    throw withNextStep(error)
   } finally {
     line.stop()
   }
@@ -83,17 +82,9 @@ export async function readPage(
 }
 
 /** Adds the command to continue with to a refusal: set the integration up, or check it. */
-function withNextStep(kind: LmsKind, error: unknown): unknown {
-  const hint =
-    error instanceof ApiError && error.code === 'other_system_refused'
-      ? `Check it: learnctl integrations test ${kind}`
-      : null
-  return withSources(
-    error,
-    { fields: [], query: [], positions: [] },
-    { arguments: {}, flags: {}, rest: [] },
-    hint,
-  )
+function withNextStep(error: unknown): unknown {
+  const sources = { fields: [], query: [], positions: [] }
+  return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
 }
 
 class Pull {

@@ -93,14 +93,14 @@ test('members who cannot be enrolled are listed', { tags: ['slow'] }, async ({ l
   expect(stderr).toContain('  ada@school.example: Course Sea is archived')
 })
 
-test('an unknown group or course is refused with the nearest one', async ({ local }) => {
-  for (const [line, near] of [
-    ['--group "Class 5c" --course sea', 'ext:5b'],
-    ['--group 5b --course seas', 'ext:sea'],
+test('an unknown group or course is refused with the list of them', async ({ local }) => {
+  for (const [line, noun] of [
+    ['--group "Class 5c" --course sea', 'groups'],
+    ['--group 5b --course seas', 'courses'],
   ]) {
     const { code, stderr } = await local.run(`enrollments create ${line}`)
     expect({ code, stderr }, line).toMatchObject({ code: 3 })
-    expect(stderr).toContain(`hint: Did you mean ${near}?`)
+    expect(stderr).toContain(`hint: To list ${noun}: learnctl ${noun} list`)
   }
 })
 
