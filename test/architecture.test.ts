@@ -290,8 +290,6 @@ test('behaviour that depends on the style of a platform is decided by its replie
     'cli/command/pick-thing.ts',
     // shows whether a credential is sent
     'cli/operation/dry-run.ts',
-    // keeps what completion cannot read itself
-    'cli/operation/print-list.ts',
   ])
 })
 
