@@ -9,7 +9,7 @@ import {
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, textsIn, waitLockFlag } from '../command/flag.ts'
 import type { MakePlan } from '../records/open-plan.ts'
-import { ExitWith, UsageError } from '../terminal/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 const filesArgument: Argument = {
   name: 'files',
@@ -86,15 +86,10 @@ export const diffCommand: Command = {
 }
 
 async function runDiff(context: Context, given: Given): Promise<void> {
-  const { io, output } = context
   const { readFiles } = await import('../records/open-plan.ts')
-  const { plan } = await (await readFiles(context, given))(context)
-  const { printPlan } = await import('../records/run-apply.ts')
-  await printPlan(context, plan)
-  const { reportPlan, undeclaredNotes } = await import('../records/plan.ts')
-  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
-  await reportPlan(io, 'diff', plan)
-  if (plan.actions.length > 0) throw new ExitWith('drift')
+  const makePlan = await readFiles(context, given)
+  const { printDiff } = await import('../records/run-apply.ts')
+  await printDiff(context, 'diff', await makePlan(context))
 }
 
 export const applyCommand: Command = {

@@ -2,7 +2,6 @@ import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { ExitWith } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { writeStderr } from '../terminal/io.ts'
 import type { Failure } from './apply-plan.ts'
@@ -19,8 +18,7 @@ import {
 import type { Declared } from './entries.ts'
 import { sourceOf } from './execute.ts'
 import { type MakePlan, planOf, readSaved } from './open-plan.ts'
-import { reportPlan } from './plan.ts'
-import { type Applied, outcomeText, type PlanForm, refusedError, runApply } from './run-apply.ts'
+import { type Applied, outcomeText, type PlanForm, printDiff, refusedError, runApply } from './run-apply.ts'
 import { printValid } from './sources/academy.ts'
 import { declaredCourses, readCourseFile } from './sources/course.ts'
 import { withTermKey } from './sources/shown-course.ts'
@@ -44,11 +42,7 @@ export async function applyFiles(context: Context, given: Given, files: readonly
 /** Compares courses with their files, and prints what `applyFiles` would do. Throws ExitWith where they differ. */
 export async function diffFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
   const makePlan = await plannerOf(context, files, { command: 'courses diff', prune })
-  const planned = await makePlan(context)
-  await form.print(context, planned)
-  for (const text of form.notes(planned)) await context.output.note(text)
-  await reportPlan(context.io, 'courses diff', planned.plan)
-  if (planned.plan.actions.length > 0) throw new ExitWith('drift')
+  await printDiff(context, 'courses diff', await makePlan(context), form)
 }
 
 /** Reads and validates files without a platform. Throws a UsageError with every problem of a file and its line. */
@@ -73,7 +67,7 @@ async function plannerOf(
   const declared = await readAll(context, files)
   const compare = planOf({ command, source: sourceOf(files) }, async ({ names }) => {
     for (const entry of declared.get('courses') ?? []) {
-      entry.record = (await withTermKey(names, { course: entry.record, lessons: [] })).course
+      entry.record = await withTermKey(names, entry.record)
     }
     return { declared, options: { label: null, prune, isOfCourses: true } }
   })

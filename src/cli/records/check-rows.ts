@@ -1,4 +1,4 @@
-import { jsonText } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { type Dataset, isAboutPeople, keyOf, namesOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/refused-call.ts'
@@ -11,7 +11,6 @@ import type { Rejection } from './import-outcomes.ts'
 import { type Place, sentence } from './sources/file.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './step.ts'
-import { trimmedColumns } from './trimmed-columns.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000
@@ -82,6 +81,18 @@ export async function checkFile(
     throw refused(name, dataset, [...groups.values()], problems, { labels, placeOf })
   }
   return { rows: count, keyless, trimmed, invalid }
+}
+
+/** Returns the columns of a record whose values have spaces around them that the schema removes. */
+function trimmedColumns({ columns, schema }: Dataset, record: JsonObject): string[] {
+  return columns.flatMap(({ kind, name, path }) => {
+    const value = kind === 'text' ? valueAt(record, path) : undefined
+    if (typeof value !== 'string' || value.trim() === value) return []
+    const [field = '', ...inside] = path.split('.')
+    const parsed = schema.shape[field]?.safeParse(record[field])
+    const stored = inside.length === 0 ? parsed?.data : valueAt(parsed?.data, inside.join('.'))
+    return parsed?.success && stored !== value ? [name] : []
+  })
 }
 
 interface Naming {

@@ -8,7 +8,7 @@ import { type Declared, type Entry, isSet, type PartDataset, placeText } from '.
 import { lessonsIn, membersFor, shownFor, shownIn } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText } from './identity.ts'
 import { declaredPlaces } from './lesson-places.ts'
-import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
+import { lessonsMatched, type ShownLesson } from './lessons.ts'
 import type { Action, Plan, PlanOptions, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
@@ -131,7 +131,7 @@ async function compareLessons(comparison: Comparison): Promise<Undeclared[]> {
     else if (isInCourse) {
       const record = await comparison.recordOf(shown)
       const { externalId = null } = shown
-      unnamed.push({ shown, course, ...keyedLesson({ ...record, externalId }, record['module'] ?? null) })
+      unnamed.push({ shown, course, record: { ...record, externalId } })
     } else if (comparison.isPruned(shown)) await comparison.remove(shown)
   }
   const matches = lessonsMatched(comparison.unmatched(), unnamed)
@@ -144,7 +144,7 @@ async function compareLessons(comparison: Comparison): Promise<Undeclared[]> {
   }
   comparison.addMoves(inCourses)
   const titles = new Set(entries.map(({ record }) => keyIn('lessons', { ...record, externalId: undefined })))
-  return kept.map(({ shown, course, moduleId: module }) => {
+  return kept.map(({ shown, course, record: { module } }) => {
     const { id, title, externalId } = shown
     const isUnnamed = typeof externalId !== 'string'
     return {

@@ -1,12 +1,23 @@
 import { AmbiguousError, ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxPageSize } from '../../contract/constants.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
+import { thingName } from '../operation/thing-name.ts'
 import type { Abilities } from './abilities.ts'
 import { columnsChanged, restoring } from './compare.ts'
-import { restoreTaken } from './restore-deleted.ts'
 import type { Outcome, Step } from './step.ts'
-import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
+import {
+  createRecord,
+  type OnExists,
+  restoreRecord,
+  updateRecord,
+  versionOf,
+  type Writer,
+  write,
+} from './write.ts'
 
 /** Dependencies of `put` steps, which are sent without a comparison. */
 export interface Putting<From> extends Writer {
@@ -117,6 +128,46 @@ export function createPut<From>(putting: Putting<From>) {
     }
     return { kind: 'created' }
   }
+}
+
+/**
+ * Restores the record in the trash whose external id the platform refused to give to another, with all that was deleted
+ * with it; an archived course is published, so that it can be changed. Returns it as the API shows it; null if the error is
+ * another one, and for a lesson of another course.
+ */
+async function restoreTaken(
+  writer: Writer,
+  dataset: Dataset,
+  record: JsonObject,
+  error: ApiError,
+): Promise<JsonObject | null> {
+  const { id, existingStatus } = error.problem ?? {}
+  const { get, update, restore, params } = dataset.operations
+  if (error.code !== 'duplicate' || existingStatus !== 'deleted' || !restore || !get) return null
+  if (dataset.name === 'lessons' && !(await isDeletedFrom(writer, record['courseId'], id))) return null
+  await restoreRecord(writer, dataset, { id })
+  const { caller, notes, signal } = writer
+  const shownNow = async () => (await caller.call<Operation>(get, { params: params({ id }), signal })).data
+  let shown = await shownNow()
+  if (!isJsonObject(shown)) return null
+  notes.add(`Restored from the trash: ${dataset.noun} ${thingName(shown)}`)
+  if (update && shown['status'] === 'archived') {
+    await write(writer, update, { params: params(shown), body: { status: 'published' } })
+    shown = await shownNow()
+  }
+  return isJsonObject(shown) ? shown : null
+}
+
+/** True for a lesson in the trash that was deleted from a course. */
+async function isDeletedFrom(
+  { caller, names, signal }: Writer,
+  course: unknown,
+  lessonId: unknown,
+): Promise<boolean> {
+  const course_id = String((await names.course(String(course)))?.['id'])
+  const pages = caller.pages(calls.lessons.listDeleted, { query: { course_id, limit: maxPageSize }, signal })
+  for await (const { data } of pages) if (data.some(({ id }) => id === lessonId)) return true
+  return false
 }
 
 /** True if the external id may be the id of a record without one, as exports write it. */

@@ -4,50 +4,65 @@ import { LessonRecord } from '../dataset/lessons.ts'
 import { withoutDefaults } from './compare.ts'
 import type { Entry } from './entries.ts'
 
-/** A lesson without defaults, and the key of its module; undefined for a new module. */
-export interface KeyedLesson {
+/** An existing lesson that no entry matches by key. */
+export interface ShownLesson {
+  /** As the API shows it. */
+  readonly shown: JsonObject
+  /** In the form of files; its module has the name that it gets by the file. */
   readonly record: JsonObject
-  readonly moduleId: unknown
+  /** Key of its course. */
+  readonly course: string
 }
 
-export const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
-
-export function attributesOf({
-  courseId: _course,
-  module: _module,
-  order: _order,
-  ...fields
-}: JsonObject): JsonObject {
-  return fields
+/**
+ * Matches lessons that no entry matches by key: for a saved plan by the ids that it recorded, else by external id, by title,
+ * first in the same module, or by content. Lessons with different external ids never match; each is matched at most once.
+ */
+export function lessonsMatched(
+  entries: readonly Entry[],
+  lessons: readonly ShownLesson[],
+): ReadonlyMap<ShownLesson, Entry> {
+  if (lessons.length === 0) return new Map()
+  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
+  const found = new Map<ShownLesson, Entry>()
+  for (const lesson of lessons) {
+    const entry = planned.get(String(lesson.shown['id']))
+    if (entry) found.set(lesson, entry)
+  }
+  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
+  const current = ordered.map((lesson) => ({ lesson, ...keyed(lesson.record) }))
+  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
+  const wanted = entries
+    .filter(({ plannedId }) => plannedId === undefined)
+    .map((entry) => ({ entry, ...keyed(entry.record) }))
+  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
+    const free = current.filter(({ lesson }) => lesson.course === course && !found.has(lesson))
+    for (const [{ entry }, { lesson }] of matchLessons(inCourse, free)) found.set(lesson, entry)
+  }
+  return found
 }
 
-/** Returns the form of a lesson that `matchLessons` compares. */
-export function keyedLesson(record: JsonObject, moduleId: unknown): KeyedLesson {
-  return { record: canonical(LessonAttributes, attributesOf(record)), moduleId }
+/** A lesson without defaults, and the name of its module. */
+interface KeyedLesson {
+  readonly record: JsonObject
+  readonly module: unknown
 }
 
-/** Returns a record in the form of its schema, without defaults. */
-export function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
-  const parsed = schema.safeParse(record)
-  // The result of an object is an object.
-  return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
+function keyed(record: JsonObject): KeyedLesson {
+  return { record: canonical(LessonAttributes, attributesOf(record)), module: record['module'] ?? null }
 }
 
 /** Keys that match lessons of a file with existing ones, the most specific first. */
 const keys: readonly ((lesson: KeyedLesson) => string | null)[] = [
   ({ record }) => (typeof record['externalId'] === 'string' ? record['externalId'] : null),
-  ({ record, moduleId }) => jsonText([record['title'], moduleId === undefined ? '' : moduleId]),
+  ({ record, module }) => jsonText([record['title'], module]),
   ({ record }) => String(record['title']),
   // The same content under a new title.
   ({ record: { title: _title, externalId: _externalId, managedBy: _label, ...content } }) =>
     content['contentBlocks'] || content['assessments'] || content['description'] ? jsonText(content) : null,
 ]
 
-/**
- * Matches lessons of a file with lessons of a course: by external id, else by title, first in the same module, else
- * by content. Lessons with different external ids never match; each is matched at most once.
- */
-export function matchLessons<Wanted extends KeyedLesson, Current extends KeyedLesson>(
+function matchLessons<Wanted extends KeyedLesson, Current extends KeyedLesson>(
   wanted: readonly Wanted[],
   current: readonly Current[],
 ): ReadonlyMap<Wanted, Current> {
@@ -75,36 +90,20 @@ function mayBe({ record }: KeyedLesson, { record: other }: KeyedLesson): boolean
   return one === null || another === null || one === another
 }
 
-/** An existing lesson, as the API shows it, that no entry matches by key. */
-export interface ShownLesson extends KeyedLesson {
-  readonly shown: JsonObject
-  /** Key of its course. */
-  readonly course: string
+export const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
+
+export function attributesOf({
+  courseId: _course,
+  module: _module,
+  order: _order,
+  ...fields
+}: JsonObject): JsonObject {
+  return fields
 }
 
-/**
- * Matches lessons that no entry matches by key: by title and content, or for a saved plan by the ids that it
- * recorded.
- */
-export function lessonsMatched(
-  entries: readonly Entry[],
-  lessons: readonly ShownLesson[],
-): ReadonlyMap<ShownLesson, Entry> {
-  if (lessons.length === 0) return new Map()
-  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
-  const found = new Map<ShownLesson, Entry>()
-  for (const lesson of lessons) {
-    const entry = planned.get(String(lesson.shown['id']))
-    if (entry) found.set(lesson, entry)
-  }
-  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
-  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
-  const wanted = entries
-    .filter(({ plannedId }) => plannedId === undefined)
-    .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))
-  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
-    const current = ordered.filter((lesson) => lesson.course === course && !found.has(lesson))
-    for (const [{ entry }, lesson] of matchLessons(inCourse, current)) found.set(lesson, entry)
-  }
-  return found
+/** Returns a record in the form of its schema, without defaults. */
+export function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
+  const parsed = schema.safeParse(record)
+  // The result of an object is an object.
+  return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
 }

@@ -5,7 +5,7 @@ import { waitLockFlag } from '../command/flag.ts'
 import { isAboutPeople } from '../dataset/dataset.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { createPainterFor } from '../terminal/colour.ts'
-import { CommandError, type ExitName, type Finding } from '../terminal/errors.ts'
+import { CommandError, type ExitName, ExitWith, type Finding } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
@@ -207,6 +207,19 @@ async function confirmPlan(context: Context, { plan }: Planned, restored: readon
     text: `Apply ${countsText(plan).split(';')[0]}`,
     consequence: deletes ? 'What is deleted may not come back.' : '',
   }))
+}
+
+/** Prints and reports the difference that a plan is. Throws ExitWith where there is one. */
+export async function printDiff(
+  context: Context,
+  command: string,
+  planned: Planned,
+  form = academyForm,
+): Promise<void> {
+  await form.print(context, planned)
+  for (const text of form.notes(planned)) await context.output.note(text)
+  await reportPlan(context.io, command, planned.plan)
+  if (planned.plan.actions.length > 0) throw new ExitWith('drift')
 }
 
 /** The form of plans of academy files and rosters. */

@@ -1,28 +1,32 @@
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Grade } from '../../contract/grades.ts'
 import { maxWeighedGrades, weightWarnings } from '../../contract/weight-warnings.ts'
 import { thingName } from '../operation/thing-name.ts'
-import type { Change } from './compare.ts'
-import type { Plan } from './plan.ts'
+import type { Action, Plan } from './plan.ts'
 
-/**
- * Returns what an update of a course would say about its weights: those that name no item, and graded items without one.
- * None where the weights stay, for a new course, and for other platforms, which may weigh in other ways.
- */
-export async function weightNotes(
+/** Adds what the updates of courses would say about their weights to the notes of a plan. */
+export async function withWeightNotes(
+  reader: { readonly caller: Caller; readonly signal: AbortSignal },
+  plan: Plan,
+): Promise<Plan> {
+  const notes = [...plan.notes]
+  for (const action of plan.actions) {
+    if (action.dataset === 'courses') notes.push(...(await weightNotes(reader, action)))
+  }
+  return { ...plan, notes }
+}
+
+/** Names weights without an item, and graded items without a weight; nothing where the weights stay, and for a new course. */
+async function weightNotes(
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
-  {
-    current,
-    changes,
-    record,
-  }: { current: JsonObject | null; changes: readonly Change[]; record: JsonObject },
+  { current, changes, entry }: Action,
 ): Promise<string[]> {
-  const criteria = record['assessmentCriteria']
+  const criteria = entry?.record['assessmentCriteria']
   const isChanged = changes.some(({ field }) => field.split('.', 1)[0] === 'assessmentCriteria')
-  if (!current || !isChanged || !isJsonObject(criteria) || !caller.isOurs()) return []
+  if (!current || !isChanged || !isJsonObject(criteria)) return []
   const weights = (Array.isArray(criteria['weights']) ? criteria['weights'] : []) as {
     name: string
     weight: number
@@ -43,17 +47,4 @@ export async function weightNotes(
     counts: published && scoreGiven !== null,
   }))
   return weightWarnings(weights, rows, names).map(({ detail }) => `Course ${thingName(current)}: ${detail}`)
-}
-
-export async function withWeightNotes(
-  reader: { readonly caller: Caller; readonly signal: AbortSignal },
-  plan: Plan,
-): Promise<Plan> {
-  const notes: string[] = []
-  for (const { dataset, entry, current, changes } of plan.actions) {
-    if (dataset === 'courses' && entry) {
-      notes.push(...(await weightNotes(reader, { current, changes, record: entry.record })))
-    }
-  }
-  return notes.length === 0 ? plan : { ...plan, notes: [...plan.notes, ...notes] }
 }

@@ -71,14 +71,11 @@ export async function shownRecords({ course, lessons }: ShownCourse): Promise<Co
 }
 
 /** Replaces the term of a course by its key. Throws a CommandError if the platform does not have it. */
-export async function withTermKey(
-  names: Pick<Names, 'term'>,
-  records: CourseRecords,
-): Promise<CourseRecords> {
-  const { term } = records.course
-  if (typeof term !== 'string') return records
+export async function withTermKey(names: Pick<Names, 'term'>, course: JsonObject): Promise<JsonObject> {
+  const { term } = course
+  if (typeof term !== 'string') return course
   const shown = await names.term(term)
-  if (shown) return { ...records, course: { ...records.course, term: `ext:${externalKeyOf(shown)}` } }
+  if (shown) return { ...course, term: `ext:${externalKeyOf(shown)}` }
   throw new CommandError('not_found', 'notFound', `Term ${term} not found`, {
     hint: `To see the terms: learnctl terms list`,
   })
