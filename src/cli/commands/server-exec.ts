@@ -245,7 +245,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
 
 async function serveWhile(place: Place, { rest, flags }: Given): Promise<number> {
   const { context, directory, port, envFile, webhooks, fixedTime, ids } = place
-  const { io, settings, output } = context
+  const { io, settings } = context
   io.signal.throwIfAborted()
   const keepsLog = flags['keep-on-fail'] === true
   const log = join(directory, 'server.log')
@@ -292,8 +292,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   } finally {
     envFile?.remove()
     await server.stop()
-    const missing = webhooks?.end()
-    if (missing !== undefined) await output.note(missing)
+    webhooks?.end()
   }
 }
 

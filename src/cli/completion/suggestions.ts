@@ -262,22 +262,12 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Curso
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-const maxNames = 1000
-
 /** Returns the files for a path after `@`, which no shell completes. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   if (!current.startsWith('@')) return [plainSuggestion('@'), plainSuggestion('-')]
-  const [{ opendirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
+  const [{ readdirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
   const folder = /^@(.*\/)?/s.exec(current)?.[1] ?? ''
-  const found: Suggestion[] = []
-  const directory = opendirSync(resolve(cwd, folder))
-  try {
-    for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
-      found.push(plainSuggestion(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`))
-      if (found.length === maxNames) break
-    }
-  } finally {
-    directory.closeSync()
-  }
-  return found
+  return readdirSync(resolve(cwd, folder), { withFileTypes: true }).map((entry) =>
+    plainSuggestion(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`),
+  )
 }

@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatCount } from '../../codec/display-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import type { CapturedEvent } from '../../server/changes/event-capture.ts'
@@ -69,15 +68,13 @@ export async function openEnvFile(cwd: string, name: string): Promise<EnvFile> {
   }
 }
 
-/** Maximum webhooks in a file: some dozens of megabytes. */
-const maxWebhooks = 100_000
 const webhookHead = '{"id":"msg_'
 
 /** A file with the webhooks of a run, as JSON Lines. */
 export interface WebhookFile {
   readonly add: (events: readonly CapturedEvent[]) => void
-  /** Returns a note if webhooks are missing. Throws a CommandError if the file could not be written. */
-  end(): string | undefined
+  /** Throws a CommandError if the file could not be written. */
+  end(): void
 }
 
 /**
@@ -94,15 +91,12 @@ export function openWebhookFile(cwd: string, name: string): WebhookFile {
     rmSync(path, { force: true })
     writeFileSync(path, '', { mode: 0o600, flag: 'wx' })
   })
-  let count = 0
   let fault: unknown
   return {
     add(events) {
-      const shown = events.slice(0, Math.max(0, maxWebhooks - count))
-      count += events.length
-      if (shown.length === 0 || fault) return
+      if (fault) return
       try {
-        appendFileSync(path, shown.map((event) => `${JSON.stringify(event)}\n`).join(''))
+        appendFileSync(path, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
       } catch (error) {
         // The change is committed, so the run goes on and fails at its end.
         fault = error
@@ -110,8 +104,6 @@ export function openWebhookFile(cwd: string, name: string): WebhookFile {
     },
     end() {
       if (fault) throw unwritable('--webhooks-file', name, fault)
-      if (count <= maxWebhooks) return undefined
-      return `${name} has the first ${formatCount(maxWebhooks)} of ${formatCount(count)} webhooks`
     },
   }
 }

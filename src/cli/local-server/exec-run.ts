@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { type Dir, lstatSync, opendirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { constants, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,6 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { machineId } from '../terminal/target-file.ts'
 
-/** Maximum names of the temporary directory to look at. */
-const maxNames = 10_000
 const lead = 'learnctl-exec-'
 const deadForm = /^learnctl-exec-([0-9a-f]{12})_(\d{1,10})_\w{6}$/
 
@@ -64,13 +62,8 @@ async function makeTemporaryDirectory(directory: string, prefix: string): Promis
  */
 export async function removeDeadRuns(): Promise<void> {
   const here = await machineId()
-  let directory: Dir | undefined
   try {
-    // Synchronously, to avoid a promise for each of thousands of names.
-    directory = opendirSync(tmpdir(), { bufferSize: 1024 })
-    for (let left = maxNames; left > 0; left -= 1) {
-      const name = directory.readSync()?.name
-      if (name === undefined) return
+    for (const name of readdirSync(tmpdir())) {
       const [, host, pid] = deadForm.exec(name) ?? []
       if (host !== here || isAlive(Number(pid))) continue
       const path = join(tmpdir(), name)
@@ -80,8 +73,6 @@ export async function removeDeadRuns(): Promise<void> {
     }
   } catch {
     // An unreadable temporary directory does not concern this run.
-  } finally {
-    directory?.closeSync()
   }
 }
 

@@ -157,8 +157,6 @@ function plainIntegers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainIntegers(member)]))
 }
 
-const maxFieldDepth = 100
-
 /**
  * Returns the body of `learnctl api`: `--body` with each `--field name=value` applied to it; undefined if neither is
  * given.
@@ -176,9 +174,6 @@ export async function applyFields(io: Io, body: unknown, fields: readonly string
     const name = field.slice(0, at)
     const value = await parseFieldValue(io, field.slice(at + 1), `--field ${name}`)
     const path = name.replace(/\[\]$/, '')
-    if (path.split('.').length > maxFieldDepth) {
-      throw new UsageError(`--field must not be nested more than ${maxFieldDepth} levels deep`)
-    }
     const before = valueAt(target, path)
     setAt(target, path.split('.'), path === name ? value : [...(Array.isArray(before) ? before : []), value])
   }

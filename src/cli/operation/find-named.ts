@@ -7,8 +7,6 @@ import type { Given } from '../command/command.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Find, Finding } from './operation-spec.ts'
 
-const maxPages = 100
-
 /** Things that are known by names, which need not be unique. */
 export interface Named {
   readonly list: () => Promise<Call>
@@ -72,13 +70,10 @@ async function itemsOf(
   filters: Readonly<Record<string, unknown>>,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = []
-  let left = maxPages
   try {
     const query = { ...filters, limit: maxPageSize }
     for await (const { data } of caller.pages(operation, { query, signal: context.io.signal })) {
       items.push(...data.filter(isJsonObject))
-      left -= 1
-      if (left === 0) break
     }
   } catch (error) {
     const unknown =

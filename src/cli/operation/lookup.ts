@@ -19,11 +19,8 @@ export interface Lookup {
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
   recent(operation: Operation): Promise<readonly unknown[] | undefined>
-  /** Finds an item by id among the first thousand of a list. */
   find(operation: Operation, id: string): Promise<unknown>
 }
-
-const maxPages = 10
 
 /** Creates a lookup through a caller; `signal` aborts it. */
 export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
@@ -46,11 +43,9 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
     },
     find: (operation, id) =>
       readable(async () => {
-        let left = maxPages
         for await (const { data } of caller.pages(operation, { query: { limit: maxPageSize }, signal })) {
           const found = data.find((item) => String(valueAt(item, operation.identifier ?? 'id')) === id)
-          left -= 1
-          if (found !== undefined || left === 0) return found
+          if (found !== undefined) return found
         }
         return undefined
       }),

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { changeLines } from '../operation/change-lines.ts'
+import { changeLines } from '../operation/differences.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import type { Finding } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'

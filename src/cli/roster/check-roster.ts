@@ -1,4 +1,4 @@
-import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { changeText, namedChanges } from '../operation/differences.ts'
 import { type Declared, type Entry, nouns, type Part } from '../records/entries.ts'
 import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'

@@ -29,7 +29,6 @@ export function databaseErrorOf(error: unknown): unknown {
   })
 }
 
-const maxFiles = 100
 const maxNamed = 3
 /** Header of every SQLite database (SQLite, Database File Format §1.3). */
 const magic = 'SQLite format 3\0'
@@ -75,7 +74,6 @@ function databasesIn(folder: string): string[] {
       )
       .map(({ name }) => name)
       .sort()
-      .slice(0, maxFiles)
       .filter((name) => isDatabase(join(folder, name)))
   } catch {
     return []

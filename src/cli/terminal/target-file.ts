@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { link, lstat, open, opendir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
@@ -93,8 +93,6 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   }
 }
 
-const maxNames = 10_000
-
 /** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
   return `${path}.${await machineId()}_${pid}_${randomBytes(6).toString('hex')}.part`
@@ -144,10 +142,7 @@ export async function placePart(
 export async function removeDeadParts(path: string): Promise<void> {
   const [directory, here] = [dirname(path), await machineId()]
   try {
-    let left = maxNames
-    for await (const { name } of await opendir(directory, { bufferSize: 1024 })) {
-      left -= 1
-      if (left < 0) return
+    for (const name of await readdir(directory)) {
       const [, host, pid] =
         /\.([0-9a-f]{12})_(\d{1,10})_[0-9a-f]{12}\.part(?:-wal|-shm|-journal)?$/.exec(name) ?? []
       if (host !== here || isAlive(Number(pid))) continue

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import type { ChangeCount } from '../../contract/changes.ts'
 import type { UndoableNoun } from '../../contract/constants.ts'
 import type { UndoneRecord, UndoPlan } from '../../contract/undo.ts'
-import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { changeText, namedChanges } from '../operation/differences.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
 /** Nouns of records whose changes can be undone, in the order of plans: what one and several are called. */

@@ -175,28 +175,3 @@ async function findKeyId(database: Database): Promise<string | undefined> {
 function unavailable(detail: string, cause?: unknown): ProblemError {
   return new ProblemError('encryption_unavailable', detail, { cause })
 }
-
-const maxAgeMs = 1000
-/** Maximum decrypted secrets in memory. */
-const maxCachedSecrets = 100
-
-/**
- * Caches decrypted secrets for a second, because reading the key file takes time. Throws as `Sealing.open`
- * does, and does not cache that.
- *
- * @param now clock for the age of the cache
- */
-export function createCachedOpening(sealing: Pick<Sealing, 'open'>, now: () => Date): Pick<Sealing, 'open'> {
-  const cache = new Map<string, { readonly secret: string; readonly atMs: number }>()
-  return {
-    open(place, sealed) {
-      const [name, atMs] = [`${place} ${sealed}`, now().getTime()]
-      const known = cache.get(name)
-      if (known && Math.abs(atMs - known.atMs) < maxAgeMs) return known.secret
-      const secret = sealing.open(place, sealed)
-      if (cache.size >= maxCachedSecrets) cache.clear()
-      cache.set(name, { secret, atMs })
-      return secret
-    },
-  }
-}

@@ -1,4 +1,4 @@
-import { createCachedOpening, type Sealing } from '../access/sealing.ts'
+import type { Sealing } from '../access/sealing.ts'
 import type { Claimed } from './claim.ts'
 import type { Delivery } from './endpoint-kind.ts'
 import { deliveryOf } from './endpoint-kinds.ts'
@@ -46,12 +46,11 @@ export function attemptsWith({
   later,
   stopping,
 }: AttemptParts) {
-  const cached = createCachedOpening(sealing, now)
   const dashboardUrl = publicUrl === undefined ? null : `${publicUrl}/dashboard`
 
   function openFor(place: string, sealed: string): string {
     try {
-      return cached.open(place, sealed)
+      return sealing.open(place, sealed)
     } catch (error) {
       throw new UnreadableSecret(error instanceof Error ? error.message : String(error))
     }

@@ -4,7 +4,6 @@ import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../..
 import { DeliveryFault, type SigningKeys, type Trust } from '../../lms/delivery.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'
-import { createCachedOpening, type Sealing } from '../access/sealing.ts'
 import { countRequest } from '../http/limits.ts'
 import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
@@ -119,8 +118,6 @@ const retrySeconds = 60
 /** By URL. */
 const keySetsByApp = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
-const openingByApp = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
-
 /**
  * Returns the secrets and keys that an integration trusts at a time; undefined if it cannot receive. Throws
  * 503 if its secrets cannot be decrypted.
@@ -139,17 +136,11 @@ function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | 
  */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
-    return webhookSecretsAt(integration, openingOf(app), now.toISOString())
+    return webhookSecretsAt(integration, app.sealing, now.toISOString())
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     throw unavailable('Deliveries cannot be verified at the moment.', retrySeconds, error)
   }
-}
-
-function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
-  const known = openingByApp.get(app) ?? createCachedOpening(app.sealing, app.now)
-  openingByApp.set(app, known)
-  return known
 }
 
 function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {

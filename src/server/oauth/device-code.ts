@@ -14,8 +14,6 @@ const slowDownSeconds = 5
 // No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
-/** Includes spaces and dashes. */
-const maxTypedLength = 40
 
 const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
 
@@ -57,10 +55,7 @@ async function newDevice(
 
 /** Letters in two groups (RFC 8628 §6.1). */
 export function formatUserCode(typed: string): string {
-  const letters = typed
-    .slice(0, maxTypedLength)
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]/g, '')
+  const letters = typed.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
 }
 

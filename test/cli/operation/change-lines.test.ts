@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { changeLines } from '../../../src/cli/operation/change-lines.ts'
+import { changeLines } from '../../../src/cli/operation/differences.ts'
 
 const shown = (from: unknown, to: unknown, width = 60) => changeLines('body', from, to, width).join('\n')
 

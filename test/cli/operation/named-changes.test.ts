@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changeText, namedChanges } from '../../../src/cli/operation/named-changes.ts'
+import { changeText, namedChanges } from '../../../src/cli/operation/differences.ts'
 
 const texts = (field: string, from: unknown, to: unknown) => namedChanges(field, from, to).map(changeText)
 
