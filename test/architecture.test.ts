@@ -72,7 +72,7 @@ const doorsToServer = [
   'cli/commands/server-copy.ts',
   'cli/commands/server-exec.ts',
   'cli/commands/server-backup.ts',
-  'cli/commands/server-encryption-key.ts',
+  'cli/commands/server.ts',
   'cli/commands/server-snapshot.ts',
 ]
 /** Files that import only types of the server. */

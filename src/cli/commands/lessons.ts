@@ -1,19 +1,188 @@
 import type { Caller } from '../../client/caller.ts'
-import type { Command, Given } from '../command/command.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { type Command, type Given, notAList } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
 import type { CourseOf } from '../operation/course-modules.ts'
+import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { hasChosenForm } from '../output/output.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { moveToTrash, withDeleted } from './deletion.ts'
 import { exportCommand, oldestFirst } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
-import { moveCommand } from './lesson-move.ts'
 import { recordCommands } from './record-commands.ts'
+
+const flags = [
+  {
+    name: 'module',
+    kind: 'text',
+    placeholder: 'module',
+    summary:
+      'Module to move it to: title, number of its place, or id; none for no module (default that of the other lesson, else its own)',
+  },
+  {
+    name: 'before',
+    kind: 'text',
+    placeholder: 'lesson',
+    summary: 'Place it before this lesson: id, external id or title',
+  },
+  {
+    name: 'after',
+    kind: 'text',
+    placeholder: 'lesson',
+    summary: 'Place it after this lesson: id, external id or title',
+  },
+  { name: 'position', kind: 'number', summary: 'Place it here among the lessons of the module, from 1' },
+] as const satisfies readonly Flag[]
+
+const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
+
+const moveCommand: Command = {
+  name: 'move',
+  summary: 'Move a lesson within its course',
+  writes: ['academy'],
+  prints: ['Lesson'],
+  description:
+    'With --module alone, the lesson comes after the last one of that module. Lessons that are in the way move down.',
+  arguments: [{ name: 'lesson', summary: 'Lesson: id or external id' }],
+  flags,
+  refuses: notAList,
+  examples: [
+    'lessons move ext:welcome --position 1',
+    'lessons move ext:bio-waves --after "Where to go from here"',
+  ],
+  run: moveLesson,
+}
+
+async function moveLesson(context: Context, given: Given): Promise<void> {
+  const { session, io, settings, output } = context
+  const { calls } = await import('../../contract/calls.ts')
+  const { signal } = io
+  requireOnePlace(given)
+  const caller = await session.caller()
+  const params = { lessonId: given.arguments['lesson'] ?? '' }
+  const { data: lesson } = await caller.call(calls.lessons.get, { params, signal })
+  if (!isJsonObject(lesson))
+    throw new CommandError('invalid_response', 'failure', 'The response contains no lesson')
+  const { body, place } = await changesOf(caller, lesson, given, signal)
+  const name = `lesson ${thingName(lesson)}`
+  const input = {
+    params: { lessonId: String(lesson['id']) },
+    body: body as never,
+    ...(typeof lesson['version'] === 'number' && { ifMatch: lesson['version'] }),
+    signal,
+  }
+  const isMoved = Object.keys(body).length > 0
+  if (settings.dryRun.value) {
+    if (!isMoved) return output.note(`Nothing would be sent: ${name} is there already`)
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(calls.lessons.update, input))
+  }
+  const shown: unknown = isMoved ? (await caller.write(calls.lessons.update, input)).data : lesson
+  const moved = isJsonObject(shown) ? shown : lesson
+  if (hasChosenForm(settings) && !settings.quiet.value) {
+    return output.one(moved, { table: columns, paths: calls.lessons.get.holds.answer })
+  }
+  await output.done(
+    isMoved ? `Moved ${name} to place ${place}` : `No changes to ${name}: it is there already`,
+  )
+  if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
+}
+
+function requireOnePlace({ flags }: Given): void {
+  const given = ['before', 'after', 'position'].filter((name) => flags[name] !== undefined)
+  if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be used together`)
+  if (given.length === 0 && flags['module'] === undefined) {
+    throw new UsageError('--module, --before, --after or --position is required')
+  }
+  const { position } = flags
+  if (position === undefined || (Number.isInteger(position) && Number(position) >= 1)) return
+  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
+}
+
+/** Changes that move a lesson, and its place in words, counted as `--position` does. */
+interface Move {
+  readonly body: JsonObject
+  /** As in `to place 2 of 3 in its module`. */
+  readonly place: string
+}
+
+/** Returns the module and the order to send; nothing where the lesson is there already. */
+async function changesOf(
+  caller: Caller,
+  lesson: JsonObject,
+  { flags }: Given,
+  signal: AbortSignal,
+): Promise<Move> {
+  const { readCourse, findModule } = await import('../operation/course-modules.ts')
+  const { readLessons } = await import('../records/sources/shown-course.ts')
+  const courseId = String(lesson['courseId'])
+  const all = await readLessons(caller, { id: courseId }, signal)
+  const others = all.filter(({ id }) => id !== lesson['id'])
+  const name = flags['before'] ?? flags['after']
+  const beside = name === undefined ? null : lessonNamed(others, String(name), lesson)
+
+  async function moduleId(): Promise<unknown> {
+    const text = flags['module']
+    if (text === undefined) return (beside ?? lesson)['moduleId'] ?? null
+    if (text === 'none') return null
+    return findModule(await readCourse(caller, courseId, signal), String(text))['id']
+  }
+  const wanted = await moduleId()
+  const group = others.filter(({ moduleId = null }) => String(moduleId) === String(wanted))
+  const isElsewhere = String(wanted) !== String(lesson['moduleId'] ?? null)
+  const index = placeIn()
+  const previous = index === null ? undefined : others[index - 1]
+  const stays = index === null || all.indexOf(all.find(({ id }) => id === lesson['id']) ?? {}) === index
+  const order = Number(previous?.['order'] ?? 0) + 1
+  const own = index ?? all.findIndex(({ id }) => id === lesson['id'])
+  const before = group.filter((other) => others.indexOf(other) < own).length
+  return {
+    body: { ...(isElsewhere && { moduleId: wanted }), ...(!stays && { order }) },
+    place: `${before + 1} of ${group.length + 1}${wanted === null ? '' : ' in its module'}`,
+  }
+
+  /** Returns the index among the other lessons of the course; null to stay where it is. */
+  function placeIn(): number | null {
+    if (beside) return others.indexOf(beside) + (flags['after'] === undefined ? 0 : 1)
+    const last = group.at(-1)
+    if (last === undefined) return null
+    const place = flags['position'] === undefined ? group.length : Number(flags['position']) - 1
+    const next = group[place]
+    return next ? others.indexOf(next) : others.indexOf(last) + 1
+  }
+}
+
+/** Returns the lesson of a course with an id, an external id or a title that no other one has. */
+function lessonNamed(lessons: readonly JsonObject[], name: string, moved: JsonObject): JsonObject {
+  const external = name.startsWith('ext:') ? name.slice(4) : name
+  const known = lessons.find(({ id, externalId }) => String(id) === name || externalId === external)
+  const titled = lessons.filter(({ title }) => title === name)
+  const found = known ?? (titled.length === 1 ? titled[0] : undefined)
+  if (found) return found
+  if (titled.length > 1) {
+    throw new CommandError(
+      'ambiguous',
+      'usage',
+      `${titled.length} lessons of the course are called ${name}`,
+      {
+        why: titled.map(({ id, order }) => `${String(id)}: place ${String(order)}`),
+        hint: 'Use the id',
+      },
+    )
+  }
+  const course = String(moved['courseTitle'] ?? moved['courseId'])
+  throw new CommandError('not_found', 'notFound', `Lesson ${name} not found in course ${course}`, {
+    choice: { given: name, valid: lessons.map(({ title }) => String(title)) },
+  })
+}
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
 const argument = { name: 'lesson', summary: 'Lesson: id or external id' }
-const columns = ['title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
 const lesson = recordCommands({ operations: contract, argument, columns, filters, fields })
 

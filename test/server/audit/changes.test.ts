@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'
 import { type Person, test } from '../../helpers/academy.ts'

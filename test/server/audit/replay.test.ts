@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'

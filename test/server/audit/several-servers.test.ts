@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import type { Store } from '../../../src/server/database/database.ts'

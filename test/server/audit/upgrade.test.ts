@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { type ChainReport, createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { type ChainReport, createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { detailsText, firstHash, formerLinkText, originText } from '../../../src/contract/audit-chain.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import { maxQueued, queueRequests } from '../../../src/server/socket/request-queue.ts'
+import { maxQueued, queueRequests } from '../../../src/server/socket/port.ts'
 import { openSocket, test } from './served.ts'
 
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
