@@ -1,3 +1,4 @@
+import * as crypto from 'node:crypto'
 import { defineConfig, type Rolldown } from 'tsdown'
 import { inventory } from './packaging/inventory.ts'
 
@@ -15,9 +16,9 @@ const groups = Object.entries({
   commands:
     /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion|record-commands))\.ts$/,
   // Running an operation and printing its result.
-  run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|print-list)|session\/open-caller)\.ts$/,
+  run: /src\/cli\/(command\/(context|resolve-times|run-command)|operation\/(run-operation|print-list)|session\/(open-caller|upgrade-notes)|output\/formats\/delimited)\.ts$/,
   // A local academy.
-  server: /src\/server\/academy\/local-academy\.ts$/,
+  server: /src\/server\/(academy\/local-academy|database\/page)\.ts$/,
 }).map(([name, test]) => ({ name, test }))
 
 /** Modules that are plain data once evaluated. */
@@ -31,15 +32,42 @@ const evaluated: Rolldown.Plugin = {
     plainData.test(id) ? { code: JSON.stringify(await import(id)), moduleType: 'json' } : null,
 }
 
-/** Lets commander load `node:child_process`, which takes a fifth of the start, only for what learnctl never does: commands in other files. */
-const lazyChildProcess: Rolldown.Plugin = {
-  name: 'lazy-child-process',
+/**
+ * Lets commander load `node:child_process`, which takes a fifth of the start, only for what learnctl never does: commands in
+ * other files. Its other modules of Node are taken as they are: an import copies each of their members.
+ */
+const commanderBuiltins: Rolldown.Plugin = {
+  name: 'commander-builtins',
   transform: (code, id) =>
-    id.endsWith('/commander/lib/command.js')
-      ? code.replace(
-          "import childProcess from 'node:child_process';",
-          "const childProcess = { spawn: (...words) => process.getBuiltinModule('node:child_process').spawn(...words) };",
-        )
+    /\/commander\/lib\/\w+\.js$/.test(id)
+      ? code
+          .replace(
+            "import childProcess from 'node:child_process';",
+            "const childProcess = { spawn: (...words) => process.getBuiltinModule('node:child_process').spawn(...words) };",
+          )
+          .replace("import process from 'node:process';", '')
+          .replace(/^import (\w+) from '(node:\w+)';$/gm, "const $1 = process.getBuiltinModule('$2');")
+      : null,
+}
+
+/**
+ * Lets Node's crypto, which takes a quarter of an empty program's start, load when one of its functions is first called: a
+ * list of a local academy calls none.
+ */
+const lazyCrypto: Rolldown.Plugin = {
+  name: 'lazy-crypto',
+  resolveId: (id, importer) => (id === 'node:crypto' && importer?.includes('/src/') ? '\0lazy-crypto' : null),
+  load: (id) =>
+    id === '\0lazy-crypto'
+      ? [
+          `let loaded; const crypto = () => (loaded ??= process.getBuiltinModule('node:crypto'));`,
+          ...Object.entries(crypto)
+            .filter(([, value]) => typeof value === 'function')
+            .map(
+              ([name]) => `export function ${name}(...values) {
+                return new.target ? new (crypto().${name})(...values) : crypto().${name}(...values) }`,
+            ),
+        ].join('\n')
       : null,
 }
 
@@ -76,7 +104,7 @@ export default defineConfig([
       'cli/chunks/temporary-academy': 'src/testing/temporary-academy.ts',
     },
     dts: false,
-    plugins: [evaluated, lazyChildProcess, inventory],
+    plugins: [evaluated, commanderBuiltins, lazyCrypto, inventory],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       chunkFileNames: 'cli/chunks/[name]-[hash].cjs',

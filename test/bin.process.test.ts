@@ -65,6 +65,17 @@ afterAll(() => {
   for (const path of files) rmSync(path, { recursive: true, force: true })
 })
 
+test('a list of a local academy does not load the crypto of Node, which takes a quarter of an empty program', async () => {
+  const watcher = join(freshDirectory(), 'watcher.cjs')
+  const writes = "require('node:fs').writeSync(2, process.moduleLoadList.join('\\n'))"
+  writeFileSync(watcher, `process.on('exit', () => ${writes})`)
+  const env = { NODE_OPTIONS: `--require=${watcher}` }
+  const { code, stdout, stderr } = await learnctl(['courses', 'list', '--database', database], { env })
+  expect({ code, courses: stdout.split('\n').length }).toEqual({ code: 0, courses: 4 })
+  expect(stderr.split('\n')).toContain('NativeModule sqlite')
+  expect(stderr.split('\n')).not.toContain('NativeModule crypto')
+})
+
 test('--version prints the version', async () => {
   expect(await learnctl(['--version'])).toMatchObject({
     code: 0,
