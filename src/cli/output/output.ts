@@ -198,6 +198,7 @@ function chosenForSample(
   sample: readonly unknown[],
   { paths }: Shape,
 ): readonly Column[] | null {
+  if (settings.columns.value === null) return null
   return chosenColumns(settings, paths, [...new Set([...paths, ...sample.flatMap(pathsIn)])])
 }
 
