@@ -87,16 +87,15 @@ const marks = /[\u0001\u0002]/g
 /** Without spaces: each character may begin a word. */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
-const wordStarts = new RegExp(
-  [
-    '(?<![\\p{L}\\p{M}\\p{N}])(?=[\\p{L}\\p{N}])',
-    '(?<=\\p{N})(?=\\p{L})',
-    '(?<=\\p{L})(?=\\p{N})',
-    `(?=(?!\\p{M})[${unspaced}])`,
-    `(?<=[${unspaced}])(?=\\p{L})`,
-  ].join('|'),
-  'gu',
-)
+const wordStart = [
+  '(?<![\\p{L}\\p{M}\\p{N}])(?=[\\p{L}\\p{N}])',
+  '(?<=\\p{N})(?=\\p{L})',
+  '(?<=\\p{L})(?=\\p{N})',
+  `(?=(?!\\p{M})[${unspaced}])`,
+  `(?<=[${unspaced}])(?=\\p{L})`,
+].join('|')
+/** Made at its first use: that takes a millisecond, and most commands need none. */
+let wordStarts: RegExp | undefined
 
 /** Texts without case, with marks at the start of words. */
 function searchKey(texts: readonly (string | null | undefined)[]): string {
@@ -117,6 +116,7 @@ export function searchNeedle(text: string): string | undefined {
 }
 
 function markWordStarts(text: string): string {
+  wordStarts ??= new RegExp(wordStart, 'gu')
   return text
     .normalize('NFC')
     .toLowerCase()
