@@ -17,10 +17,10 @@ export function percentile(values: readonly number[], part: number): number {
 interface MeasureOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
-  readonly stdout?: 'ignore' | number
+  readonly stdout?: 'ignore' | 'pipe' | number
 }
 
-/** Runs a program to its end with its output discarded or written to a file; returns the wall time in milliseconds. */
+/** Runs a program to its end with its output discarded, read or written to a file; returns the wall time in milliseconds. */
 export async function measureMs(
   command: string,
   args: readonly string[],
@@ -32,6 +32,7 @@ export async function measureMs(
     cwd,
     env: { ...process.env, ...env },
   })
+  child.stdout?.resume()
   let complaint = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint += text

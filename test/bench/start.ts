@@ -7,7 +7,7 @@ import { makeKey, post } from './seed.ts'
 
 const repetitions = 21
 
-/** Measures commands from start to end against an empty program on the same Node, alternately. */
+/** Measures commands from start to end against an empty program on the same Node, alternately, as a script reads them. */
 export async function benchStart(bin: string, directory: string): Promise<BenchRow[]> {
   const empty = join(directory, 'empty.mjs')
   writeFileSync(empty, '')
@@ -45,8 +45,10 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   const bare: number[] = []
   const times = commands.map((): number[] => [])
   for (let round = 0; round <= repetitions; round += 1) {
-    const own = [await measureMs(process.execPath, [empty])]
-    for (const [, args] of commands) own.push(await measureMs(process.execPath, [bin, ...args], { env }))
+    const own = [await measureMs(process.execPath, [empty], { stdout: 'pipe' })]
+    for (const [, args] of commands) {
+      own.push(await measureMs(process.execPath, [bin, ...args], { env, stdout: 'pipe' }))
+    }
     if (round === 0) continue // The first round fills the caches.
     bare.push(own[0] ?? 0)
     own.slice(1).forEach((ms, index) => {
