@@ -59,9 +59,8 @@ export async function identify(
   }
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   if (!token) throw invalidToken('The Authorization header must be "Bearer <credential>".')
-  const hash = digest(token)
-  const look = () => credentialOf(database, token, hash)
-  const credential = await (known ? known.find(hash, look) : look())
+  const look = () => credentialOf(database, token)
+  const credential = await (known ? known.find(token, look) : look())
   if (!credential) throw invalidToken('The credential is invalid or has been revoked.')
   const { principal, expiresAt } = credential
   if (expiresAt && expiresAt <= timeText(now)) throw expired(principal.method, expiresAt)
@@ -71,13 +70,10 @@ export async function identify(
   return { principal, touch, proof: credential.proof }
 }
 
-async function credentialOf(
-  database: Database,
-  token: string,
-  hash: string,
-): Promise<Credential | undefined> {
+async function credentialOf(database: Database, token: string): Promise<Credential | undefined> {
   const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
   if (method === 'oauth' && !isCredential('accessToken', token)) return undefined
+  const hash = digest(token)
   const row = await (method === 'api_key' ? findKeyRow(database, hash) : findTokenRow(database, hash))
   if (!row) return undefined
   const { user_id: userId, role, id: credential, expires_at: expiresAt, last_used_at: usedAt } = row
@@ -153,10 +149,10 @@ function invalidToken(detail: string): ProblemError {
 
 export interface CredentialCache<Found> {
   /**
-   * Returns the cached credential with this digest, else the result of `look`, which is cached unless
+   * Returns the cached credential with this token, else the result of `look`, which is cached unless
    * undefined.
    */
-  find(digest: string, look: () => Promise<Found | undefined>): Promise<Found | undefined>
+  find(token: string, look: () => Promise<Found | undefined>): Promise<Found | undefined>
   /** Drops all entries, and the results of lookups in progress. */
   forget(): void
 }
@@ -178,21 +174,21 @@ export function createCredentialCache<Found extends object>(
 ): CredentialCache<Found> {
   const known = new Map<string, Entry<Found>>()
 
-  function learn(digest: string, look: () => Promise<Found | undefined>): Promise<Found | undefined> {
+  function learn(token: string, look: () => Promise<Found | undefined>): Promise<Found | undefined> {
     if (known.size >= maxEntries) known.clear()
     const entry = { found: look(), untilMs: nowMs() + maxAgeMs }
-    known.set(digest, entry)
+    known.set(token, entry)
     const drop = () => {
-      if (known.get(digest) === entry) known.delete(digest)
+      if (known.get(token) === entry) known.delete(token)
     }
     entry.found.then((found) => found ?? drop(), drop)
     return entry.found
   }
 
   return {
-    find(digest, look) {
-      const entry = known.get(digest)
-      return entry && nowMs() < entry.untilMs ? entry.found : learn(digest, look)
+    find(token, look) {
+      const entry = known.get(token)
+      return entry && nowMs() < entry.untilMs ? entry.found : learn(token, look)
     },
     forget: () => known.clear(),
   }
