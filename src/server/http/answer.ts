@@ -72,7 +72,7 @@ async function read(request: OperationRequest, caller: Identity | undefined): Pr
     if (request.route.isUntransacted) return await handled(request, admit(request, database, caller))
     return await database.read((view) => handled(request, admit(request, view, caller)))
   } finally {
-    await touch(request, caller)
+    if (caller?.touch) await touch(request, caller)
   }
 }
 

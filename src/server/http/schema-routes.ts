@@ -27,11 +27,27 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
 ): Route[] {
   return Object.entries(group).map(([verb, operation]) => {
     const handler: unknown = handlers[verb]
-    const queryOf = (search: string) => parseQuery(operation.query, search)
+    const queryOf = queryParser(operation)
     // The app calls each handler only with its own operation.
     if (typeof handler === 'function') return { operation, queryOf, handle: handler as Route['handle'] }
     return { operation, queryOf, ...(handler as Omit<Route, 'operation' | 'queryOf'>) }
   })
+}
+
+/** Maximum length of a query that is cached, and maximum number of them for an operation. */
+const cached = { length: 200, count: 100 } as const
+
+/** Caches short queries: most programs repeat few, and validating one takes as long as reading a record. */
+function queryParser({ query: schema }: Operation): Route['queryOf'] {
+  const bySearch = new Map<string, Record<string, unknown>>()
+  return (search) => {
+    const known = bySearch.get(search)
+    if (known) return known
+    const query = Object.freeze(parseQuery(schema, search))
+    if (bySearch.size >= cached.count) bySearch.clear()
+    if (search.length <= cached.length) bySearch.set(search, query)
+    return query
+  }
 }
 
 /** Validates the body by the operation's schema; throws 422 with all faults. */
