@@ -143,7 +143,7 @@ export const operationWords: Words = {
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order. A user who is a member already is skipped, unless `onExists` says otherwise.',
 
   'progress.all':
-    'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. With `since`, `until` or `updated_since` a page may have few records, or none, and still a `nextCursor`. Learners get their own progress only.',
+    'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. Learners get their own progress only.',
   'progress.steps':
     'Every accepted record, without those of deleted enrolments: enrolment after enrolment in the order in which these were made, and the oldest record of each first. With `since` or `until` a page may have few records, or none, and still a `nextCursor`. Learners get their own history only.',
   'progress.list': 'One record for each course. Learners can read their own progress only.',
@@ -164,12 +164,12 @@ export const operationWords: Words = {
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
 
   'grades.report':
-    'The grades of each learner who was not removed, ordered by e-mail address. The first page has the items of the course, at most 5,000. Without `include_unpublished`, only grades count that learners see; cleared grades are left out. A page may have fewer learners than `limit`, or none, and still a `nextCursor`.',
+    'The grades of each learner who was not removed, ordered by e-mail address. The first page has the items of the course, at most 5,000. Without `include_unpublished`, only grades count that learners see; cleared grades are left out. With many items a page has fewer learners than `limit`.',
   'analytics.learners':
     'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses select more than 20,000 enrolments.',
 
   'analytics.atRisk':
-    'One row for each enrolment in a published course with at least one of the reasons, ordered by e-mail address and course. `inactive`: no access for `inactive_days`, counted from the enrolment if there was none, and not completed. `stuck`: in progress below `stuck_below` per cent, and the percentage has not risen for `stuck_days`. `not_passed`: the grade of the course is below its passing score, also if the enrolment is completed or inactive, as the pass rate counts it; the other reasons require an active enrolment. Days are calendar days in UTC, so that a row appears at midnight. `reasons` has all that apply, whatever `reason` filters by. A page may have few rows, or none, and still a `nextCursor`.',
+    'One row for each enrolment in a published course with at least one of the reasons, ordered by e-mail address and course. `inactive`: no access for `inactive_days`, counted from the enrolment if there was none, and not completed. `stuck`: in progress below `stuck_below` per cent, and the percentage has not risen for `stuck_days`. `not_passed`: the grade of the course is below its passing score, also if the enrolment is completed or inactive, as the pass rate counts it; the other reasons require an active enrolment. Days are calendar days in UTC, so that a row appears at midnight. `reasons` has all that apply, whatever `reason` filters by.',
   'analytics.activity':
     'One entry for each day, week (from Monday, ISO 8601) or month between the dates, also for those without activity. A day as a date is one of `time_zone`, included at both ends; a time is included at the start and excluded at the end, and cuts the first or the last period. Records count when they happened, not when they were recorded, so that a past period may still grow. Removed enrolments and deleted users are left out.',
   'analytics.report':
@@ -300,7 +300,7 @@ name them. A record that the caller may not see is "not found".
 contain the id.
 
 **Lists.** A page is \`{data, nextCursor}\`. Send \`nextCursor\` as \`cursor\` to get the next page; only on the last page
-is it null. In a long list a page may contain fewer items than \`limit\`, or none, and not be the last. Parameters with several values take them separated by commas, or repeated.
+is it null. Every page before the last has \`limit\` items, unless the operation says otherwise. Parameters with several values take them separated by commas, or repeated.
 
 **Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does
 the same; it is not listed, so that a generated client has one function for each update. With the \`ETag\` of the record in

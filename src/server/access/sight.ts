@@ -1,8 +1,7 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 import { type Condition, fenced } from '../database/keyset.ts'
-import type { Found } from '../database/page.ts'
-import { type ReferenceFilter, referenceFilter, type VisibleRows } from '../database/reference.ts'
+import { referenceFilter, type VisibleRows } from '../database/reference.ts'
 import type { Sight } from './principal.ts'
 
 // What a caller may see of courses, users and their records, for the handlers of all resources.
@@ -125,14 +124,8 @@ export function seenOnly(condition: Sql, visible: Sql | undefined): Sql {
 }
 
 /** Throws 404 as `referenceFilter`. */
-export function courseFilter(call: Asking, column: Sql, list: string | undefined): Promise<ReferenceFilter> {
+export function courseFilter(call: Asking, column: Sql, list: string | undefined) {
   return referenceFilter(column, call.database, 'courses', list, 'course_id', visibleCourses(call))
-}
-
-interface RecordFilters {
-  /** The index of an order can begin with it. */
-  readonly ofCourse: Condition
-  readonly narrow: readonly Condition[]
 }
 
 /**
@@ -143,7 +136,7 @@ export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
   call: Asking & { readonly query: { readonly [Parameter in Name | 'course_id']?: string | undefined } },
   alias: 'e' | 'g',
   userParameter: Name,
-): Promise<RecordFilters> {
+): Promise<Condition[]> {
   const { database, query } = call
   const table = raw(alias)
   const user = await referenceFilter(
@@ -157,10 +150,10 @@ export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
   const course = await courseFilter(call, sql`${table}.course_id`, query.course_id)
   // `courseFilter` finds only courses that the caller teaches.
   const isLimited = query.course_id !== undefined && call.principal.sees === 'taught'
-  return {
-    ofCourse: course.one,
-    narrow: [!isLimited && visibleRecords(call, alias), user.one ?? user.several, course.several],
-  }
+  const visible = isLimited ? undefined : visibleRecords(call, alias)
+  // A user has few records: SQLite would rather read those of the course.
+  if (user) return [user, fenced([visible, course])]
+  return call.principal.sees === 'own' ? [visible, fenced([course])] : [visible, course]
 }
 
 /** Makes PostgreSQL look up each row: it would hash the rows of an `exists` for all rows that it tests. */
@@ -198,18 +191,12 @@ export function groupCandidates(seer: Seer): Sql {
  * own. An instructor sees all members of the groups of their courses, and of groups without a course those who are in
  * their courses.
  */
-export function visibleMemberships(seer: Seer): Sql | Found | undefined {
+export function visibleMemberships(seer: Seer): Sql | undefined {
   const { sees, userId } = seer.principal
   if (sees === 'all') return undefined
   if (sees === 'own') return sql`m.user_id = ${userId}`
-  const isOfCourse = isTaught(seer, sql`g.course_id`) ?? empty
-  const isOfParticipant = sql`exists (
-    select 1 from enrollments seen where seen.user_id = m.user_id and ${isParticipant(seer)} ${forEach})`
-  return {
-    ids: sql`select m.id from groups g join group_members m on m.group_id = g.id where ${isOfCourse}
-      union all select m.id from ${membershipsOfParticipants(seer)}`,
-    test: sql`exists (
-      select 1 from groups g
-      where g.id = m.group_id and (${isOfCourse} or g.course_id is null and ${isOfParticipant}) ${forEach})`,
-  }
+  return sql`m.id in (
+    select m.id from groups g join group_members m on m.group_id = g.id
+      where ${isTaught(seer, sql`g.course_id`) ?? empty}
+    union all select m.id from ${membershipsOfParticipants(seer)} join groups g on g.id = m.group_id and g.course_id is null)`
 }

@@ -4,7 +4,7 @@ import type { LearnerRow } from '../../contract/learner-row.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect } from '../database/database.ts'
 import { type Condition, type Order, walkOf } from '../database/keyset.ts'
-import { isTooManyAtOnce, page } from '../database/page.ts'
+import { page } from '../database/page.ts'
 import { findMatches, matchesText } from '../database/search.ts'
 import { byCourse, byUser, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
 import { attentionConditions } from './standing.ts'
@@ -41,7 +41,7 @@ interface LearnerPage {
 }
 
 /**
- * Reads one page of learners. In a large course it covers the matches of the search or, if these are too many, the
+ * Reads one page of learners. In a large course it covers the matches of the search, the members of the group, or the
  * newest enrolments. Throws 400 `invalid_cursor`.
  */
 export async function pageOfLearners(
@@ -52,11 +52,10 @@ export async function pageOfLearners(
 ): Promise<LearnerPage> {
   const isLarge = learners > maxSorted
   const { search, courseId, groupId } = filter
-  const all =
+  const wanted =
     isLarge && search !== undefined
       ? await findMatches(database, 'users', sql`u.search_key`, search)
       : undefined
-  const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
   const { tables, on } = !isLarge
     ? byCourse
     : wanted || groupId
@@ -76,7 +75,7 @@ export async function pageOfLearners(
     {
       columns: selected,
       from: tables,
-      mostly: [on, ...conditionsOf(filter, now), named, members, sql`e.course_id = ${courseId}`],
+      by: [on, ...conditionsOf(filter, now), named, members, sql`e.course_id = ${courseId}`],
     },
     orderOf(database.dialect, filter),
     { limit, cursor },

@@ -101,14 +101,14 @@ async function readEnrollments(
   inside: Inside | undefined,
 ): Promise<Page<EnrolledRow>> {
   const { database, query } = call
-  const { ofCourse, narrow } = await recordFilters(call, 'e', 'learner_id')
+  const by = await recordFilters(call, 'e', 'learner_id')
   const walked = await page<Place, Place>(
     database,
     {
       columns: sql`e.user_id`,
       from: sql`enrollments e`,
-      narrow: [...narrow, await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers)],
-      within: [{ field: enrollmentSort, condition: ofCourse }],
+      by,
+      narrow: [await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers)],
     },
     order,
     { limit: maxWalked, cursor: inside && enrollmentCursor(inside) },

@@ -1,7 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type * as z from 'zod'
 import { parseJsonOrNull } from '../../codec/json-text.ts'
-import { type Action, nounOf } from '../../contract/actions.ts'
+import { type Action, actions, nounOf } from '../../contract/actions.ts'
 import { type AuditEntry, audit } from '../../contract/audit.ts'
 import { lastLink } from '../changes/audit-entry.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -26,20 +26,22 @@ export async function pageOfEntries<Shape extends Row, Item>(
   show: (row: Shape) => Item,
 ): Promise<Page<Item>> {
   const { user_id: user, credential, action, noun, subject_id: subject, change_id: change } = query
+  const filters = [
+    user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
+    credential && sql`a.credential = ${credential}`,
+    action && sql`a.action in (${join(action)})`,
+    noun && sql`a.action in (${join(actions.filter((one) => nounOf(one) === noun))})`,
+    subject && sql`a.subject_id = ${subject}`,
+    change && sql`a.change_id = ${change}`,
+  ]
+  // Their indexes are in the order of ids.
+  const isByTime = query.sort.endsWith('at')
   return page<Shape, Item>(
     database,
     {
       columns,
       from: sql`audit_entries a`,
-      narrow: [
-        user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
-        credential && sql`a.credential = ${credential}`,
-        action && sql`a.action in (${join(action)})`,
-        // `/` is the character after `.`.
-        noun && sql`a.action > ${`${noun}.`} and a.action < ${`${noun}/`}`,
-        subject && sql`a.subject_id = ${subject}`,
-        change && sql`a.change_id = ${change}`,
-      ],
+      ...(isByTime ? { by: filters } : { narrow: filters }),
       within: [
         { field: 'at', condition: query.request_id && entriesOfRequest(query.request_id) },
         { field: 'at', condition: during(id, query, (time) => firstIdAt('aud', Date.parse(time))) },

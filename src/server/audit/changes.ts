@@ -27,7 +27,7 @@ export const changeRoutes = routesOf(changes, {
       {
         columns: changeColumns,
         from: sql`changes c`,
-        narrow: [own && sql`c.user_id = ${own}`, user && sql`c.user_id = ${user}`],
+        by: [own && sql`c.user_id = ${own}`, user && sql`c.user_id = ${user}`],
         within: [
           {
             field: 'createdAt',

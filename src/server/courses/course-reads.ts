@@ -28,12 +28,10 @@ export const courseReads = {
         columns: courseColumns,
         from: sql`courses c`,
         where: [isStanding(query, isRole(call, 'learner'))],
+        by: [isTaught(call, sql`c.id`), term, query.external_id && sql`c.external_id = ${query.external_id}`],
         narrow: [
-          isTaught(call, sql`c.id`),
           query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
           query.tag && hasTag(query.tag),
-          term.one ?? term.several,
-          query.external_id && sql`c.external_id = ${query.external_id}`,
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,
         ],
         within: [

@@ -98,7 +98,7 @@ export function listDeletedCourses(call: Call<typeof courses.listDeleted>) {
       columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.groups, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_courses t on t.id = d.id`,
       base: sql`deletions d`,
-      narrow: [wasTaught(call, sql`d.course_id`)],
+      by: [wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'course' and d.deleted_at > ${trashEnd(now)}` },
@@ -131,7 +131,7 @@ export async function listDeletedLessons(call: Call<typeof lessons.listDeleted>)
       columns: sql`d.id, t.external_id, d.course_id, t.title, t.position, t.status, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_lessons t on t.id = d.id`,
       base: sql`deletions d`,
-      narrow: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
+      by: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'lesson' and d.deleted_at > ${trashEnd(now)}` },

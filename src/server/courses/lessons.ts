@@ -53,20 +53,19 @@ export const lessonRoutes = routesOf(lessons, {
         base: sql`lessons l`,
         where: [isRole(call, 'learner') && isPublished],
         within: [
-          { field: 'order', condition: course.one },
           { field: 'createdAt', condition: during(order.createdAt, query) },
           {
             field: 'updatedAt',
             condition: during(sql`l.updated_at`, { since: query.updated_since }),
           },
         ],
-        narrow: [
-          course.several,
+        by: [
+          course,
           query.course_id === undefined && isTaught(call, sql`l.course_id`),
           query.module_id && sql`l.module_id = ${query.module_id}`,
-          query.status && sql`l.status = ${query.status}`,
           query.external_id && sql`l.external_id = ${query.external_id}`,
         ],
+        narrow: [query.status && sql`l.status = ${query.status}`],
       },
       { sort: query.sort, expressions: order, id: sql`l.id` },
       query,

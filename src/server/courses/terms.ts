@@ -26,7 +26,7 @@ export const termRoutes = routesOf(terms, {
       {
         columns: termColumns,
         from: sql`terms t`,
-        narrow: [
+        by: [
           query.name && sql`t.name_key = ${sortKey(query.name)}`,
           query.external_id && sql`t.external_id = ${query.external_id}`,
           query.managed_by && sql`t.managed_by = ${query.managed_by}`,

@@ -38,7 +38,7 @@ export const grantRoutes = routesOf(grants, {
           { field: 'createdAt', condition: sql`g.user_id = ${await userOf(call)}` },
           { field: 'createdAt', condition: during(sql`g.created_at`, call.query) },
         ],
-        mostly: [isLive(call.now)],
+        where: [isLive(call.now)],
       },
       { sort: '-createdAt', expressions: { createdAt: sql`g.created_at` }, id: sql`g.id` },
       call.query,

@@ -20,6 +20,8 @@ export interface Dialect {
   folded(text: Sql): Sql
   /** The text parses to the same number. */
   exactText(number: Sql): Sql
+  /** True if the planner knows how many rows a condition leaves; else it guesses, and must be led. */
+  readonly hasStatistics: boolean
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
   readonly commitOrder: CommitOrder
@@ -61,11 +63,6 @@ export interface SearchHits {
   readonly ids: Sql
   /** A cheaper statement with the same number of rows, to count them. */
   readonly each?: Sql
-  /** Set if the index finds all rows before it returns the first, whatever the limit of the statement. */
-  readonly atOnce?: {
-    /** Estimates, without reading the rows, whether there are more than this number. */
-    isMoreThan(rows: number): Promise<boolean>
-  }
 }
 
 /**

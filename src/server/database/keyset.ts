@@ -1,7 +1,7 @@
 import sql, { empty, join, raw, Sql } from 'sql-template-tag'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem-error.ts'
-import type { Cell, Database, Row } from './database.ts'
+import type { Cell, Row } from './database.ts'
 
 /** Order of a list: the fields of `sort` with the SQL expressions of each, which are never null. */
 export interface Order {
@@ -25,9 +25,13 @@ export interface Page<Item> {
 /** Falsy if its filter is absent. */
 export type Condition = Sql | undefined | false | ''
 
+export function isPresent<Filter>(filter: Filter): filter is Exclude<Filter, undefined | false | ''> {
+  return Boolean(filter)
+}
+
 /** `where a and b`; empty without conditions. */
 export function where(conditions: readonly Condition[]): Sql {
-  const present = conditions.filter((condition): condition is Sql => Boolean(condition))
+  const present = conditions.filter(isPresent)
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
@@ -58,7 +62,7 @@ export function during(
  * these only test each row.
  */
 export function fenced(conditions: readonly Condition[]): Sql | undefined {
-  const present = conditions.filter((condition): condition is Sql => Boolean(condition))
+  const present = conditions.filter(isPresent)
   return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`
 }
 
@@ -113,38 +117,27 @@ export interface Walk {
   /** Selects the columns of a Place. */
   readonly place: Sql
   readonly ordered: Sql
-  /** The same order for a subquery of places. */
-  readonly orderedPlaces: Sql
   /**
    * Conditions on the index: beyond the cursor, and within the filters. Of several bounds on the same end SQLite uses
    * the first, so the tightest one comes first.
    */
   readonly after: Condition
   readonly within: readonly Condition[]
-  /** Returns the conditions on rows up to a place, and on the rows after it. */
-  readonly upTo: (place: Place) => Sql
-  readonly beyond: (place: Place) => Sql
   readonly cursorAfter: (place: Place) => string
 }
 
 /** Begins after the cursor. Throws 400 `invalid_cursor`. */
 export function walkOf(order: Order, cursor: string | undefined, within: readonly Within[]): Walk {
   const { sort, id } = order
-  const { field, names, place, ordered, orderBy, compare } = layoutOf(order)
-  const valuesAt = (one: Place) => names.map(({ sql: name }) => one[name] ?? null)
+  const { field, names, place, ordered, isAfter } = layoutOf(order)
   return {
     field,
     id,
     place,
     ordered,
-    get orderedPlaces() {
-      return orderBy(names)
-    },
-    after: cursor === undefined ? undefined : compare('after', valuesIn(cursor, sort, names.length)),
+    after: cursor === undefined ? undefined : isAfter(valuesIn(cursor, sort, names.length)),
     within: within.filter((one) => one.field === field).map(({ condition }) => condition),
-    upTo: (one) => compare('upTo', valuesAt(one)),
-    beyond: (one) => compare('after', valuesAt(one)),
-    cursorAfter: (one) => writeCursor(sort, ...valuesAt(one)),
+    cursorAfter: (one) => writeCursor(sort, ...names.map(({ sql: name }) => one[name] ?? null)),
   }
 }
 
@@ -153,8 +146,7 @@ interface Layout extends Pick<Walk, 'field' | 'place' | 'ordered'> {
   readonly id: string
   readonly ties: Order['ties']
   readonly names: readonly Sql[]
-  readonly orderBy: (terms: readonly Sql[]) => Sql
-  readonly compare: Compare
+  readonly isAfter: Compare
 }
 
 /** Layouts by expressions and sort: to build one takes longer than the rest of a scan. */
@@ -177,21 +169,20 @@ function newLayout({ sort, expressions, ties, id }: Order): Layout {
   const keys = own instanceof Sql ? [own] : own
   const terms = ties ? [...keys, ...ties, id] : [...keys, id]
   const names = placeNames(terms.length)
-  const orderBy = (all: readonly Sql[]) => {
-    const isDown = (index: number) => isDescending && (!ties || index < keys.length)
-    return sql`order by ${join(
+  const isDown = (index: number) => isDescending && (!ties || index < keys.length)
+  const orderBy = (all: readonly Sql[]) =>
+    sql`order by ${join(
       all.map((term, index) => sql`${term} ${raw(isDown(index) ? 'desc' : 'asc')}`),
       ', ',
     )}`
-  }
   const place = join(
     terms.map((term, index) => sql`${term} as ${names[index]}`),
     ', ',
   )
-  const compare = ties ? byKeysAndTies(keys, [...ties, id], isDescending) : byAll(terms, isDescending)
+  const isAfter = ties ? byKeysAndTies(keys, [...ties, id], isDescending) : byAll(terms, isDescending)
   // SQLite sorts by the second of two equal terms, even if an index has the order.
   const ordered = orderBy(terms.length === 2 && keys[0]?.sql === id.sql ? [id] : terms)
-  return { field, id: id.sql, ties, names, place, ordered, orderBy, compare }
+  return { field, id: id.sql, ties, names, place, ordered, isAfter }
 }
 
 function placeNames(count: number): readonly Sql[] {
@@ -205,40 +196,25 @@ function valuesIn(cursor: string, sort: string, count: number): Cell[] {
   return values
 }
 
-type Compare = (side: 'after' | 'upTo', values: readonly Cell[]) => Sql
+type Compare = (values: readonly Cell[]) => Sql
 
 /** Compares with all terms in one direction: one comparison, by which an index is searched. */
 function byAll(terms: readonly Sql[], isDescending: boolean): Compare {
-  const signs = isDescending ? { after: raw('<'), upTo: raw('>=') } : { after: raw('>'), upTo: raw('<=') }
+  const sign = raw(isDescending ? '<' : '>')
   const [first, last = empty] = [terms[0], terms.at(-1)]
   // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
   const isOrderOfIds = terms.length === 2 && first?.sql === last.sql
   const tuple = join(terms, ', ')
-  return (side, values) =>
-    isOrderOfIds
-      ? sql`${last} ${signs[side]} ${values[1]}`
-      : sql`(${tuple}) ${signs[side]} (${join(values, ', ')})`
+  return (values) =>
+    isOrderOfIds ? sql`${last} ${sign} ${values[1]}` : sql`(${tuple}) ${sign} (${join(values, ', ')})`
 }
 
 /** Compares with the keys in the direction of the order, and for equal keys with the ascending ties. */
 function byKeysAndTies(keys: readonly Sql[], ties: readonly Sql[], isDescending: boolean): Compare {
-  const beyond = byAll(keys, isDescending)
-  const before = byAll(keys, !isDescending)
-  const tied = byAll(ties, false)
-  return (side, values) => {
+  const isBeyond = byAll(keys, isDescending)
+  const isTiedBeyond = byAll(ties, false)
+  return (values) => {
     const [own, rest] = [values.slice(0, keys.length), values.slice(keys.length)]
-    const apart = (side === 'after' ? beyond : before)('after', own)
-    return sql`(${apart} or (${join(keys, ', ')}) = (${join(own, ', ')}) and ${tied(side, rest)})`
+    return sql`(${isBeyond(own)} or (${join(keys, ', ')}) = (${join(own, ', ')}) and ${isTiedBeyond(rest)})`
   }
-}
-
-/** Undefined if there are fewer rows. */
-export async function placeAfter(
-  database: Database,
-  base: Sql,
-  walk: Walk,
-  rows: number,
-): Promise<Place | undefined> {
-  return database.one<Place>(sql`
-    select ${walk.place} from ${base} ${where([walk.after, ...walk.within])} ${walk.ordered} limit 1 offset ${rows - 1}`)
 }

@@ -150,12 +150,6 @@ export async function resolveFilters(
   return [...ids]
 }
 
-/** A condition on a foreign key: on one id, which an index can begin with, or on several. */
-export interface ReferenceFilter {
-  readonly one?: Sql
-  readonly several?: Sql
-}
-
 /**
  * Returns the condition that a column holds one of the references of a query parameter, if it is set. Throws 404 as
  * `resolveFilters` does.
@@ -167,12 +161,10 @@ export async function referenceFilter(
   list: string | undefined,
   parameter: string,
   visible?: Sql,
-): Promise<ReferenceFilter> {
-  if (list === undefined) return {}
+): Promise<Sql | undefined> {
+  if (list === undefined) return undefined
   const ids = await resolveFilters(database, table, list, parameter, visible)
-  return ids.length === 1
-    ? { one: sql`${column} = ${ids[0]}` }
-    : { several: sql`${column} in (${join(ids)})` }
+  return ids.length === 1 ? sql`${column} = ${ids[0]}` : sql`${column} in (${join(ids)})`
 }
 
 function notFound(table: Table, references: readonly string[], parameter: string): ProblemError {

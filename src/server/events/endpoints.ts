@@ -45,9 +45,9 @@ export const endpointRoutes = routesOf(endpoints, {
       {
         columns: endpointColumns,
         from: sql`webhook_endpoints e`,
-        mostly: [isKept(now)],
         within: [{ field: 'createdAt', condition: during(sql`e.created_at`, query) }],
         where: [
+          isKept(now),
           during(sql`e.updated_at`, { since: query.updated_since }),
           query.status && sql`e.status in (${join(query.status)})`,
         ],

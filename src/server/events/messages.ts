@@ -4,8 +4,9 @@ import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
-import { during } from '../database/keyset.ts'
+import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findEndpoint } from './endpoint-row.ts'
@@ -15,34 +16,7 @@ import { parkedLease } from './subject-index.ts'
 const shownAttempts = 50
 
 export const messageRoutes = routesOf(messages, {
-  list: ({ database, query }) =>
-    page<MessageRow, Message>(
-      database,
-      {
-        columns: messageColumns,
-        from: sql`webhook_messages m`,
-        within: [
-          {
-            field: 'createdAt',
-            condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
-          },
-          {
-            field: 'createdAt',
-            condition: during(sql`m.id`, query, (time) => firstIdAt('msg', Date.parse(time))),
-          },
-          // Always true, so that the index of ids is used instead of a table scan.
-          { field: 'createdAt', condition: sql`m.id > ''` },
-        ],
-        where: [
-          query.status && sql`m.status in (${join(query.status)})`,
-          query.type && sql`m.type in (${join(query.type)})`,
-        ],
-      },
-      // Ids sort by creation.
-      { sort: '-createdAt', expressions: { createdAt: sql`m.id` }, id: sql`m.id` },
-      query,
-      toMessage,
-    ),
+  list: { isLong: true, handle: listMessages },
 
   async get({ database, params }) {
     const row = await findMessageRow(database, params.messageId)
@@ -71,6 +45,36 @@ export const messageRoutes = routesOf(messages, {
     return message
   },
 })
+
+function listMessages({ database, query }: Call<typeof messages.list>): Promise<Page<Message>> {
+  return page<MessageRow, Message>(
+    database,
+    {
+      columns: messageColumns,
+      from: sql`webhook_messages m`,
+      within: [
+        {
+          field: 'createdAt',
+          condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
+        },
+        {
+          field: 'createdAt',
+          condition: during(sql`m.id`, query, (time) => firstIdAt('msg', Date.parse(time))),
+        },
+        // Always true, so that the index of ids is used instead of a table scan.
+        { field: 'createdAt', condition: sql`m.id > ''` },
+      ],
+      where: [
+        query.status && sql`m.status in (${join(query.status)})`,
+        query.type && sql`m.type in (${join(query.type)})`,
+      ],
+    },
+    // Ids sort by creation.
+    { sort: '-createdAt', expressions: { createdAt: sql`m.id` }, id: sql`m.id` },
+    query,
+    toMessage,
+  )
+}
 
 function recordResent(call: Writing, before: Message, after: Message): Promise<void> {
   return recordChange(call, { action: 'message.resent', id: after.id, before, after, fields: ['status'] })

@@ -35,15 +35,15 @@ const order = { createdAt: sql`g.created_at`, updatedAt: sql`g.updated_at`, grad
 export const gradeRoutes = routesOf(grades, {
   async list(call) {
     const { query, database } = call
-    const { ofCourse, narrow } = await recordFilters(call, 'g', 'learner_id')
+    const by = await recordFilters(call, 'g', 'learner_id')
     return page<GradeRow, Grade>(
       database,
       {
         columns: gradeColumns,
         from: sql`grades g`,
-        mostly: [isRole(call, 'learner') && sql`g.published = 1`],
+        by,
+        where: [isRole(call, 'learner') && sql`g.published = 1`],
         narrow: [
-          ...narrow,
           query.item_id && sql`g.item_id = ${query.item_id}`,
           query.source && sql`g.source = ${query.source}`,
           await ofMembers(
@@ -56,7 +56,6 @@ export const gradeRoutes = routesOf(grades, {
         ],
         within: [
           { field: 'gradedAt', condition: during(order.gradedAt, query) },
-          { field: 'createdAt', condition: ofCourse },
           {
             field: 'updatedAt',
             condition: during(sql`g.updated_at`, { since: query.updated_since }),
@@ -95,8 +94,7 @@ export const gradeRoutes = routesOf(grades, {
           s.recorded_at, s.recorded_by, (select email from users where id = s.recorded_by) as recorded_by_email`,
         from: sql`grade_steps s`,
         within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
-        mostly: [isRole(call, 'learner') && sql`s.published = 1`],
-        where: [during(sql`s.recorded_at`, call.query)],
+        where: [isRole(call, 'learner') && sql`s.published = 1`, during(sql`s.recorded_at`, call.query)],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.grade_id` },
       call.query,

@@ -2,7 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Group, Membership } from '../../contract/groups.ts'
 import { type Asking, visibleGroups } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
-import { type Bounds, type Found, usualBounds } from '../database/page.ts'
+import type { Found } from '../database/page.ts'
 import { resolve, resolveFilters } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
@@ -109,17 +109,6 @@ export function groupIdsOf(call: Asking, list: string): Promise<string[]> {
 /** On rows `m` of group_members. */
 export function isInGroups(ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
-}
-
-/** Maximum groups to look up for a caller who does not see all. */
-export const maxCandidates = 2_000
-
-/** For a caller who does not see all: finding out whether they see a group or a member takes several lookups. */
-export const limitedBounds: Bounds = {
-  ...usualBounds,
-  rounds: [{ maxSorted: maxCandidates, maxFetched: 200, maxWalked: 300 }],
-  maxFetchedLast: 300,
-  maxCounted: 300,
 }
 
 export interface MembershipRow extends Row {

@@ -1,7 +1,6 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { type DeletedGroup, Group, GroupInput, groups } from '../../contract/groups.ts'
 import {
-  type Asking,
   courseFilter,
   groupCandidates,
   seenOnly,
@@ -15,7 +14,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { eraseForGood, findDeleted } from '../courses/deleted-records.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
-import { page, usualBounds } from '../database/page.ts'
+import { page } from '../database/page.ts'
 import {
   matchesReference,
   requireUnique,
@@ -36,8 +35,6 @@ import {
   type GroupRow,
   groupColumns,
   hasMember,
-  limitedBounds,
-  maxCandidates,
   requireMayChange,
   toGroup,
 } from './group-row.ts'
@@ -53,8 +50,6 @@ export const groupRoutes = routesOf(groups, {
   async list(call) {
     const { query, database } = call
     const course = await courseFilter(call, sql`groups.course_id`, query.course_id)
-    const isLimited = call.principal.sees !== 'all'
-    const candidates = isLimited && (await candidatesOf(call))
     const visible = visibleUsers(call)
     const members =
       query.user_id && (await resolveFilters(database, 'users', query.user_id, 'user_id', visible))
@@ -63,17 +58,18 @@ export const groupRoutes = routesOf(groups, {
       {
         columns: groupColumns,
         from: sql`groups`,
+        by: [
+          call.principal.sees !== 'all' && sql`groups.id in (${groupCandidates(call)})`,
+          course,
+          query.external_id && sql`groups.external_id = ${query.external_id}`,
+        ],
         where: [visibleGroups(call)],
         narrow: [
-          candidates,
           members && hasMember(members),
-          course.several,
-          query.external_id && sql`groups.external_id = ${query.external_id}`,
           query.managed_by && sql`groups.managed_by = ${query.managed_by}`,
           query.q && (await findMatches(database, 'groups', sql`groups.search_key`, query.q)),
         ],
         within: [
-          { field: 'createdAt', condition: course.one },
           { field: 'createdAt', condition: during(order.createdAt, query) },
           { field: 'updatedAt', condition: during(order.updatedAt, { since: query.updated_since }) },
         ],
@@ -81,7 +77,6 @@ export const groupRoutes = routesOf(groups, {
       { sort: query.sort, expressions: order, id: sql`groups.id` },
       query,
       toGroup,
-      isLimited ? limitedBounds : usualBounds,
     )
   },
 
@@ -115,16 +110,6 @@ export const groupRoutes = routesOf(groups, {
   memberships: listMemberships,
   batchMembers: addMembers,
 })
-
-/** Those that a caller may see, and some more; undefined if these are too many. */
-async function candidatesOf(call: Asking): Promise<Sql | undefined> {
-  const rows = await call.database.all<Row & { id: string }>(
-    sql`select id from (${groupCandidates(call)} limit ${maxCandidates + 1}) found`,
-  )
-  if (rows.length > maxCandidates) return undefined
-  const ids = [...new Set(rows.map(({ id }) => id))]
-  return ids.length === 0 ? sql`false` : sql`groups.id in (${join(ids)})`
-}
 
 async function createGroup(call: Call): Promise<Group> {
   const { database, now } = call
@@ -254,7 +239,7 @@ async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
       columns: sql`d.id, t.external_id, t.name, t.course_id, d.members, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_groups t on t.id = d.id`,
       base: sql`deletions d`,
-      narrow: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
+      by: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'group' and d.deleted_at > ${trashEnd(now)}` },

@@ -4,7 +4,7 @@ import { seenOnly, visibleGroups, visibleMemberships, visibleUsers } from '../ac
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during, type Page } from '../database/keyset.ts'
-import { type Found, page, usualBounds } from '../database/page.ts'
+import { page } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { readBatch, runBatch } from '../http/batch.ts'
 import type { Call, Handler } from '../http/handler.ts'
@@ -15,7 +15,6 @@ import {
   findOwnGroup,
   groupIdsOf,
   isInGroups,
-  limitedBounds,
   type MembershipRow,
   membershipColumns,
   requireMayChange,
@@ -45,26 +44,23 @@ const isThere = sql`(select status from users where id = m.user_id) <> 'deleted'
 async function pageOf(
   call: Call<Operations['members'] | Operations['memberships']>,
   groupIds: readonly string[] | undefined,
-  visible: Sql | Found | undefined,
+  visible: Sql | undefined,
 ): Promise<Page<Membership>> {
   const { database, query } = call
   const users = visibleUsers(call)
   const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', users)
   const isIn = groupIds && isInGroups(groupIds)
-  const isOne = groupIds?.length === 1
   return page<MembershipRow, Membership>(
     database,
     {
       columns: membershipColumns,
       from: sql`group_members m`,
       where: [isThere, during(sql`m.added_at`, query)],
-      narrow: [visible, user.one ?? user.several, !isOne && isIn],
-      within: [{ field: 'addedAt', condition: isOne && isIn }],
+      by: [visible, user, isIn],
     },
     { sort: query.sort, expressions: order, id: sql`m.id` },
     query,
     toMembership,
-    visible ? limitedBounds : usualBounds,
   )
 }
 

@@ -21,7 +21,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { findCourse, requireOpen } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
-import { type Found, page } from '../database/page.ts'
+import { page } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -36,23 +36,20 @@ const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enro
 export const enrollmentRoutes = routesOf(enrollments, {
   async list(call) {
     const { query, database } = call
-    const { ofCourse, narrow } = await recordFilters(call, 'e', 'user_id')
-    const terms = await referenceFilter(sql`c.term_id`, database, 'terms', query.term_id, 'term_id')
-    const inTerm = terms.one ?? terms.several
+    const by = await recordFilters(call, 'e', 'user_id')
+    const inTerm = await referenceFilter(sql`term_id`, database, 'terms', query.term_id, 'term_id')
     return page<EnrollmentRow, Enrollment>(
       database,
       {
         columns: enrollmentColumns,
         from: sql`enrollments e`,
-        mostly: [!query.status && sql`e.status <> 'deleted'`],
+        by: [...by, inTerm && sql`e.course_id in (select id from courses where ${inTerm})`],
+        where: [!query.status && sql`e.status <> 'deleted'`],
         narrow: [
-          ...narrow,
-          inTerm && isInCourses(inTerm),
           await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers),
           isStanding(query),
         ],
         within: [
-          { field: 'createdAt', condition: ofCourse },
           { field: 'enrolledAt', condition: during(order.enrolledAt, query) },
           {
             field: 'updatedAt',
@@ -97,13 +94,6 @@ export const enrollmentRoutes = routesOf(enrollments, {
 })
 
 /** The condition is one on courses `c`. */
-function isInCourses(condition: Sql): Found {
-  return {
-    ids: sql`select e.id from courses c cross join enrollments e where ${condition} and e.course_id = c.id`,
-    test: sql`exists (select 1 from courses c where c.id = e.course_id and ${condition})`,
-  }
-}
-
 /** Names both role and status, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined

@@ -44,8 +44,8 @@ import { setProgress } from './progress-setting.ts'
 
 export const progressRoutes = routesOf(progress, {
   ...progressReads,
-  all: listProgress,
-  steps: listSteps,
+  all: { isLong: true, handle: listProgress },
+  steps: { isLong: true, handle: listSteps },
 
   async set(call) {
     const learner = await findVisibleUser(call, call.params.learnerId)
@@ -200,15 +200,14 @@ async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
   conditions: readonly Condition[],
 ): Promise<Select> {
-  const { ofCourse, narrow } = await recordFilters(call, 'e', 'learner_id')
+  const by = await recordFilters(call, 'e', 'learner_id')
   return {
     columns: sql`${progressColumns}, e.id as enrollment_id`,
     from: sql`enrollments e left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`,
     base: sql`enrollments e`,
-    mostly: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`],
-    where: [sql`p.version is not null`, ...conditions],
-    narrow: [...narrow, await ofMembers(call, call.query.group_id, sql`e.user_id`, enrollmentsOfMembers)],
-    within: [{ field: sort, condition: ofCourse }],
+    by,
+    where: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`, sql`p.version is not null`, ...conditions],
+    narrow: [await ofMembers(call, call.query.group_id, sql`e.user_id`, enrollmentsOfMembers)],
   }
 }
 

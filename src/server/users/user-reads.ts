@@ -4,7 +4,7 @@ import { roles, userStatuses } from '../../contract/constants.ts'
 import type { User, users } from '../../contract/users.ts'
 import { participants, visibleUsers } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
-import { type Found, page } from '../database/page.ts'
+import { page } from '../database/page.ts'
 import { findMatches } from '../database/search.ts'
 import { ofMembers } from '../groups/group-row.ts'
 import { type Call, plainRoutesOf, type Reads } from '../http/handler.ts'
@@ -21,11 +21,13 @@ export const userReads = {
       {
         columns: userColumns,
         from: sql`users u`,
-        mostly: [!deleted && sql`u.status <> 'deleted'`],
-        narrow: [
+        by: [
           visibleInList(call),
           query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
           query.external_id && sql`u.external_id = ${query.external_id}`,
+        ],
+        where: [!deleted && sql`u.status <> 'deleted'`],
+        narrow: [
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
           isStanding(query),
           await ofMembers(
@@ -55,10 +57,9 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** An index finds the users that the caller may see. */
-function visibleInList(call: Call): Sql | Found | undefined {
-  const test = visibleUsers(call, 'u')
-  return test && call.principal.sees === 'taught' ? { ids: participants(call), test } : test
+/** By which an index finds the users that the caller may see. */
+function visibleInList(call: Call): Sql | undefined {
+  return call.principal.sees === 'taught' ? sql`u.id in (${participants(call)})` : visibleUsers(call, 'u')
 }
 
 /**

@@ -4,8 +4,6 @@ import type { Sql } from 'sql-template-tag'
 /** Finds what grows with a table in the plans of statements. */
 export interface Plans {
   readonly faultsOf: (statement: Sql) => Promise<string[]>
-  /** Returns the row of a large academy that a list finds at the last position a page looks at. */
-  readonly placeBy: (statement: Sql) => Promise<object | undefined>
   /** Returns how many rows of a large academy a statement with a limit finds; undefined if unknown. */
   readonly countBy: (statement: Sql) => Promise<number | undefined>
   readonly close: () => Promise<void>
@@ -25,9 +23,15 @@ export const smallTables: Readonly<Record<string, string>> = {
   schema_version: 'one row',
 }
 
-/** Walks in which nearly every row belongs to the list: a page is complete at once. */
-const plainWalk =
-  /^select (?:(?! where ).)* from (?:(?! where )[\w .=])+(?: where \w+\.status <> 'deleted')? order by [\w., ]+ limit (?:\?|1 offset \?)$/
+/** Tables of an academy of a million enrolments that have some thousand rows. */
+const shortTables: readonly string[] = [
+  'courses',
+  'terms',
+  'groups',
+  'lessons',
+  'calendars',
+  'webhook_endpoints',
+]
 
 /**
  * Finds what grows with a table in SQLite's plan of a statement: a table that is read from end to end, and an unbounded
@@ -35,15 +39,21 @@ const plainWalk =
  */
 export function sqlitePlans(path: string): Plans {
   const database = new DatabaseSync(path)
+  const columnsOf = (index: string) =>
+    database
+      .prepare('select name from pragma_index_xinfo(?)')
+      .all(index)
+      .map(({ name }) => String(name))
   return {
     async faultsOf(statement) {
       const text = statement.sql.replace(/\s+/g, ' ').trim()
       if (!isStatement(text)) return []
       // The driver returns four columns for each line.
       const lines = database.prepare(`explain query plan ${text}`).all() as unknown as Line[]
-      return lines.flatMap((line) => faultsIn(line, lines, text)).map((fault) => `${fault}: ${text}`)
+      return lines
+        .flatMap((line) => faultsIn(line, lines, text, columnsOf))
+        .map((fault) => `${fault}: ${text}`)
     },
-    placeBy: async () => ({ cursor_value: '', cursor_id: '', email: '' }),
     countBy: async () => undefined,
     close: async () => database.close(),
   }
@@ -54,12 +64,17 @@ export function isStatement(text: string): boolean {
   return /^\s*(select|insert|update|delete|with)\b/i.test(text)
 }
 
-/** True for a statement that lists the first rows of a table without a filter that skips many. */
-export function isPlainWalk(text: string): boolean {
-  return plainWalk.test(withoutBrackets(text.replace(/\s+/g, ' ').trim()))
+/** True for a statement that stops at a number of rows: a page, or a count up to it. */
+export function isPage(text: string): boolean {
+  return /\blimit \?(?:\) \w+)?$/.test(text.replace(/\s+/g, ' ').trim())
 }
 
-function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
+function faultsIn(
+  { detail, parent }: Line,
+  lines: readonly Line[],
+  text: string,
+  columnsOf: (index: string) => readonly string[],
+): string[] {
   if (/AUTOMATIC/.test(detail)) return [detail]
   if (isHalfOfPair(detail, text)) return [detail]
   if (/^SCAN (\d+-ROW VALUES|(\d+ )?CONSTANT ROW)/.test(detail)) return []
@@ -71,16 +86,45 @@ function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string
     !(tableOf(name, text) in smallTables)
   ) {
     if (/VIRTUAL TABLE INDEX \d+:M/.test(detail)) return []
-    return /USING (COVERING )?INDEX/.test(detail) && isPlainWalk(text) ? [] : [detail]
+    if (!isPage(text)) return [detail]
+    const [, index = ''] = /USING (?:COVERING )?INDEX (\S+)/.exec(detail) ?? []
+    // Rows are passed without being fetched if the index has what they are tested for.
+    const isIndexed = testedColumns(name, text).every((column) => columnsOf(index).includes(column))
+    return isIndexed || shortTables.includes(tableOf(name, text)) ? [] : [detail]
   }
   if (!/TEMP B-TREE/.test(detail)) return []
   const sources = lines.filter((line) => line.parent === parent && /^(SCAN|SEARCH) /.test(line.detail))
   // Sorted rows come from a statement with a limit, or from the few ids of one.
   const isBounded = sources.some(
-    (line) => /^SCAN (found|\(subquery)/.test(line.detail) || /\((?:id|rowid)=\?\)$/.test(line.detail),
+    (line) =>
+      /^SCAN (found|\(subquery)/.test(line.detail) ||
+      /\((?:id|rowid)=\?\)$/.test(line.detail) ||
+      (isPage(text) && isOfOne(line.detail, text)),
   )
   return isBounded ? [] : [detail]
 }
+
+/** Columns of a table that each row of a walk is tested for. */
+function testedColumns(name: string, text: string): string[] {
+  const [, conditions = ''] =
+    new RegExp(`(?:from|join) (?:\\w+ )?${name}\\b(.*?)(?: order by| limit \\?)`).exec(text) ?? []
+  return [...conditions.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))].map(([, column = '']) => column)
+}
+
+/** True for a search of the rows of one user, course or other record, or of few. */
+function isOfOne(detail: string, text: string): boolean {
+  const [, name = '', first = ''] = /^SEARCH (\S+) USING .*\((\w+)=\?/.exec(detail) ?? []
+  return ownColumns.includes(first) || shortTables.includes(tableOf(name, text))
+}
+
+const ownColumns: readonly string[] = [
+  'user_id',
+  'course_id',
+  'group_id',
+  'action',
+  'subject_id',
+  'target_id',
+]
 
 /** True if a learner in a course is looked up among all learners of the course, or among all of a role. */
 function isHalfOfPair(detail: string, text: string): boolean {
@@ -100,11 +144,5 @@ function isSubquery(name: string, lines: readonly Line[], text: string): boolean
 
 /** Returns the table behind an alias. */
 function tableOf(name: string, text: string): string {
-  return new RegExp(`(\\w+) (?:as )?${name}\\b`).exec(text)?.[1] ?? name
-}
-
-/** Returns a statement without its brackets and their content. */
-function withoutBrackets(text: string): string {
-  const less = text.replace(/\([^()]*\)/g, '')
-  return less === text ? text : withoutBrackets(less)
+  return new RegExp(`(?:from|join|into|update) (\\w+) (?:as )?${name}\\b`).exec(text)?.[1] ?? name
 }

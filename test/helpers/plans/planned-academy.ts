@@ -75,12 +75,10 @@ async function answerBySize(
   answer: unknown,
   isLarge: boolean,
 ): Promise<unknown> {
-  // The last row that a page may look at: there is one, as if the table went on.
-  if (/limit 1 offset \?\s*$/.test(statement.sql)) return plans.placeBy(statement)
-  // The rows of a filter, counted up to the most that a page may look at.
-  if (/^\s*select count\(\*\) as (count|rows) from \(/.test(statement.sql)) {
+  // The rows of a filter, counted up to the most that are sorted.
+  if (/^\s*select count\(\*\) as count from \(/.test(statement.sql)) {
     const count = (await plans.countBy(statement)) ?? (isLarge ? many : undefined)
-    return count === undefined ? answer : { count, rows: count }
+    return count === undefined ? answer : { count }
   }
   // The kept counters of learners.
   if (isLarge && / learners, amount from/.test(statement.sql) && Array.isArray(answer)) {

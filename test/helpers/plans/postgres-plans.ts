@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { valuesOf } from '../../../src/server/database/postgres/transaction.ts'
 import { makeAcademyDatabase } from '../postgres.ts'
-import { isPlainWalk, isStatement, type Plans, smallTables } from './plan-faults.ts'
+import { isPage, isStatement, type Plans, smallTables } from './plan-faults.ts'
 
 /** A step of a plan, from EXPLAIN (FORMAT JSON). */
 interface Step {
@@ -88,13 +88,6 @@ export async function postgresPlans(): Promise<Plans> {
   return {
     faultsOf: (statement) => inTurn(() => look(statement)),
     countBy: (statement) => inTurn(() => count(statement)),
-    async placeBy(statement) {
-      const [, table = ''] = /\bfrom (\w+)/.exec(statement.sql) ?? []
-      const values = valuesOf(statement)
-      const offset = Math.floor(Number(values.at(-1)) / timesEnlarged(table))
-      const { rows } = await client.query<object>(statement.text, [...values.slice(0, -1), offset])
-      return rows[0]
-    },
     async close() {
       await client.end()
       await database.remove()
@@ -115,7 +108,7 @@ function planningCost(plan: Step): number {
 }
 
 function faultsIn(plan: Step, statement: Sql): string[] {
-  const walks = isPlainWalk(statement.sql) ? [] : walksIn(plan)
+  const walks = isPage(statement.sql) ? [] : walksIn(plan)
   const scans = stepsOf(plan).filter((step) => step['Node Type'] === 'Seq Scan')
   const whole = [...scans, ...walks]
     .filter((step) => !((step['Relation Name'] ?? '') in smallTables))

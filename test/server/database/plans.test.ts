@@ -163,8 +163,9 @@ const growing = [
   sql`select 1 from users where status <> 'draft' limit 1`,
   sql`select id from users u order by u.version, u.id limit ${21}`,
   sql`update users set role = ${'x'} where password_hash = ${'x'}`,
-  sql`select u.id from users u where case when u.role in ('admin') then 1 else 0 end = 1 order by u.created_at, u.id limit ${21}`,
 ]
+/** A page that passes rows must find what it tests in the index; PostgreSQL estimates how many it would fetch. */
+const fetching = sql`select u.id from users u where case when u.username in ('x') then 1 else 0 end = 1 order by u.created_at, u.id limit ${21}`
 /** A statement that SQLite alone plans badly: it reads all learners of the course, or all courses of the learner. */
 const halfOfPair = sql`select 1 from enrollments e where e.user_id in (select id from users where external_id = ${'x'})
     and e.course_id in (select id from courses where external_id = ${'x'}) and e.role = 'learner' and e.status in ('active')`
@@ -172,10 +173,11 @@ const bounded = [
   sql`select id from users where email_key = ${'x'}`,
   sql`select value from settings where value = ${'x'}`,
   sql`select u.id from users u where u.status <> 'deleted' order by u.created_at, u.id limit ${21}`,
+  sql`select u.id from users u where case when u.role in ('admin') then 1 else 0 end = 1 order by u.created_at, u.id limit ${21}`,
 ]
 
 test('a statement that reads or sorts a whole table is reported, and no other', async () => {
-  for (const statement of onPostgres ? growing : [...growing, halfOfPair]) {
+  for (const statement of onPostgres ? growing : [...growing, fetching, halfOfPair]) {
     expect(await plans.faultsOf(statement), statement.sql).not.toEqual([])
   }
   for (const statement of bounded) expect(await plans.faultsOf(statement), statement.sql).toEqual([])

@@ -14,8 +14,8 @@ import { userTables } from './users.ts'
 
 /**
  * All tables, each after the tables it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested
- * attributes are JSON. Each sort of a list has an index that covers its filters, so that skipped rows are not
- * fetched; each filter that may leave few rows has one that covers the sort columns.
+ * attributes are JSON. Each sort of a list has an index, which covers filters of few values, so that skipped rows are not
+ * fetched.
  */
 export const tables: readonly Table[] = [
   ...userTables,

@@ -13,6 +13,7 @@ export const sqliteDialect: Dialect = {
   folded: (text) => sql`lower(${text})`,
   // `!` lifts SQLite's limit of 16 significant digits; 17 round-trip a double.
   exactText: (number) => sql`printf('%!.17g', ${number})`,
+  hasStatistics: false,
   hasManyWriters: false,
   // Only one transaction writes at a time.
   commitOrder: {
