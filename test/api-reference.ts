@@ -136,7 +136,7 @@ function rangeOf({ minimum, maximum, maxLength, format }: Schema): string {
 }
 
 function operationText(operation: Operation): string {
-  const { id, method, path, summary, published, response } = operation
+  const { id, method, path, summary, published } = operation
   const {
     description,
     parameters,
@@ -151,29 +151,30 @@ function operationText(operation: Operation): string {
     [typeOf(schema), ...(required ? ['required'] : [])].join(', '),
     text(description),
   ])
-  const { body, response: answer } = operationExamples[id] ?? {}
   const codes = (problemCodes[id] ?? []).map((name) => `${code(name)} (${statusOf[name]})`)
   const facts = [
     ...(roles && roles.length < 4 ? [`Roles: ${roles.join(', ')}.`] : []),
     ...(published ? ['Part of the published interface.'] : []),
     ...(codes.length > 0 ? [`Errors: ${codes.join(', ')}.`] : []),
   ]
-  const request = [`${method} ${filledPath(operation)}`, ...(body === undefined ? [] : [json(body)])].join(
-    '\n\n',
-  )
-  const reply =
-    response === null
-      ? '\n\nHTTP/1.1 204 No Content'
-      : `\n\nHTTP/1.1 ${operation.status} ${operation.status === 201 ? 'Created' : 'OK'}\n\n${json(shortened(id, answer))}`
   return [
     `#### ${summary}`,
     description,
     ...(facts.length > 0 ? [facts.join(' ')] : []),
     ...(rows.length > 0 ? [table(['Parameter', 'Type', 'Meaning'], rows)] : []),
-    ...(answer === undefined && body === undefined && response !== null
-      ? []
-      : [`\`\`\`http\n${request}${reply}\n\`\`\``]),
+    ...exampleText(operation),
   ].join('\n\n')
+}
+
+/** Returns the example of a request with a body, or of an operation whose response is shown in full; the OpenAPI document has all. */
+function exampleText(operation: Operation): string[] {
+  const { id, method, status } = operation
+  const { body, response } = operationExamples[id] ?? {}
+  const isShown = inFull.has(id) && response !== undefined
+  if (body === undefined && !isShown) return []
+  const request = [`${method} ${filledPath(operation)}`, ...(body === undefined ? [] : [json(body)])]
+  const reply = `HTTP/1.1 ${status} ${status === 201 ? 'Created' : 'OK'}\n\n${json(shortened(id, response))}`
+  return [`\`\`\`http\n${[...request, ...(isShown ? [reply] : [])].join('\n\n')}\n\`\`\``]
 }
 
 function filledPath({ id, path }: Operation): string {
@@ -183,9 +184,17 @@ function filledPath({ id, path }: Operation): string {
   return query.length === 0 ? target : `${target}?${query.map((pair) => pair.join('=')).join('&')}`
 }
 
-/** Operations that show a record with all its fields; other operations shorten it. */
+/** Operations whose responses are shown. */
 const inFull = new Set([
-  ...['courses.get', 'courses.diff', 'lessons.create', 'users.create', 'users.batch', 'enrollments.get'],
+  ...[
+    'courses.get',
+    'courses.update',
+    'courses.diff',
+    'lessons.create',
+    'users.create',
+    'users.batch',
+    'enrollments.get',
+  ],
   ...['progress.set', 'progress.batch', 'analytics.learners', 'keys.create', 'apps.create', 'grants.list'],
 ])
 
