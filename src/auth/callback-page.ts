@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** The response that a browser gets at the end of a sign-in. */
 export interface CallbackPage {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -86,7 +86,6 @@ function isPage(headers: Headers, text: string): boolean {
   return /^text\/html\b/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text)
 }
 
-/** Parses a JSON object; null for anything else. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   const value = parseJsonOrNull(text.replace(/^\uFEFF/, ''))
   return isJsonObject(value) ? value : null

@@ -95,9 +95,7 @@ const maxListPages = 25
 
 class PlatformCaller implements Caller {
   readonly #baseUrl: string
-  /** Sends calls of the contract. */
   readonly #sender: Sender
-  /** Sends requests as they are. */
   readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
   readonly #isInProcess: boolean

@@ -237,7 +237,6 @@ export class AmbiguousError extends Error {
   }
 }
 
-/** Why a request was not sent. */
 export type RequestCode =
   | 'invalid_base_url'
   | 'invalid_path'
@@ -250,7 +249,6 @@ export type RequestCode =
   | 'version_unknown'
   | 'precondition_failed'
 
-/** Details of a request that was not sent. */
 export interface RequestErrorOptions extends ErrorOptions {
   /** Reasons, each a sentence. */
   readonly why?: readonly string[]

@@ -22,7 +22,6 @@ export function formatCredential(name: CredentialName, random: string): string {
   return credentialPrefixes[name] + random + checksumOf(random)
 }
 
-/** Checks the form and the check characters. */
 export function isCredential(name: CredentialName, text: string): boolean {
   const prefix = credentialPrefixes[name]
   const random = text.slice(prefix.length, -checkLength)

@@ -79,7 +79,6 @@ export function profileOf({ profiles }: Pick<Profiles, 'profiles'>, name: string
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined
 }
 
-/** Undefined without a profile or a credential. */
 export function credentialOf(stored: Profiles, name: string): StoredCredential | undefined {
   const profile = profileOf(stored, name)
   return profile && !isLocal(profile) ? profile.credential : undefined

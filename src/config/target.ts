@@ -138,7 +138,6 @@ function placesOf({ settings: { url, database } }: TargetSources, profile: Setti
   return [url, database, profile].filter((place) => place.value !== null)
 }
 
-/** Returns the most specific source that names a target; `default` if none does. */
 function mostSpecificSource(named: readonly { readonly origin: Origin }[]): Source {
   return named.reduce<Source>((best, { origin }) => chooseMoreSpecific(best, origin.source), 'default')
 }

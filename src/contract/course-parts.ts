@@ -11,7 +11,6 @@ export const Difficulty = named(
 
 const MoveOn = z.enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
 
-/** A part of a course, which groups lessons. */
 export const Module = sent({
   id: field(
     z.string().max(100).optional(),
@@ -49,7 +48,6 @@ export const AssessmentCriteria = sent({
   ),
 })
 
-/** How the difficulty follows the scores of a learner. */
 export const AdaptiveDifficulty = sent(
   {
     enabled: field(

@@ -90,7 +90,6 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail: string
-  /** The path of the request. */
   readonly instance: string
   readonly code: ErrorCode
   readonly requestId: string

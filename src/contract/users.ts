@@ -192,7 +192,6 @@ export const CurrentUser = named(
 )
 export type CurrentUser = z.output<typeof CurrentUser>
 
-/** Attributes that users can change for themselves. */
 export const OwnInput = sent({
   username,
   profile,

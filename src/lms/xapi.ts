@@ -4,7 +4,6 @@ import type { Actor, Statement } from '../contract/statements.ts'
 
 // Statements of the Experience API: 1.0.3 (https://github.com/adlnet/xAPI-Spec) and 2.0 (IEEE 9274.1.1-2023).
 
-/** For all statements of an academy. */
 export interface StatementForm {
   readonly version: XapiVersion
   /** URL of the academy, which accounts, activities and ids begin with. */

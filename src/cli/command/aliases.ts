@@ -56,7 +56,6 @@ const destructiveVerbs = [
   'archive',
 ]
 
-/** True for a command or operation that ends in a destructive verb: `delete`, `grants revoke`, `courses.delete`. */
 export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }

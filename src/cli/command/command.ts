@@ -95,7 +95,6 @@ export interface Command {
   run(context: Context, given: Given): Promise<void>
 }
 
-/** True for a command that prints JSON with `-o json`, whose schema `--schema` shows. */
 function printsJson({ prints, alsoPrints, calls, destructive }: Command): boolean {
   if (prints) return prints.length > 0
   return alsoPrints !== undefined || (calls !== undefined && destructive !== true)
@@ -104,7 +103,6 @@ function printsJson({ prints, alsoPrints, calls, destructive }: Command): boolea
 /** Name of the flag that shows the schema of a command's output; `validate` has one of its own. */
 export const schemaFlag = 'schema'
 
-/** True for a command whose output `--schema` shows. */
 export function showsSchema(command: Command): boolean {
   return printsJson(command) && !command.flags?.some(({ name }) => name === schemaFlag)
 }

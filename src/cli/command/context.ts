@@ -22,7 +22,6 @@ export interface Context {
   readonly profiles: ProfileStore
   readonly session: Session
   readonly sessionWith: (profile: string) => Session
-  /** Opens a session with another local academy, by the path of its database; it is closed with the main one. */
   readonly sessionAt: (database: string) => Session
   /** Tells all platforms how the changes of many records ended that this run has made. */
   readonly endChanges: (state: ChangeEnd) => Promise<void>

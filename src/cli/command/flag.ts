@@ -174,7 +174,6 @@ export const noneText = 'none'
 
 export type FlagValues = Readonly<Record<string, unknown>>
 
-/** None if the flag was not given. */
 export function textsIn(values: FlagValues, name: string): string[] {
   const texts = values[name]
   return Array.isArray(texts) ? texts.map(String) : []
@@ -279,7 +278,6 @@ export const waitLockFlag = {
   default: '30s',
 } as const satisfies Flag
 
-/** Flags that save a plan and carry it out later: `--plan-out` and `--plan`. */
 export const planFlags = [
   {
     name: 'plan-out',

@@ -6,7 +6,6 @@ import { credentialOf, type StoredTokens } from '../../config/profiles.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 
-/** Base URL of the Google Sheets API v4. */
 export const sheetsUrl = 'https://sheets.googleapis.com'
 
 export const googleProfile = 'google'
@@ -48,7 +47,6 @@ export function googleStore({ directories, io }: Context): ProfileStore {
   return createProfileStore(join(directories.config, 'google'), io)
 }
 
-/** Null without a sign-in. */
 export function googleTokens(store: ProfileStore): StoredTokens | null {
   const credential = credentialOf(store.read(), googleProfile)
   return credential?.kind === 'oauth' ? credential : null

@@ -10,7 +10,6 @@ const dateFormats = [
   'excel',
 ] as const satisfies readonly DateFormat[]
 
-/** Flags that say what columns and values of a file mean. */
 export const mappingFlags = [
   {
     name: 'map',

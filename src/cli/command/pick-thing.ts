@@ -5,7 +5,6 @@ import { valueAt } from '../output/columns.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
-/** Nouns whose records can be picked by title, name or address. */
 type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
 
 /** By names of arguments and fields that refer to such a record. */

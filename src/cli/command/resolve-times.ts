@@ -93,7 +93,6 @@ function instantText(ms: number, flag: Flag, text: string): string {
   throw new UsageError(`--${flag.name} must be in the years 0 to 9999, not ${quoted(text)}`)
 }
 
-/** Throws a UsageError if a period ends before it begins. */
 function assertOrdered(
   given: readonly Flag[],
   values: FlagValues,

@@ -296,12 +296,10 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   }
 }
 
-/** Returns an output that discards everything: standard output and error belong to the command that runs. */
 function discardingOutput(): Output {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** Removes this program's variables, so that only those for the command inside remain. */
 function withoutOwnVariables(env: Context['io']['env']): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEARNCTL_')))
 }

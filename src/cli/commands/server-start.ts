@@ -212,7 +212,6 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
   return logText(await createPainterFor(io.stderr, io, settings))
 }
 
-/** Returns the log line for lines that were dropped because the reader was too slow. */
 function droppedText(count: number, forPeople: boolean): string {
   return forPeople
     ? `${count} lines dropped: the log is read too slowly\n`

@@ -196,7 +196,6 @@ async function requireReached(
   }
 }
 
-/** Extends the endpoint's lifetime while this process runs. */
 async function renewEndpoint({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
   const { calls } = await import('../../contract/calls.ts')
   for (;;) {

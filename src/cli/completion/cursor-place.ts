@@ -51,7 +51,6 @@ export function argumentAt({ arguments: positions = [] }: Command, index: number
   return positions[index] ?? positions.find(({ rest }) => rest)
 }
 
-/** Null if the words are invalid. */
 export async function parseWords(
   words: readonly string[],
   nouns: Readonly<Record<string, Noun>>,
@@ -94,7 +93,6 @@ export async function parseWords(
     return true
   }
 
-  /** Enters the verb, or a word before it. */
   function step(word: string): boolean {
     const next = commands.map(({ name }) => name.slice(group.length).split(' ')[0] ?? '')
     const name = `${group}${verbsByAlias(next).get(word) ?? word}`

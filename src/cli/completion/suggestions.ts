@@ -84,7 +84,6 @@ const files: Suggestions = { ...nothing, files: true }
 const shownSchema: Suggestion = { value: `--${schemaFlag}`, meaning: schemaMeaning }
 const helpFlag: Suggestion = { value: '--help', meaning: 'Show help' }
 
-/** Returns the suggestions for the word that begins with `current`. */
 export async function suggest(
   place: CursorPlace,
   current: string,

@@ -74,7 +74,6 @@ function exampleText(line: string, width: number): string {
     .replace(/^/, '  ')
 }
 
-/** Returns the global flags that a command refuses; empty if it accepts all. */
 function refusalsText({ refuses = {} }: Command): string {
   const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
     name in refuses ? [`--${flag}`] : [],

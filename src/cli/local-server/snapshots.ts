@@ -6,7 +6,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const ending = '.db'
 
-/** A copy of an academy, stored beside it. */
 export interface Snapshot {
   readonly name: string
   /** ISO 8601, UTC. */

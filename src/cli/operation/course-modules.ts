@@ -8,7 +8,6 @@ import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { thingName } from './thing-name.ts'
 
-/** Throws what the platform refuses. */
 export async function readCourse(
   caller: Caller,
   reference: string,
@@ -20,7 +19,6 @@ export async function readCourse(
   throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
 }
 
-/** In their order. */
 export function modulesOf({ modules }: JsonObject): readonly JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }
@@ -51,7 +49,6 @@ export function findModule(course: JsonObject, name: string): JsonObject {
   })
 }
 
-/** True for an id that our server assigned to a module. */
 function isModuleId(text: string): boolean {
   return /^mod_\w{20,}$/.test(text)
 }

@@ -325,7 +325,6 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Null for a value that is not short and single. */
 function valueText(value: unknown): string | null {
   if (isNone(value)) return 'none'
   if (typeof value === 'object') {

@@ -22,7 +22,6 @@ export interface Lookup {
   find(operation: Operation, id: string): Promise<unknown>
 }
 
-/** Creates a lookup through a caller; `signal` aborts it. */
 export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
   const call = (operation: Operation, input: AnyInput) =>
     readable(async () => (await caller.call(operation, { ...input, signal })).data)

@@ -44,7 +44,6 @@ export const ifVersionFlag: Flag = {
   summary: 'Fail unless this is the current version (exit 6)',
 }
 
-/** Flag that prints a platform's rows without checking filters. */
 export const ignoreFiltersFlag: Flag = {
   name: 'ignore-filters',
   kind: 'switch',

@@ -266,7 +266,6 @@ function apiValueOf(flag: Flag, value: unknown): unknown {
   return flag.none && value === noneText ? null : value
 }
 
-/** Returns the reason why text is not a valid value of the flag; null if it is valid. */
 function invalidReason(flag: Flag, text: string): string | null {
   try {
     parseFlag(flag, text, undefined)

@@ -244,7 +244,6 @@ async function confirmAll(
   })
 }
 
-/** Returns `revoke` for `grants revoke`. */
 function verbOf(name: string): string {
   return name.split(' ').at(-1) ?? name
 }

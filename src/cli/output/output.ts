@@ -288,7 +288,6 @@ export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'pa
   return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
 }
 
-/** True if a path is one of `cells` or within one. */
 function isInside(path: string, cells: ReadonlySet<string>): boolean {
   return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }

@@ -148,7 +148,6 @@ function flow(
   return text
 }
 
-/** Draws a bar for each range; nothing without ranges. */
 function chart(
   title: string,
   rows: readonly (readonly [range: string, count: number])[],

@@ -179,7 +179,6 @@ function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
 interface WaitingLine {
   /** Updates one line with the remaining time on a terminal; elsewhere prints a line once. */
   readonly show: (leftMs: number) => Promise<void>
-  /** Clears the line, before other output. */
   readonly clear: () => Promise<void>
 }
 

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { type Listener, listenOnLoopback } from './loopback-server.ts'
 
-/** Chats that this machine can stand in for. */
 export const chatKinds = ['slack', 'teams'] as const
 export type ChatKind = (typeof chatKinds)[number]
 

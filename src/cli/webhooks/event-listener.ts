@@ -65,7 +65,6 @@ function eventIn(
   }
 }
 
-/** A status, or an error. */
 export interface Forwarded {
   readonly status: number | null
   readonly durationMs: number

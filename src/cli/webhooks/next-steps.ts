@@ -24,7 +24,6 @@ export async function webhookNotes(
   ]
 }
 
-/** Null if no server runs. */
 export async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url

@@ -186,7 +186,6 @@ function timeOf(value: unknown, unit: string, zoneName = 'UTC'): string | null |
   return new Date(ms).toISOString()
 }
 
-/** Returns the steps of a JSON Pointer (RFC 6901). */
 export function stepsOf(pointer: string): string[] {
   const steps = pointer.split('/').slice(1)
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -199,7 +198,6 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
   )
 }
 
-/** Returns a member by the letters of its name. */
 export function memberOf(value: unknown, name: string): unknown {
   if (!isJsonObject(value)) return undefined
   if (Object.hasOwn(value, name)) return value[name]

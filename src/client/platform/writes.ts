@@ -130,7 +130,6 @@ function unclear({ target, answer }: AnsweredWrite, why: string): PlatformError 
   )
 }
 
-/** Returns the first line of a body, for a message. */
 export function said(body: string): string {
   const [line = ''] = body.trim().split('\n', 1)
   if (line === '') return 'without a body'
