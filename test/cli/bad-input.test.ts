@@ -65,10 +65,10 @@ describe('wrong input is refused in one line, and nothing is changed:', () => {
       2,
       'error: --last-accessed cannot be in the future',
     ],
-    [`${progress} 90 --last-accessed 2026-02-30T12:00:00Z`, 2, 'on a day that exists'],
+    [`${progress} 90 --last-accessed 2026-02-30T12:00:00Z`, 2, 'a day that exists'],
     ['users create --email ada', 2, 'email must be an e-mail address'],
-    ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'on a day that exists'],
-    ['courses list --updated-since 2026-02-30T00:00:00Z', 2, 'on a day that exists'],
+    ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'a day that exists'],
+    ['courses list --updated-since 2026-02-30T00:00:00Z', 2, 'a day that exists'],
     [
       'analytics export --start-date 2026-03-01 --end-date 2026-02-28',
       2,

@@ -82,7 +82,7 @@ function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): stri
 
 function expectedOf({ never }: Flag, text: string): string {
   const shaped = /^\d{4}-\d\d-\d\d/.test(text)
-  if (shaped && !isDay(text.slice(0, 10))) return 'on a day that exists'
+  if (shaped && !isDay(text.slice(0, 10))) return 'a day that exists'
   if (shaped && /T\d\d:\d\d/.test(text)) return 'a time with seconds and zone, such as 2026-01-31T09:30:00Z'
   const forms = 'a day (2026-01-31), a time with zone (2026-01-31T09:30:00Z)'
   return never ? `${forms}, a duration (30d) or never` : `${forms} or a duration (30d)`

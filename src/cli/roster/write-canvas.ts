@@ -30,9 +30,9 @@ export async function writeCanvas(
     const all = await school.enrolmentsIn(course)
     for (const { userId } of all) inside?.add(userId)
     enrolled += all.length
-    const groups = sections || enrollments ? await school.groupsOf(course) : []
-    if (sections) for (const group of groups) await sections.add({ course, group })
-    if (enrollments) await addEnrolments(enrollments, course, all, sections ? groups : [])
+    const groups = sections ? await school.groupsOf(course) : []
+    for (const group of groups) await sections?.add({ course, group })
+    if (enrollments) await addEnrolments(enrollments, course, all, groups)
   }
   if (sections) counts.groups = sections.rows + (school.isPart ? 0 : await addGroups())
   if (enrollments) counts.enrollments = enrolled

@@ -83,8 +83,8 @@ describe('a time', () => {
   })
 
   test.for([
-    [`${updated} 2026-02-30`, '--updated-since must be on a day that exists, not "2026-02-30"'],
-    [`${updated} 2026-02-30T00:00:00Z`, '--updated-since must be on a day that exists, not "2026-02-30T00'],
+    [`${updated} 2026-02-30`, '--updated-since must be a day that exists, not "2026-02-30"'],
+    [`${updated} 2026-02-30T00:00:00Z`, '--updated-since must be a day that exists, not "2026-02-30T00'],
     [`${updated} 2026-02-01T09:30`, '--updated-since must be a time with seconds and zone, such as 2026'],
     [`${updated} yesterday`, '--updated-since must be a day (2026-01-31), a time with zone'],
     [
@@ -97,10 +97,7 @@ describe('a time', () => {
     ],
     ['report --last 1w --end-date 2026-02-01', '--last and --end-date cannot be used together'],
     [`${updated} 9999y`, '--updated-since must be in the years 0 to 9999, not "9999y"'],
-    [
-      'analytics export --start-date 2026-02-30',
-      '--start-date must be on a day that exists, not "2026-02-30"',
-    ],
+    ['analytics export --start-date 2026-02-30', '--start-date must be a day that exists, not "2026-02-30"'],
     [
       'analytics summary --start-date 2026-03-01 --end-date 2026-02-28',
       '--start-date 2026-03-01 is after --end-date 2026-02-28',
