@@ -3,20 +3,24 @@ import { fields, filters } from '../flags/apps.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.apps
 
 const columns = ['name', 'redirectUris', 'public', 'machineScopes', 'clientId']
 
+const app = recordCommands({
+  operations: contract,
+  argument: { name: 'app', summary: 'Application: client id or name' },
+  parameter: 'clientId',
+  noun: 'application',
+  columns: ['name', 'public', 'redirectUris', 'machineScopes', 'createdAt', 'clientId'],
+  filters,
+  byName: { id: /^app_\w{20,}$/, apart: ({ createdAt }) => `created ${createdAt}` },
+})
+
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List OAuth applications',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns: ['name', 'public', 'redirectUris', 'machineScopes', 'createdAt', 'clientId'],
-    examples: ['apps list'],
-  }),
+  app.list({ summary: 'List OAuth applications', examples: ['apps list'] }),
   call({
     name: 'create',
     summary: 'Register an OAuth application (its secret is shown only once)',
@@ -41,25 +45,9 @@ export const commands: readonly Command[] = [
       'apps create --name "Google Classroom" --machine-scopes roster.readonly,gradebook.readonly -o json',
     ],
   }),
-  call({
-    name: 'delete',
+  app.delete({
     summary: 'Delete OAuth applications with their grants and tokens',
-    operation: async () => (await contract()).delete,
-    arguments: { clientId: { name: 'app', summary: 'Application: client id or name' } },
-    several: 'applications',
-    finds: async (finding) => {
-      const { findNamed } = await import('../operation/find-named.ts')
-      return findNamed({
-        list: async () => (await contract()).list,
-        argument: 'app',
-        id: /^app_\w{20,}$/,
-        several: 'applications',
-        apart: ({ createdAt }) => `created ${createdAt}`,
-      })(finding)
-    },
     destroys: {
-      action: ({ arguments: { app } }) => `delete application ${app}`,
-      read: async (look, { arguments: { app = '' } }) => look.find((await contract()).list, app),
       question: async (_, { arguments: { app } }, found) => ({
         text: `Delete application ${thingName(found, app)}`,
         consequence: 'Its grants and tokens are revoked. This cannot be undone.',
@@ -70,7 +58,6 @@ export const commands: readonly Command[] = [
         irreversible: true,
       }),
     },
-    done: (found, { arguments: { app } }) => `Deleted application ${thingName(found, app)}`,
     examples: ['apps delete "$CLIENT_ID" --yes'],
   }),
 ]

@@ -14,6 +14,11 @@ const apiKey = recordCommands({
   noun: 'API key',
   columns: ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail'],
   filters,
+  byName: {
+    id: /^key_\w{20,}$/,
+    counts: ({ revokedAt }) => revokedAt === null || revokedAt === undefined,
+    apart: ({ last4, scopes, createdAt }) => `ends in ${last4}, ${scopes}, created ${createdAt}`,
+  },
 })
 
 export const commands: readonly Command[] = [
@@ -57,17 +62,6 @@ export const commands: readonly Command[] = [
     ],
   }),
   apiKey.revoke({
-    finds: async (finding) => {
-      const { findNamed } = await import('../operation/find-named.ts')
-      return findNamed({
-        list: async () => (await contract()).list,
-        argument: 'key',
-        id: /^key_\w{20,}$/,
-        several: 'API keys',
-        counts: ({ revokedAt }) => revokedAt === null || revokedAt === undefined,
-        apart: ({ last4, scopes, createdAt }) => `ends in ${last4}, ${scopes}, created ${createdAt}`,
-      })(finding)
-    },
     consequence: 'Programs that use it lose access.',
     consequences: 'Programs that use them lose access.',
     examples: ['keys revoke "$KEY_ID" --yes', 'keys revoke ci --yes'],

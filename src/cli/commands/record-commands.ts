@@ -2,9 +2,10 @@ import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { FieldFlag } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
+import type { Named } from '../operation/find-named.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
-import type { OperationSpec } from '../operation/operation-spec.ts'
+import type { Finding, OperationSpec } from '../operation/operation-spec.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 
 type Verb = 'list' | 'get' | 'create' | 'update' | 'delete' | 'revoke'
@@ -21,12 +22,14 @@ interface Records {
   readonly fields?: Readonly<Record<string, FieldFlag>>
   /** Name of a record in messages, `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
   readonly nameOf?: (record: unknown, given: Given) => string
+  /** Set if records that are removed may be given by name, which the list tells. */
+  readonly byName?: Pick<Named, 'id' | 'counts' | 'apart'>
 }
 
 /** Parts of a command that differ from the usual ones. */
 type Own = Partial<OperationSpec<Call>>
 
-type Named = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
+type Titled = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
 
 type Removal = Omit<Own, 'destroys'> & {
   readonly destroys?: Partial<Own['destroys']>
@@ -49,11 +52,19 @@ export function recordCommands({
   filters,
   fields = {},
   nameOf = (record, given) => `${noun} ${thingName(record, given.arguments[argument.name])}`,
+  byName,
 }: Records) {
   // The cast is safe: files create only the commands whose operations exist.
   const operation = (verb: Verb) => async () => (await operations())[verb] as Call
   const one = { arguments: { [parameter]: argument } }
   const several = { ...one, several: `${noun}s` }
+  const finds = byName && {
+    finds: async (finding: Finding) => {
+      const { findNamed } = await import('../operation/find-named.ts')
+      const named = { list: operation('list'), argument: argument.name, several: `${noun}s`, ...byName }
+      return findNamed(named)(finding)
+    },
+  }
 
   async function read(look: Lookup, given: Given): Promise<unknown> {
     const { get, list } = await operations()
@@ -72,6 +83,7 @@ export function recordCommands({
       summary: `${title} ${noun}s`,
       operation: operation(verb),
       ...several,
+      ...finds,
       destroys: {
         action: (given) => `${verb} ${nameOf(undefined, given)}`,
         read,
@@ -121,7 +133,7 @@ export function recordCommands({
         ...own,
       }),
     /** A command that sets the status. `verb` begins its success line: `Suspended`. */
-    status: (verb: string, status: string, own: Named): Command =>
+    status: (verb: string, status: string, own: Titled): Command =>
       call({
         operation: operation('update'),
         ...several,

@@ -148,25 +148,27 @@ const messageColumns = [
   'endpointId',
 ]
 
+const webhookMessage = recordCommands({
+  operations: messageCalls,
+  argument: message,
+  noun: 'webhook message',
+  columns: messageColumns,
+  filters: messageFilters,
+})
+
 const messageCommands: readonly Command[] = [
-  call({
+  webhookMessage.list({
     name: 'messages list',
     summary: 'List the events that were or will be sent to webhook endpoints',
-    operation: async () => (await messageCalls()).list,
-    query: messageFilters,
-    columns: messageColumns,
     examples: ['webhooks messages list --status failed', 'webhooks messages list --endpoint "$ENDPOINT_ID"'],
   }),
-  call({
+  webhookMessage.get({
     name: 'messages get',
     summary: 'Show a webhook message with its attempts',
-    operation: async () => (await messageCalls()).get,
-    arguments: { messageId: message },
     rows: {
       columns: ['number', 'startedAt', 'durationMs', 'result', 'response'],
       from: (answer) => (answer as { attempts?: readonly unknown[] }).attempts ?? [],
     },
-    columns: messageColumns,
     notes: (answer) => {
       const { type, status, nextAttemptAt } = answer as Partial<Record<string, unknown>>
       const next = typeof nextAttemptAt === 'string' ? `; next attempt at ${nextAttemptAt}` : ''
