@@ -49,93 +49,85 @@ interface Place {
 /** Makes what a line needs besides the result of quickstart; returns options for running it. */
 type Need = (place: Place, line: string) => Promise<RunOptions>
 
-type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
+type NeedOf = readonly [lines: RegExp, need: Need]
 
-/** Needs that no earlier line can meet. */
+/** Needs that no earlier line can meet: channels, and other systems and platforms with their sign-in in a browser. */
 const outside: readonly NeedOf[] = [
-  [/^webhooks endpoints (test|update).*ENDPOINT_ID|TEAMS_WEBHOOK_URL/, 'names a channel', channel],
-  [/^integrations sign-in classroom/, 'signs in to Google in a browser', signInToGoogle],
-  [/^auth google|--to-sheet/, 'signs in to Google in a browser', sheets],
-  [/integration:classroom|^roster push classroom/, 'reads a Google Classroom', classroom],
-  [/integration:canvas|--from canvas/, 'reads a Canvas', canvas],
-  [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
-  [/^roster (?!export)/, 'reads files of another system', rosters],
+  [/^webhooks endpoints (test|update).*ENDPOINT_ID|TEAMS_WEBHOOK_URL/, channel],
+  [/^integrations sign-in classroom/, signInToGoogle],
+  [/^auth google|--to-sheet/, sheets],
+  [/integration:classroom|^roster push classroom/, classroom],
+  [/integration:canvas|--from canvas/, canvas],
+  [/^auth login/, signIn],
+  [/^roster (?!export)/, rosters],
 ]
 
-/** Lines that cannot work on the result of quickstart alone, with the reason. */
+const term = 'terms create --name "Spring 2027" --external-id 2027S'
+const courseWithModules = 'courses apply -f marine-biology.yaml'
+const groups = [
+  'groups create --name "Class 5b" --external-id 5b',
+  'groups create --name "Tuesday group" --external-id AAA-2014J-1',
+  'groups members add 5b 11391',
+]
+const endpoint = 'webhooks endpoints create --to https://lms.example.org/hooks -o json'
+const newestEndpoint = 'webhooks endpoints list --limit 1 -q'
+const backup = 'server backup academy-backup.db --force'
+
+/** Lines that cannot work on the result of quickstart alone. */
 export const needs: readonly NeedOf[] = [
   ...outside,
-  [/--profile work|^auth (logout|token)|^profiles delete/, 'names the profile of a platform', signedIn],
-  [/^(courses|lessons) restore [^ ]+$/, 'names what was deleted', deleted],
+  [/--profile work|^auth (logout|token)|^profiles delete/, signedIn],
+  [/^courses restore [^ ]+$/, made('courses delete ext:first-course --force --yes')],
+  [/^lessons restore [^ ]+$/, made('lessons delete ext:welcome --yes')],
+  [/^courses copy ext:BIO-201/, made(courseWithModules, term)],
+  [/^modules|^lessons move ext:bio/, made(courseWithModules)],
+  [/^lessons (diff|restore) .* \d/, made('lessons update ext:welcome --title Welcome2')],
+  [/^enrollments restore/, made('enrollments delete --course AAA-2014J --user 6516 --yes')],
+  [/^groups restore/, made(...groups, 'groups delete 5b --yes')],
+  [/^groups (get|update|delete|members).* 5b|^groups members import|--group 5b/, made(...groups)],
+  [/^terms (get|update|delete)|--term/, made(term)],
+  [/--pseudonym-key study\.key/, made('analytics pseudonym-key --file study.key')],
+  [/^undo last/, made('courses update AAA-2013J AAA-2014J --language en')],
+  [/^users restore/, made('users delete ext:11391 --yes')],
+  [/^keys revoke/, named('KEY_ID', 'keys list -q', 'keys create --name ci')],
+  [/CALENDAR_ID/, named('CALENDAR_ID', 'calendars list -q', 'calendars create --course AAA-2014J')],
   [
-    /^courses copy ext:BIO-201/,
-    'copies a course with external ids to a term',
-    async (...line) => {
-      await made('courses apply -f marine-biology.yaml')(...line)
-      return made('terms create --name "Spring 2027" --external-id 2027S')(...line)
-    },
+    /^apps delete/,
+    named('CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q'),
   ],
+  [/^auth grants revoke/, grant],
   [
-    /^modules|^lessons move ext:bio/,
-    'names a module of a course with modules',
-    made('courses apply -f marine-biology.yaml'),
+    /RECORD_STORE_ID/,
+    named(
+      'RECORD_STORE_ID',
+      newestEndpoint,
+      'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi -o json',
+    ),
   ],
-  [/^lessons (diff|restore) .* \d/, 'names a version of a lesson', changedLesson],
+  [/ENDPOINT_ID/, named('ENDPOINT_ID', newestEndpoint, endpoint)],
   [
-    /^enrollments restore/,
-    'names an enrolment that was deleted',
-    made('enrollments delete --course AAA-2014J --user 6516 --yes'),
+    /MESSAGE_ID|^webhooks messages list .*replay/,
+    named(
+      'MESSAGE_ID',
+      'webhooks messages list --limit 1 -q',
+      ...[endpoint, `webhooks endpoints test "$(learnctl ${newestEndpoint})"`],
+    ),
   ],
-  [/^groups restore/, 'names a group that was deleted', deletedGroup],
-  [
-    /^groups (get|update|delete|members).* 5b|^groups members import|--group 5b/,
-    'names a group with a member',
-    group,
-  ],
-  [
-    /^terms (get|update|delete)|--term/,
-    'names a term',
-    made('terms create --name "Spring 2027" --external-id 2027S'),
-  ],
-  [/--pseudonym-key study\.key/, 'names a key', made('analytics pseudonym-key --file study.key')],
-  [/^undo last/, 'names a change', made('courses update AAA-2013J AAA-2014J --language en')],
-  [/^users restore/, 'names a user who was deleted', deletedUser],
-  [/^keys revoke/, 'names a key', key],
-  [/CALENDAR_ID/, 'names a calendar', calendar],
-  [/^apps delete/, 'names an application', app],
-  [/^auth grants revoke/, 'names a grant on the platform', grant],
-  [/RECORD_STORE_ID/, 'names a learning record store', recordStore],
-  [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
-  [/MESSAGE_ID|^webhooks messages list .*replay/, 'names a webhook message', message],
-  [/DELIVERY_ID/, 'names a webhook delivery', delivery],
-  [/^webhooks send/, 'signs with the webhook secret of an integration', webhookSecret],
-  [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
-  [
-    /^integrations (get|test) moodle/,
-    'names an integration',
-    made('integrations set moodle --generate-secret'),
-  ],
-  [
-    /^integrations delete/,
-    'names an integration',
-    made('integrations set thinkific --grade-to-progress percent'),
-  ],
-  [
-    /^integrations unmap/,
-    'names a mapping',
-    made('integrations map canvas course 21070000000000565 ext:AAA-2013J'),
-  ],
-  [/^server new-encryption-key/, 'needs a key that was lost', lostKey],
-  [/^open/, 'opens what a server shows', serve],
+  [/DELIVERY_ID/, delivery],
+  [/^webhooks send/, webhookSecret],
+  [/AUDIT_HASH/, auditHash],
+  [/^integrations (get|test) moodle/, made('integrations set moodle --generate-secret')],
+  [/^integrations delete/, made('integrations set thinkific --grade-to-progress percent')],
+  [/^integrations unmap/, made('integrations map canvas course 21070000000000565 ext:AAA-2013J')],
+  [/^server new-encryption-key/, lostKey],
+  [/^open/, serve],
   [
     /^server (snapshot (restore|delete)|exec --from-snapshot seeded)/,
-    'names a snapshot',
     made('server snapshot save seeded --force'),
   ],
-  [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
-  [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db --force')],
-  [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere('academy.db')],
-  [/^quickstart --database/, 'goes on with the academy that it made', academyHere('trial.db')],
+  [/^server restore|^server backup .*--force/, made(backup)],
+  [/^server (copy|snapshot list --database)/, academyHere('academy.db')],
+  [/^quickstart --database/, academyHere('trial.db')],
 ]
 
 /** Returns the exit code with which a line succeeds: a comparison may find changes. */
@@ -190,7 +182,7 @@ export async function openExamples(learners: Learners = 'all'): Promise<Examples
     env: Readonly<Record<string, string>> = {},
   ): Promise<Ran> {
     const own = line.replace(/^learnctl /, '')
-    const [, , need] = needs.find(([lines]) => lines.test(own)) ?? []
+    const [, need] = needs.find(([lines]) => lines.test(own)) ?? []
     const options = (await need?.(place, own)) ?? {}
     if (inProcesses.test(own)) return inProcess(place, own)
     return runLine(cli, own, { ...options, env: { ...options.env, ...env } })
@@ -389,56 +381,7 @@ async function grant(place: Place): Promise<RunOptions> {
   await signIn(place, '')
   const line = `auth login --url ${platform} --scopes "read write admin"`
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
-  return named(place, 'GRANT_ID', 'auth grants list -q')
-}
-
-async function deleted({ cli }: Place, line: string): Promise<RunOptions> {
-  const [noun, thing] = line.startsWith('courses')
-    ? ['courses', 'ext:first-course --force']
-    : ['lessons', 'ext:welcome']
-  expect(await cli.run(`${noun} delete ${thing} --yes`)).toMatchObject({ code: 0 })
-  return {}
-}
-
-async function changedLesson({ cli }: Place): Promise<RunOptions> {
-  expect(await cli.run('lessons update ext:welcome --title Welcome2')).toMatchObject({ code: 0 })
-  return {}
-}
-
-async function calendar(place: Place): Promise<RunOptions> {
-  expect(await place.cli.run('calendars create --course AAA-2014J')).toMatchObject({ code: 0 })
-  return named(place, 'CALENDAR_ID', 'calendars list -q')
-}
-
-async function key(place: Place): Promise<RunOptions> {
-  expect(await place.cli.run('keys create --name ci')).toMatchObject({ code: 0 })
-  return named(place, 'KEY_ID', 'keys list -q')
-}
-
-async function deletedUser(place: Place): Promise<RunOptions> {
-  expect(await place.cli.run('users delete ext:11391 --yes')).toMatchObject({ code: 0 })
-  return {}
-}
-
-async function group(place: Place): Promise<RunOptions> {
-  for (const line of [
-    'create --name "Class 5b" --external-id 5b',
-    'create --name "Tuesday group" --external-id AAA-2014J-1',
-    'members add 5b 11391',
-  ]) {
-    expect(await place.cli.run(`groups ${line}`)).toMatchObject({ code: 0 })
-  }
-  return {}
-}
-
-async function deletedGroup(place: Place): Promise<RunOptions> {
-  await group(place)
-  expect(await place.cli.run('groups delete 5b --yes')).toMatchObject({ code: 0 })
-  return {}
-}
-
-async function app(place: Place): Promise<RunOptions> {
-  return named(place, 'CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q')
+  return named('GRANT_ID', 'auth grants list -q')(place, '')
 }
 
 async function webhookSecret({ cli }: Place, line: string): Promise<RunOptions> {
@@ -449,22 +392,9 @@ async function webhookSecret({ cli }: Place, line: string): Promise<RunOptions> 
   return { env: { LEARNCTL_WEBHOOK_SECRET: secret } }
 }
 
-async function endpoint(place: Place): Promise<RunOptions> {
-  const line = 'webhooks endpoints create --to https://lms.example.org/hooks -o json'
-  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
-  return named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
-}
-
-async function recordStore(place: Place): Promise<RunOptions> {
-  const line = 'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi -o json'
-  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
-  return named(place, 'RECORD_STORE_ID', 'webhooks endpoints list --limit 1 -q')
-}
-
 async function channel(place: Place): Promise<RunOptions> {
   const line = 'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX'
-  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
-  const { env } = await named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
+  const { env } = await named('ENDPOINT_ID', newestEndpoint, line)(place, '')
   return { env: { ...env, TEAMS_WEBHOOK_URL: 'https://prod-1.westeurope.logic.azure.com/workflows/1' } }
 }
 
@@ -475,14 +405,7 @@ async function delivery(place: Place): Promise<RunOptions> {
     insert or ignore into webhook_deliveries (id, lms_kind, delivery_key, event, status, missing, replays, received_at, processed_at)
     values ('whd_1', 'moodle', '1', 'user_graded', 'applied', '[]', 0, '${start}', '${start}')`)
   database.close()
-  return named(place, 'DELIVERY_ID', 'webhooks deliveries list --limit 1 -q')
-}
-
-async function message(place: Place): Promise<RunOptions> {
-  const { env } = await endpoint(place)
-  const tested = await place.cli.run(`webhooks endpoints test ${env?.['ENDPOINT_ID']}`)
-  expect(tested).toMatchObject({ code: 0 })
-  return named(place, 'MESSAGE_ID', 'webhooks messages list --limit 1 -q')
+  return named('DELIVERY_ID', 'webhooks deliveries list --limit 1 -q')(place, '')
 }
 
 async function auditHash(place: Place): Promise<RunOptions> {
@@ -490,18 +413,21 @@ async function auditHash(place: Place): Promise<RunOptions> {
   return { env: { AUDIT_HASH: JSON.parse(stdout).hash } }
 }
 
-/** Puts the id that a command prints into a variable. */
-async function named({ cli }: Place, name: string, line: string): Promise<RunOptions> {
-  const { code, stdout } = await cli.run(line)
-  expect(code).toBe(0)
-  return { env: { [name]: stdout.trim() } }
+/** Runs lines before the one that needs their result. */
+function made(...lines: readonly string[]): Need {
+  return async ({ cli }) => {
+    for (const line of lines) expect(await runLine(cli, line)).toMatchObject({ code: 0 })
+    return {}
+  }
 }
 
-/** Runs a line before the one that needs its result. */
-function made(line: string): Need {
-  return async ({ cli }) => {
-    expect(await cli.run(line)).toMatchObject({ code: 0 })
-    return {}
+/** Puts the id that a command prints into a variable, after other lines. */
+function named(name: string, command: string, ...lines: readonly string[]): Need {
+  return async (place, line) => {
+    await made(...lines)(place, line)
+    const { code, stdout } = await place.cli.run(command)
+    expect(code).toBe(0)
+    return { env: { [name]: stdout.trim() } }
   }
 }
 
