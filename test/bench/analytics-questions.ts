@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { median, percentile, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
-import { fillEnrollments, makeKey } from './seed.ts'
+import { median, percentile, serveAcademy } from './measure.ts'
+import { atMost, type BenchRow } from './row.ts'
+import { fillEnrollments, makeEmptyAcademy } from './seed.ts'
 
 const enrollments = 200_000
 const stepsEach = 20
@@ -17,15 +16,10 @@ const sampleEveryMs = 20
  */
 export async function benchQuestions(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'questions.db')
-  const academy = await openAcademy({ path: database })
-  const key = await makeKey(academy)
-  await academy.close()
+  const key = await makeEmptyAcademy(database)
   fillEnrollments(database, enrollments)
   fillHistory(database)
-  const server = await startServer(
-    [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
-    { XDG_STATE_HOME: directory },
-  )
+  const server = await serveAcademy(bin, database, directory, '0')
   const get = async (path: string) => {
     const response = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
     if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`)
@@ -71,9 +65,7 @@ async function rowOf(
   return {
     figure: `analytics: ${name}`,
     value: median(seconds),
-    unit: 's',
-    goal: 8,
-    better: 'less',
+    ...atMost(8, 's'),
     from: `${steps.toLocaleString('en')} steps and ${grades.toLocaleString('en')} grades, ${rounds} rounds; lists of courses meanwhile: p99 ${percentile(others, 0.99).toFixed(1)} ms`,
   }
 }

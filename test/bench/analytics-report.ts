@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeAcademyOf } from './growth-seed.ts'
 import { measureMs, median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const rounds = 3
 const size = { users: 10_000, courses: 100, enrollments: 100_000 }
@@ -22,17 +22,13 @@ export async function benchReport(bin: string, directory: string): Promise<Bench
     {
       figure: 'report of 100 courses',
       value: median(times) / 1000,
-      unit: 's',
-      goal: 3,
-      better: 'less',
+      ...atMost(3, 's'),
       from,
     },
     {
       figure: 'report of 100 courses: size',
       value: statSync(file).size / 1024 / 1024,
-      unit: 'MiB',
-      goal: 1,
-      better: 'less',
+      ...atMost(1, 'MiB'),
       from,
     },
   ]

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { exported } from './export.ts'
-import { median, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
-import { fillEnrollments, makeKey } from './seed.ts'
+import { median, serveAcademy, type Watched } from './measure.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
+import { fillEnrollments, makeEmptyAcademy } from './seed.ts'
 
 /** Rounds of Parquet, and of XLSX: each is a process of its own, which needs no warming up. */
 const rounds = 2
@@ -33,49 +32,36 @@ export async function benchTables(bin: string, directory: string): Promise<Bench
     {
       figure: `analytics: ${parquetRows} rows to Parquet`,
       value: median(pairs.map(([ours, bare]) => bare.ms / ours.ms)),
-      unit: 'ratio',
-      goal: 0.5,
-      better: 'more',
+      ...atLeast(0.5),
       from: `${oursMs} ms, hyparquet-writer ${bareMs} ms`,
     },
     {
       figure: 'analytics: memory for Parquet',
       value: Math.max(...pairs.map(([ours]) => ours.peakMiB)),
-      unit: 'MiB',
-      goal: 300,
-      better: 'less',
+      ...atMost(300, 'MiB'),
       from: `hyparquet-writer ${Math.max(...pairs.map(([, bare]) => bare.peakMiB))} MiB`,
     },
     {
       figure: 'analytics: memory of analytics export -o parquet',
-      value: command.peak ?? Number.NaN,
-      unit: 'MiB',
-      goal: 300,
-      better: 'less',
+      value: command.peak,
+      ...atMost(300, 'MiB'),
       from: `${parquetRows} rows from a server in ${Math.round(command.ms)} ms`,
     },
     {
       figure: `analytics: ${xlsxRows} rows to XLSX`,
       value: xlsxRows / (bookMs / 1000),
-      unit: 'rows/s',
-      goal: 5000,
-      better: 'more',
+      ...atLeast(5000, 'rows/s'),
       from: `${bookMs} ms, ${Math.max(...books.map(({ peakMiB }) => peakMiB))} MiB`,
     },
   ]
 }
 
 /** Exports the learners of a server to Parquet. */
-async function exportParquet(bin: string, directory: string): ReturnType<typeof exported> {
+async function exportParquet(bin: string, directory: string): Promise<Watched> {
   const database = join(directory, 'tables.db')
-  const academy = await openAcademy({ path: database })
-  const key = await makeKey(academy)
-  await academy.close()
+  const key = await makeEmptyAcademy(database)
   fillEnrollments(database, parquetRows)
-  const server = await startServer(
-    [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
-    { XDG_STATE_HOME: directory },
-  )
+  const server = await serveAcademy(bin, database, directory, '0')
   try {
     return await exported(bin, server.url, key, join(directory, 'learners.parquet'))
   } finally {

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { median, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { listen } from '../helpers/listen.ts'
+import { median, serveAcademy } from './measure.ts'
+import { atLeast, type BenchRow } from './row.ts'
 import { post } from './seed.ts'
 
 const learners = 5000
@@ -28,12 +27,10 @@ export async function benchXapi(bin: string, directory: string): Promise<BenchRo
     made.push(await makeAll(academy))
     await academy.close()
     const arrived = store.rate(statements)
-    const server = await startServer([bin, 'server', 'start', '--database', path, '--port', '0'], {
-      XDG_STATE_HOME: directory,
-    })
+    const server = await serveAcademy(bin, path, directory)
     delivered.push(await arrived)
     await server.stop()
-    store.close()
+    await store.close()
   }
   return [
     rowOf('connect: xAPI statements made', made, 10_000, 'read in pages of 100'),
@@ -44,7 +41,7 @@ export async function benchXapi(bin: string, directory: string): Promise<BenchRo
 function rowOf(figure: string, rates: readonly number[], goal: number, how: string): BenchRow {
   const all = rates.map((rate) => Math.round(rate)).join(', ')
   return {
-    ...{ figure, value: median(rates), unit: 'rows/s', goal, better: 'more' },
+    ...{ figure, value: median(rates), ...atLeast(goal, 'rows/s') },
     from: `${statements} statements of ${learners} learners, ${how}: ${all}`,
   }
 }
@@ -99,10 +96,9 @@ async function startStore() {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ids))
     onBatch()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const { url, close } = await listen(server)
   return {
-    url: `http://127.0.0.1:${port}/xapi`,
+    url: `${url}/xapi`,
     /** Returns the rate from the first to the last of `count` statements. */
     rate: (count: number) =>
       new Promise<number>((resolve) => {
@@ -110,9 +106,6 @@ async function startStore() {
           if (got >= count) resolve(got / ((performance.now() - began) / 1000))
         }
       }),
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
+    close,
   }
 }

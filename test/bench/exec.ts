@@ -1,5 +1,5 @@
 import { measureMs, median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const repetitions = 21
 
@@ -21,9 +21,7 @@ export async function benchExec(bin: string, directory: string): Promise<BenchRo
     {
       figure: 'exec: server exec -- true',
       value: ms / floorMs,
-      unit: 'ratio',
-      goal: 8,
-      better: 'less',
+      ...atMost(8),
       from,
     },
   ]

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { measureMs, median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const starts = 21
 
@@ -17,9 +17,7 @@ export async function benchExecutable(bin: string, directory: string): Promise<B
   const size: BenchRow = {
     figure: 'packaging: size of the executable',
     value: statSync(executable).size / 1e6,
-    unit: 'MB',
-    goal: 130,
-    better: 'less',
+    ...atMost(130, 'MB'),
     from: `Node ${process.version} itself: ${(statSync(process.execPath).size / 1e6).toFixed(1)} MB`,
   }
   return [size, ...(await measureStarts(bin, executable, directory))]
@@ -47,9 +45,7 @@ async function measureStarts(bin: string, executable: string, directory: string)
     rows.push({
       figure: `packaging: executable, ${words.slice(0, 2).join(' ')}`,
       value: one / other,
-      unit: 'ratio',
-      goal: 1.05,
-      better: 'less',
+      ...atMost(1.05),
       from: `${one.toFixed(0)} ms over the package’s ${other.toFixed(0)} ms, ${starts} rounds`,
     })
   }

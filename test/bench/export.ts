@@ -1,12 +1,17 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { measureMs, median, peakMiB, percentile, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
-import { fillEnrollments, makeKey } from './seed.ts'
+import {
+  compareInTurn,
+  measureMs,
+  peakMiB,
+  percentile,
+  serveAcademy,
+  type Watched,
+  watchLearnctl,
+} from './measure.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
+import { fillEnrollments, makeEmptyAcademy } from './seed.ts'
 
 const rows = Number(process.env['LEARNCTL_EXPORT_ROWS'] ?? 1_000_000)
 const rounds = 5
@@ -33,43 +38,28 @@ const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->
  */
 export async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'export.db')
-  const academy = await openAcademy({ path: database })
-  const key = await makeKey(academy)
-  await academy.close()
+  const key = await makeEmptyAcademy(database)
   fillEnrollments(database, rows)
   const yardstick = (await has('sqlite3')) ? bySqlite3 : byNode
-  const server = await startServer(
-    [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
-    {
-      XDG_STATE_HOME: directory,
-    },
+  const server = await serveAcademy(bin, database, directory, '0')
+  const own = () => exported(bin, server.url, key, join(directory, 'ours.csv'))
+  const { mine, theirs, ratio } = await compareInTurn(
+    rounds,
+    async () => (await own()).ms,
+    () => yardstick(database, join(directory, 'theirs.csv')),
   )
-  const pairs: [number, number][] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const pair: [number, number] = [
-      (await exported(bin, server.url, key, join(directory, 'ours.csv'))).ms,
-      await yardstick(database, join(directory, 'theirs.csv')),
-    ]
-    if (round > 0) pairs.push(pair)
-  }
   const first = peakMiB(server.pid)
-  const client = await exported(bin, server.url, key, join(directory, 'ours.csv'))
+  const client = await own()
   const [atRest] = await meanwhile(server.url, key, () => setTimeout(restMs))
-  const [slow, asked] = await meanwhile(server.url, key, () =>
-    exported(bin, server.url, key, join(directory, 'ours.csv')),
-  )
+  const [slow, asked] = await meanwhile(server.url, key, own)
   const again = peakMiB(server.pid)
   const megabytes = Math.round(statSync(join(directory, 'ours.csv')).size / 1e6)
   await server.stop()
-  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
-  const value = median(pairs.map(([one, other]) => other / one))
   return [
     {
       figure: `export: ${rows.toLocaleString('en')} rows to CSV`,
-      value,
-      unit: 'ratio',
-      goal: 0.9,
-      better: 'more',
+      value: 1 / ratio,
+      ...atLeast(0.9),
       from: `${(mine / 1000).toFixed(2)} s over ${(theirs / 1000).toFixed(2)} s (${yardstick.name}), ${megabytes} MB, ${rounds} rounds`,
     },
     memory('server', first, `after ${rounds + 1} exports`),
@@ -78,9 +68,7 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
     {
       figure: 'export: other requests meanwhile, p99',
       value: slow / atRest,
-      unit: 'ratio',
-      goal: 2,
-      better: 'less',
+      ...atMost(2),
       from: `${slow.toFixed(1)} ms over ${atRest.toFixed(1)} ms at rest, ${asked} lists of 20 courses, one every ${sampleEveryMs} ms`,
     },
   ]
@@ -90,34 +78,16 @@ function memory(what: string, value: number | null, from: string): BenchRow {
   return {
     figure: `export: peak memory, ${what}`,
     value: value ?? Number.NaN,
-    unit: 'MiB',
-    goal: 150,
-    better: 'less',
+    ...atMost(150, 'MiB'),
     from,
   }
 }
 
 /** Exports all learners of a server by the command line. */
-export async function exported(
-  bin: string,
-  url: string,
-  key: string,
-  file: string,
-): Promise<{ ms: number; peak: number | null }> {
+export async function exported(bin: string, url: string, key: string, file: string): Promise<Watched> {
   rmSync(file, { force: true })
-  const startedMs = performance.now()
-  const child = spawn(process.execPath, [bin, 'analytics', 'export', '--url', url, '--file', file], {
-    stdio: 'ignore',
-    env: { ...process.env, LEARNCTL_API_KEY: key },
-  })
-  let peak: number | null = null
-  const watch = setInterval(() => {
-    peak = peakMiB(child.pid ?? 0) ?? peak
-  }, 50)
-  const [code] = (await once(child, 'close')) as [number | null]
-  clearInterval(watch)
-  if (code !== 0) throw new Error(`the export ended with ${code}`)
-  return { ms: performance.now() - startedMs, peak }
+  const words = ['analytics', 'export', '--url', url, '--file', file]
+  return watchLearnctl(bin, words, { env: { LEARNCTL_API_KEY: key } })
 }
 
 async function bySqlite3(database: string, file: string): Promise<number> {

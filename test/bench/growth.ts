@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type OpenAcademy, openAcademy } from '../../src/server/academy/local-academy.ts'
 import { makeAcademyOf, sizes } from './growth-seed.ts'
 import { median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const rounds = 9
 const goal = 1.5
@@ -60,9 +60,7 @@ export async function benchGrowth(_bin: string, directory: string): Promise<Benc
     return {
       figure: `growth: ${question}`,
       value: big / small,
-      unit: 'ratio',
-      goal,
-      better: 'less',
+      ...atMost(goal),
       from: `${big.toFixed(2)} ms over ${small.toFixed(2)} ms, ${large} over S`,
     }
   })

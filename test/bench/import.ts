@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool } from './load.ts'
-import { measureMs, median, peakMiB, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
-import { makeKey } from './seed.ts'
+import { measureMs, median, serveAcademy, watchLearnctl } from './measure.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
+import { makeEmptyAcademy } from './seed.ts'
 
 const rows = Number(process.env['LEARNCTL_IMPORT_ROWS'] ?? 50_000)
 const rounds = 3
@@ -75,18 +72,13 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
   writeFileSync(file, `externalId,email,firstName,lastName\n${lines.join('')}`)
   const files = writeRecords(directory)
   const tool = loadTool(directory)
-  let peak: number | null = null
+  const peaks: number[] = []
 
   async function open(): Promise<Place> {
     const database = join(directory, 'import.db')
     for (const ending of ['', '-wal', '-shm']) rmSync(database + ending, { force: true })
-    const academy = await openAcademy({ path: database })
-    const key = await makeKey(academy)
-    await academy.close()
-    const server = await startServer(
-      [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
-      { XDG_STATE_HOME: directory },
-    )
+    const key = await makeEmptyAcademy(database)
+    const server = await serveAcademy(bin, database, directory, '0')
     return { url: server.url, key, stop: () => server.stop() }
   }
 
@@ -116,19 +108,11 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     path: string,
     batchSize: number,
   ): Promise<number> {
-    const startedMs = performance.now()
     const words = [noun, 'import', path, '--url', url, '--concurrency', String(connections)]
-    const child = spawn(process.execPath, [bin, ...words, '--batch-size', String(batchSize)], {
-      stdio: 'ignore',
-      env: { ...process.env, LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
+    const { ms, peak } = await watchLearnctl(bin, [...words, '--batch-size', String(batchSize)], {
+      env: { LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
     })
-    const watch = setInterval(() => {
-      peak = Math.max(peak ?? 0, peakMiB(child.pid ?? 0) ?? 0)
-    }, 50)
-    const [code] = (await once(child, 'close')) as [number | null]
-    clearInterval(watch)
-    const ms = performance.now() - startedMs
-    if (code !== 0) throw new Error(`the import of ${noun} ended with ${code}`)
+    peaks.push(peak)
     return (rows / ms) * 1000
   }
 
@@ -169,37 +153,29 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
   const besideUsers = (noun: 'progress' | 'grades'): BenchRow => ({
     figure: `import: ${noun} in batches`,
     value: median(records.map((each) => each[noun] / each.users)),
-    unit: 'ratio',
-    goal: 0.5,
-    better: 'more',
+    ...atLeast(0.5),
     from: `${from(median(records.map((each) => each[noun])), median(records.map(({ users }) => users)), 'users in batches')}, ${rows} rows of one course, ${rounds} rounds`,
   })
   const middle = (one: 'single' | 'batch' | 'load') => median(measured.map((each) => each[one]))
-  const ratio = (one: 'single' | 'batch'): Pick<BenchRow, 'value' | 'unit' | 'better' | 'from'> => ({
+  const ratio = (one: 'single' | 'batch'): Pick<BenchRow, 'value' | 'from'> => ({
     value: median(measured.map((each) => each[one] / each.load)),
-    unit: 'ratio',
-    better: 'more',
     from: `${from(middle(one), middle('load'), `${tool.name}, without Idempotency-Key`)}, ${rows} rows, ${rounds} rounds`,
   })
   return [
-    { figure: 'import: a request for each user', goal: 0.8, ...ratio('single') },
-    { figure: 'import: users in batches', goal: 2, ...ratio('batch') },
+    { figure: 'import: a request for each user', ...atLeast(0.8), ...ratio('single') },
+    { figure: 'import: users in batches', ...atLeast(2), ...ratio('batch') },
     besideUsers('progress'),
     besideUsers('grades'),
     {
       figure: 'import: a request for each user',
       value: middle('single') / byCurl,
-      unit: 'ratio',
-      goal: 1,
-      better: 'more',
+      ...atLeast(1),
       from: from(middle('single'), byCurl, `curl under xargs -P8, ${curlRows} rows`),
     },
     {
       figure: 'import: peak memory',
-      value: peak ?? Number.NaN,
-      unit: 'MiB',
-      goal: 200,
-      better: 'less',
+      value: Math.max(...peaks),
+      ...atMost(200, 'MiB'),
       from: `${rows} rows`,
     },
   ]

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { sign } from '../../src/lms/sign.ts'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool, type Sent } from './load.ts'
-import { median, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { compareInTurn, serveAcademy, startServer } from './measure.ts'
+import { atLeast, type BenchRow } from './row.ts'
 import { post } from './seed.ts'
 
 const rounds = 5
@@ -23,28 +23,26 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export async function benchInbox(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'inbox.db')
   await fill(database)
-  const academy = await startServer([bin, 'server', 'start', '--database', database, '--port', '0'], {
-    XDG_STATE_HOME: directory,
-  })
+  const academy = await serveAcademy(bin, database, directory)
   const bare = await startServer([
     join(import.meta.dirname, 'bare-inbox.ts'),
     join(directory, 'bare-inbox.db'),
   ])
   const tool = loadTool(directory)
   const load = { method: 'POST' as const, headers: {}, connections, seconds }
-  const pairs: [number, number][] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const requests = await deliveries(round)
-    const mine = await tool.perSecond({ ...load, url: academy.url, requests })
-    const theirs = await tool.perSecond({ ...load, url: bare.url, requests })
-    if (round > 0) pairs.push([mine, theirs]) // The first round warms up.
-  }
+  let requests: Sent[] = []
+  const { mine, theirs, ratio } = await compareInTurn(
+    rounds,
+    async (round) => {
+      requests = await deliveries(round)
+      return tool.perSecond({ ...load, url: academy.url, requests })
+    },
+    () => tool.perSecond({ ...load, url: bare.url, requests }),
+  )
   await Promise.all([academy.stop(), bare.stop()])
-  const value = median(pairs.map(([one, other]) => one / other))
-  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
   const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${rounds} × ${seconds} s`
   const figure = 'inbox: verified deliveries over a bare insert'
-  return [{ figure, value, unit: 'ratio', goal: 0.5, better: 'more', from }]
+  return [{ figure, value: ratio, ...atLeast(0.5), from }]
 }
 
 async function fill(path: string): Promise<void> {

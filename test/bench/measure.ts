@@ -42,6 +42,73 @@ export async function measureMs(
   return performance.now() - startedMs
 }
 
+/** What a command line took; the peak memory is NaN if the system does not report it. */
+export interface Watched {
+  readonly ms: number
+  readonly peak: number
+  /** Standard output. */
+  readonly printed: string
+}
+
+interface WatchOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly expected?: number
+}
+
+/** Runs a command line of learnctl, which must end with the expected code, and watches its memory. */
+export async function watchLearnctl(
+  bin: string,
+  words: readonly string[],
+  { env = {}, expected = 0 }: WatchOptions = {},
+): Promise<Watched> {
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [bin, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  let peak = Number.NaN
+  const watch = setInterval(() => {
+    peak = peakMiB(child.pid ?? 0) ?? peak
+  }, 20)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearInterval(watch)
+  if (code !== expected) throw new Error(`learnctl ${words.join(' ')} ended with ${code}`)
+  return { ms: performance.now() - startedMs, peak, printed }
+}
+
+/** Medians of two measurements, and of their ratio. */
+export interface Compared {
+  readonly mine: number
+  readonly theirs: number
+  readonly ratio: number
+}
+
+/** Measures alternately, after a first round that warms up. */
+export async function compareInTurn(
+  rounds: number,
+  mine: (round: number) => Promise<number>,
+  theirs: (round: number) => Promise<number>,
+): Promise<Compared> {
+  const pairs: [number, number][] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const pair: [number, number] = [await mine(round), await theirs(round)]
+    if (round > 0) pairs.push(pair)
+  }
+  return comparePairs(pairs)
+}
+
+export function comparePairs(pairs: readonly (readonly [number, number])[]): Compared {
+  return {
+    mine: median(pairs.map(([one]) => one)),
+    theirs: median(pairs.map(([, other]) => other)),
+    ratio: median(pairs.map(([one, other]) => one / other)),
+  }
+}
+
 /** A server process and its address, the first line that it printed. */
 export interface Served {
   readonly pid: number
@@ -65,6 +132,17 @@ export async function startServer(args: readonly string[], env: NodeJS.ProcessEn
       await ended
     },
   }
+}
+
+/** Starts a server of an academy; by default it counts requests up to a limit that is never reached. */
+export function serveAcademy(
+  bin: string,
+  database: string,
+  directory: string,
+  limit = '600000000',
+): Promise<Served> {
+  const words = ['server', 'start', '--database', database, '--port', '0', '--rate-limit', limit]
+  return startServer([bin, ...words], { XDG_STATE_HOME: directory })
 }
 
 /** Returns the peak memory of a process in MiB; null if the system does not report it. */

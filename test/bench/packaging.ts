@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { benchExecutable } from './executable.ts'
 import { measureMs, median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const repetitions = 5
 
@@ -37,25 +37,19 @@ export async function benchPackaging(bin: string, directory: string): Promise<Be
     {
       figure: 'packaging: size of the package',
       value: statSync(archive).size / 1e6,
-      unit: 'MB',
-      goal: 2,
-      better: 'less',
+      ...atMost(2, 'MB'),
       from: name,
     },
     {
       figure: 'packaging: size that the image adds to its base',
       value: (await unpackedBytes(archive, join(directory, 'unpacked'))) / 1e6,
-      unit: 'MB',
-      goal: 10,
-      better: 'less',
+      ...atMost(10, 'MB'),
       from: 'packaging/Dockerfile unpacks the package',
     },
     {
       figure: 'packaging: from nothing to the end of quickstart, without the download',
       value: total / 1000,
-      unit: 's',
-      goal: 5,
-      better: 'less',
+      ...atMost(5, 's'),
       from: parts,
     },
     ...(await benchExecutable(bin, directory)),

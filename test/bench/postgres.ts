@@ -3,7 +3,7 @@ import pg from 'pg'
 import { makeDatabase, type OwnDatabase, postgresUrl } from '../helpers/postgres.ts'
 import { type LoadTool, loadTool } from './load.ts'
 import { cpuMs, measureMs, median, type Served, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
 import { fillAcademy, type Seed, type Trial, trials } from './trials.ts'
 
 const rounds = 5
@@ -149,7 +149,7 @@ function overBare({ figure }: Trial, mine: Cost[], theirs: Cost[], { name }: Loa
   )
   const cpu = costText('server', mine, theirs, 'serverMs')
   const from = `${perSeconds(rate, bareRate)}, ${cpu}, ${costText('PostgreSQL', mine, theirs, 'databaseMs')}, ${name}, ${connections} connections, ${rounds} × ${seconds} s`
-  return { figure: `postgres: ${figure}`, value, unit: 'ratio', goal, better: 'more', from }
+  return { figure: `postgres: ${figure}`, value, ...atLeast(goal), from }
 }
 
 /** Reports rollbacks a response: transactions that were retried after a conflict. */
@@ -159,9 +159,7 @@ function rollbacksOf({ figure }: Trial, mine: Cost[]): BenchRow {
   return {
     figure: `postgres: ${figure}, rollbacks`,
     value,
-    unit: 'ratio',
-    goal: maxRollbacks,
-    better: 'less',
+    ...atMost(maxRollbacks),
     from,
   }
 }
@@ -174,9 +172,7 @@ function overOne({ figure }: Trial, both: Cost[], alone: Cost[]): BenchRow {
   return {
     figure: `postgres: two servers, ${figure}`,
     value,
-    unit: 'ratio',
-    goal: goalOfTwo,
-    better: 'more',
+    ...atLeast(goalOfTwo),
     from,
   }
 }

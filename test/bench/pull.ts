@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from '../helpers/fake-canvas.ts'
 import { serveFake } from '../helpers/fake-system.ts'
 import { measureMs, median } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const rounds = 3
 const people = 5000
@@ -32,16 +30,9 @@ export async function benchPull(bin: string, directory: string): Promise<BenchRo
   const database = ['--database', path]
   await (await openAcademy({ path })).close()
   try {
-    const set = [
-      'integrations',
-      'set',
-      'canvas',
-      '--base-url',
-      canvas.url,
-      '--access-token-env',
-      'CANVAS_TOKEN',
-    ]
-    await run([bin, ...set, ...database], env)
+    const set = ['integrations', 'set', 'canvas', '--base-url', canvas.url]
+    const token = ['--access-token-env', 'CANVAS_TOKEN']
+    await measureMs(process.execPath, [bin, ...set, ...token, ...database], { env })
     const values: number[] = []
     let spent: number[] = []
     for (let round = 0; round < rounds; round += 1) {
@@ -57,21 +48,12 @@ export async function benchPull(bin: string, directory: string): Promise<BenchRo
     return {
       figure: 'connect: read a school from a Canvas of 200 ms a page, over its pages alone',
       value: median(values),
-      ...{ unit: 'ratio', goal: 1.3, better: 'less' },
+      ...atMost(1.3),
       from: `${(median(spent) / 1000).toFixed(1)} s, ${people} people, ${enrollments} enrolments, ${pages} pages, ${atOnce} at once, ${rounds} rounds`,
     }
   } finally {
     canvas.close()
   }
-}
-
-async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ...env },
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`)
 }
 
 function school(): CanvasSchool {

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeAcademyOf } from './growth-seed.ts'
-import { median, peakMiB } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { median, watchLearnctl } from './measure.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
 
 const rounds = 3
 
@@ -25,17 +23,13 @@ export async function benchRosterExport(bin: string, directory: string, users: n
     {
       figure: 'roster export: rows per second',
       value: median(runs.map((run) => run.rows / (run.ms / 1000))),
-      unit: 'rows/s',
-      goal: 100_000,
-      better: 'more',
+      ...atLeast(100_000, 'rows/s'),
       from: size,
     },
     {
       figure: 'roster export: peak memory',
       value: Math.max(...runs.map(({ peak }) => peak)),
-      unit: 'MiB',
-      goal: 400,
-      better: 'less',
+      ...atMost(400, 'MiB'),
       from: size,
     },
   ]
@@ -48,21 +42,8 @@ interface Exported {
 }
 
 async function exported(bin: string, database: string, target: string): Promise<Exported> {
-  const startedMs = performance.now()
   const words = ['roster', 'export', '--format', 'oneroster', target, '--database', database, '-o', 'json']
-  const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'ignore'] })
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-  })
-  let peak = 0
-  const watch = setInterval(() => {
-    peak = Math.max(peak, peakMiB(child.pid ?? 0) ?? 0)
-  }, 20)
-  const [code] = (await once(child, 'close')) as [number | null]
-  clearInterval(watch)
-  if (code !== 0) throw new Error(`roster export ended with ${code}`)
+  const { ms, peak, printed } = await watchLearnctl(bin, words)
   const { files } = JSON.parse(printed) as { files: readonly { rows: number }[] }
-  const rows = files.reduce((sum, file) => sum + file.rows, 0)
-  return { rows, ms: performance.now() - startedMs, peak }
+  return { rows: files.reduce((sum, file) => sum + file.rows, 0), ms, peak }
 }

@@ -10,6 +10,12 @@ export interface BenchRow {
   readonly from: string
 }
 
+/** Goals of a figure: one that may be higher, and one that may be lower. */
+export const atLeast = (goal: number, unit: BenchRow['unit'] = 'ratio') =>
+  ({ unit, goal, better: 'more' }) as const
+export const atMost = (goal: number, unit: BenchRow['unit'] = 'ratio') =>
+  ({ unit, goal, better: 'less' }) as const
+
 /** Formats rows as a table for a terminal or a note. */
 export function tableOf(rows: readonly BenchRow[]): string {
   const cells = rows.map(({ figure, value, unit, goal, better, from }) => {

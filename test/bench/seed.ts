@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { OpenAcademy } from '../../src/server/academy/local-academy.ts'
+import { type OpenAcademy, openAcademy } from '../../src/server/academy/local-academy.ts'
 
 /** Sends a POST to an academy in this process; returns the response, which must be a success. */
 export async function post(
@@ -22,6 +22,14 @@ export async function post(
 export async function makeKey(academy: OpenAcademy): Promise<string> {
   const made = await post(academy, '/v1/keys', { name: 'benchmark', scopes: ['read', 'write', 'admin'] })
   return String(made['key'])
+}
+
+/** Makes an empty academy in a file; returns a key. */
+export async function makeEmptyAcademy(path: string): Promise<string> {
+  const academy = await openAcademy({ path })
+  const key = await makeKey(academy)
+  await academy.close()
+  return key
 }
 
 const time = '2026-01-01T00:00:00.000Z'

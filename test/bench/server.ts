@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { loadTool } from './load.ts'
-import { median, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { compareInTurn, serveAcademy, startServer } from './measure.ts'
+import { atLeast, type BenchRow } from './row.ts'
 import { fillAcademy, type Seed, type Trial, trials } from './trials.ts'
 
 const rounds = 5
@@ -15,11 +15,7 @@ const connections = 16
 export async function benchServer(bin: string, directory: string): Promise<BenchRow[]> {
   const [ours, bare] = [join(directory, 'ours.db'), join(directory, 'bare.db')]
   const seeds = [await fillAcademy(ours), await fillAcademy(bare)] as const
-  // A limit that is never reached: counting requests is part of the work.
-  const limit = ['--rate-limit', '600000000']
-  const academy = await startServer([bin, 'server', 'start', '--database', ours, '--port', '0', ...limit], {
-    XDG_STATE_HOME: directory,
-  })
+  const academy = await serveAcademy(bin, ours, directory)
   const tool = loadTool(directory)
   const yardstick = await startServer([join(import.meta.dirname, 'bare-server.ts'), bare])
   const rows: BenchRow[] = []
@@ -33,15 +29,17 @@ export async function benchServer(bin: string, directory: string): Promise<Bench
         connections,
         seconds,
       })
-    rows.push(
-      await compare(
-        trial.figure,
-        goals[name as keyof typeof goals],
-        tool.name,
-        () => perSecond(academy.url, seeds[0], trial),
-        () => perSecond(yardstick.url, seeds[1], trial),
-      ),
+    const { mine, theirs, ratio } = await compareInTurn(
+      rounds,
+      () => perSecond(academy.url, seeds[0], trial),
+      () => perSecond(yardstick.url, seeds[1], trial),
     )
+    rows.push({
+      figure: `server: ${trial.figure}`,
+      value: ratio,
+      ...atLeast(goals[name as keyof typeof goals]),
+      from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${rounds} × ${seconds} s`,
+    })
   }
   await academy.stop()
   await yardstick.stop()
@@ -49,21 +47,3 @@ export async function benchServer(bin: string, directory: string): Promise<Bench
 }
 
 const goals = { list: 0.9, get: 0.85, create: 1, progress: 1 }
-
-async function compare(
-  figure: string,
-  goal: number,
-  tool: string,
-  ours: () => Promise<number>,
-  bare: () => Promise<number>,
-): Promise<BenchRow> {
-  const pairs: [number, number][] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const pair: [number, number] = [await ours(), await bare()]
-    if (round > 0) pairs.push(pair) // The first round warms up.
-  }
-  const value = median(pairs.map(([one, other]) => one / other))
-  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
-  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool}, ${connections} connections, ${rounds} × ${seconds} s`
-  return { figure: `server: ${figure}`, value, unit: 'ratio', goal, better: 'more', from }
-}

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { measureMs, median, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { measureMs, median, serveAcademy } from './measure.ts'
+import { atMost, type BenchRow } from './row.ts'
 import { makeKey, post } from './seed.ts'
 
 const repetitions = 21
@@ -18,17 +18,7 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   }
   const key = await makeKey(academy)
   await academy.close()
-  const server = await startServer([
-    bin,
-    'server',
-    'start',
-    '--database',
-    database,
-    '--port',
-    '0',
-    '--rate-limit',
-    '0',
-  ])
+  const server = await serveAcademy(bin, database, directory, '0')
   const env = {
     XDG_CONFIG_HOME: directory,
     XDG_STATE_HOME: directory,
@@ -60,6 +50,6 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   return commands.map(([figure, , goal], index) => {
     const ms = median(times[index] ?? [])
     const from = `${ms.toFixed(0)} ms over ${floor.toFixed(0)} ms, ${repetitions} rounds`
-    return { figure: `start: ${figure}`, value: ms / floor, unit: 'ratio', goal, better: 'less', from }
+    return { figure: `start: ${figure}`, value: ms / floor, ...atMost(goal), from }
   })
 }

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
+import { listen } from '../helpers/listen.ts'
 import { loadTool } from './load.ts'
-import { median, type Served, startServer } from './measure.ts'
-import type { BenchRow } from './row.ts'
+import { compareInTurn, comparePairs, type Served, serveAcademy } from './measure.ts'
+import { atLeast, type BenchRow } from './row.ts'
 import { post } from './seed.ts'
 import { fillAcademy, type Seed, trials } from './trials.ts'
 
@@ -36,8 +35,7 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
   await withEndpoint(places[0] ?? '', receiver.url, ['progress.*'])
   const servers: Served[] = []
   for (const path of places) {
-    const line = [bin, 'server', 'start', '--database', path, '--port', '0', '--rate-limit', '600000000']
-    servers.push(await startServer(line, { XDG_STATE_HOME: directory }))
+    servers.push(await serveAcademy(bin, path, directory))
   }
   const perSecond = async (index: number) => {
     const seed = seeds[index]
@@ -49,20 +47,17 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
       requests: trials.progress.requestsOf(seed),
     })
   }
-  const pairs: [number, number][] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const pair: [number, number] = [await perSecond(0), await perSecond(1)]
-    if (round > 0) pairs.push(pair) // The first round warms up.
-  }
+  const { mine, theirs, ratio } = await compareInTurn(
+    rounds,
+    () => perSecond(0),
+    () => perSecond(1),
+  )
   for (const server of servers) await server.stop()
   await receiver.close()
-  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
   return {
     figure: 'webhooks: record progress with an endpoint subscribed, over without',
-    value: median(pairs.map(([one, other]) => one / other)),
-    unit: 'ratio',
-    goal: 0.8,
-    better: 'more',
+    value: ratio,
+    ...atLeast(0.8),
     from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${receiver.count()} events received meanwhile`,
   }
 }
@@ -79,9 +74,8 @@ async function eventsOut(bin: string, directory: string): Promise<BenchRow> {
         await post(academy, '/v1/users/batch', { items })
       }
     })
-    const line = [bin, 'server', 'start', '--database', path, '--port', '0']
     const sent = receiver.rate(events)
-    const server = await startServer(line, { XDG_STATE_HOME: directory })
+    const server = await serveAcademy(bin, path, directory)
     const ours = await sent
     await server.stop()
     const bare = receiver.rate(events)
@@ -89,13 +83,11 @@ async function eventsOut(bin: string, directory: string): Promise<BenchRow> {
     pairs.push([ours, await bare])
     await receiver.close()
   }
-  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+  const { mine, theirs, ratio } = comparePairs(pairs)
   return {
     figure: 'webhooks: events to a local receiver',
-    value: median(pairs.map(([one, other]) => one / other)),
-    unit: 'ratio',
-    goal: 0.2,
-    better: 'more',
+    value: ratio,
+    ...atLeast(0.2),
     from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s of a bare loop, ${senders} connections, ${events} queued events`,
   }
 }
@@ -125,10 +117,9 @@ async function startReceiver() {
     response.writeHead(204).end()
     onEvent()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const { url, close } = await listen(server)
   return {
-    url: `http://127.0.0.1:${port}/`,
+    url: `${url}/`,
     count: () => got,
     last: () => last,
     /** Returns the rate from the first to the last of `count` events. */
@@ -141,10 +132,7 @@ async function startReceiver() {
           if (got - from === count) resolve((count - 1) / ((performance.now() - began) / 1000))
         }
       }),
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
+    close,
   }
 }
 
