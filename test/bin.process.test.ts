@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { topHelp } from '../src/cli/program/help-at.ts'
+import { listen } from './helpers/listen.ts'
 import { bin, type Ended, isExecutable, launch, root, run, runLearnctl } from './helpers/process.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
@@ -40,15 +40,11 @@ async function serving<Result>(
   handle: RequestListener,
   use: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  const server = createServer(handle)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A listening TCP server has an address with a port.
-  const { port } = server.address() as AddressInfo
+  const { url, close } = await listen(createServer(handle))
   try {
-    return await use(`http://127.0.0.1:${port}`)
+    return await use(url)
   } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await close()
   }
 }
 

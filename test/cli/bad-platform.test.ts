@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
 import type { TestCli } from '../helpers/cli.ts'
+import { listen } from '../helpers/listen.ts'
 import { type Answer, json, own, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
 import { slowRows } from '../helpers/slow-rows.ts'
@@ -39,11 +38,10 @@ describe('a platform that', () => {
     platform,
   }) => {
     platform.answer(page)
-    const tls = createTlsServer({}).listen(0, '127.0.0.1')
-    onTestFinished(() => void tls.close())
-    await once(tls, 'listening')
+    const { port, close } = await listen(createTlsServer({}))
+    onTestFinished(close)
     const plain = new URL(platform.url).host
-    const secure = `127.0.0.1:${(tls.address() as AddressInfo).port}`
+    const secure = `127.0.0.1:${port}`
     const env = { LEARNCTL_API_KEY: 'k' }
     expect(await cli.run(`courses list --url https://${plain}`, { env })).toEqual({
       code: 7,

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/fresh-directory.ts'
+import { listen } from '../helpers/listen.ts'
 import { putNewAcademy } from '../helpers/new-academy.ts'
 import { launch, runModule, type Start, startProcess } from '../helpers/process.ts'
 
@@ -30,16 +30,15 @@ describe('a process', () => {
   ] as const)(
     'that gets %s while it waits for a server ends with %d',
     async ([signal, code], { learnctl }) => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const env = { LEARNCTL_DATABASE: '', LEARNCTL_URL: `http://127.0.0.1:${port}`, LEARNCTL_API_KEY: 'k' }
+      const server = createServer()
+      const { url, close } = await listen(server)
+      const env = { LEARNCTL_DATABASE: '', LEARNCTL_URL: url, LEARNCTL_API_KEY: 'k' }
       const asked = once(server, 'request')
       const { kill, ended } = learnctl(['courses', 'list'], { env })
       await asked
       kill(signal)
       expect(await ended).toMatchObject({ code })
-      server.close()
+      close()
     },
   )
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { streamOf } from '../../src/client/reply.ts'
 import { makeCertificate } from '../helpers/certificate.ts'
+import { listen } from '../helpers/listen.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../helpers/proxy.ts'
 import { networks, textOf } from './harness.ts'
 
@@ -23,14 +23,9 @@ const platform = createServer(certificate, (incoming, outgoing) => {
   outgoing.end(JSON.stringify({ url, method, host, leaked, data: [], meta: { nextCursor: null } }))
 })
 
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port
-}
-
 beforeAll(async () => {
   setDefaultCACertificates([...trusted, certificate.cert])
-  port = await portOf(platform)
+  port = (await listen(platform)).port
 })
 afterAll(() => {
   setDefaultCACertificates(trusted)

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js'
 import { deviceGrantType, oauthPaths } from '../../src/contract/oauth.ts'
+import { listen } from '../helpers/listen.ts'
 
 /** An authorization server on a loopback port, with an API that only has the profile of the user. */
 export interface ForeignServer {
@@ -29,17 +29,11 @@ interface Setup {
 /** Starts oidc-provider, configured for this program. */
 export async function startOidcProvider({ silent = false }: Setup = {}): Promise<ForeignServer> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const { url, close } = await listen(server)
   const foreign = {
     url,
     willing: true,
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+    close,
   }
   const provider = new Provider(url, configuration(silent))
   const handle = provider.callback()

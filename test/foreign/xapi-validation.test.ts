@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Statement } from '../../src/contract/statements.ts'
 import { StatementMaker } from '../../src/lms/xapi.ts'
 import { type Person, type TestAcademy, test } from '../helpers/academy.ts'
+import { readPages } from '../helpers/pages.ts'
 
 // The validator of Learning Locker (LearningLocker/xapi-validation@13ffff7) judges statements of 1.0.3.
 
@@ -34,14 +35,8 @@ async function fill(academy: TestAcademy, admin: Person): Promise<void> {
 test('every statement of 1.0.3 is valid, however learners are named', async ({ academy, admin }) => {
   await fill(academy, admin)
   for (const actor of ['id', 'external-id', 'email']) {
-    const statements: Statement[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const from: string = cursor === '' ? '' : `&cursor=${cursor}`
-      const query = `limit=100&actor=${actor}&home_page=https://academy.example.org${from}`
-      const { body } = await admin.get(`/v1/analytics/statements?${query}`)
-      statements.push(...body.data)
-      cursor = body.nextCursor
-    }
+    const query = `actor=${actor}&home_page=https://academy.example.org`
+    const statements = await readPages<Statement>(admin, `/v1/analytics/statements?${query}`)
     // Four courses, five learners: three of progress, a completion, four scores, and passed or failed.
     expect(statements).toHaveLength(4 * 5 * 9)
     for (const statement of statements) expect(warningsOf(statement), JSON.stringify(statement)).toEqual([])

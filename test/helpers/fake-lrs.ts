@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listen } from './listen.ts'
 
 /** A statement as the record store keeps it. */
 interface StoredStatement {
@@ -132,12 +131,8 @@ export async function startLrs({
     endJson(response, 200, ids)
   }
 
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await listen(server)
+  onTestFinished(close)
   const lrs: FakeLrs = {
     url: `http://127.0.0.1:${port}/xapi`,
     tokenUrl: `http://127.0.0.1:${port}/token`,

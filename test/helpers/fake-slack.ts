@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listen } from './listen.ts'
 
 /**
  * Incoming webhooks of Slack on the loopback, by docs.slack.dev (Sending messages using incoming webhooks; Block Kit
@@ -77,12 +76,8 @@ export async function startSlack(now?: () => Date): Promise<FakeSlack> {
     slack.messages.push(message)
     end(response, 200, 'ok')
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await listen(server)
+  onTestFinished(close)
   const slack: FakeSlack = {
     url: `http://127.0.0.1:${port}${slackPath}`,
     messages: [],

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Outgoing } from '../../src/server/outgoing/outgoing.ts'
+import { listen } from './listen.ts'
 
 /** A request to a system that stands in for another one. */
 export interface FakeRequest {
@@ -64,12 +63,5 @@ export async function serveFake(system: FakeSystem): Promise<{ readonly url: str
     if (answer.breaksAfter === undefined) response.end(answer.body)
     else response.write(answer.body.slice(0, answer.breaksAfter), () => response.destroy())
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return listen(server)
 }

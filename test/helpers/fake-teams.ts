@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listen } from './listen.ts'
 
 /**
  * A workflow of Microsoft Teams with the trigger "When a Teams webhook request is received", on the loopback
@@ -71,12 +70,8 @@ export async function startTeams(): Promise<FakeTeams> {
     else teams.failedFlows += 1
     response.writeHead(202).end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await listen(server)
+  onTestFinished(close)
   const teams: FakeTeams = {
     url: `http://127.0.0.1:${port}${path}${search}`,
     cards: [],

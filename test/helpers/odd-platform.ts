@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
 import { type Ran, type RunOptions, test as withCli } from './cli.ts'
+import { listen } from './listen.ts'
 
 /** Responds to a request, or leaves it open. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void
@@ -30,14 +30,8 @@ export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): P
     const [next] = answers.length > 1 ? answers.splice(0, 1) : answers
     next?.(response, request)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onCleanup(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const { url, close } = await listen(server)
+  onCleanup(close)
   const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'the-key' }
   return {
     url,

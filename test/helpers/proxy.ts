@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { listen } from './listen.ts'
 
 /** A proxy that connects every host to a port of this machine. */
 export interface TestProxy {
@@ -59,8 +60,8 @@ export async function startProxy({ to, credentials, refuses, isMute }: ProxyOpti
     onward.on('error', () => socket.destroy())
     return socket.on('error', () => onward.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = await listen(server)
+  const host = `127.0.0.1:${port}`
   return {
     host,
     url: `http://${host}`,

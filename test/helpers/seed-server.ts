@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './listen.ts'
 
 /** A request as the server received it. */
 interface SeedRequest {
@@ -49,20 +49,14 @@ export async function startSeedServer(): Promise<SeedServer> {
     if (credential !== `Bearer ${key}`) return send(response, [401, { message: 'Invalid token' }])
     send(response, answerOf(state, method, new URL(url, 'http://seed.example'), body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A listening TCP server has an address with a port.
-  const { port } = server.address() as AddressInfo
+  const { url, close } = await listen(server)
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     key,
     expiredKey,
     requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
@@ -21,6 +20,7 @@ import {
   visit,
   wellKnown,
 } from '../../auth/school.ts'
+import { listen } from '../../helpers/listen.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
 /** Removes the lines that ask the user to open the URL. */
@@ -486,13 +486,9 @@ describe('metadata', () => {
 
 describe('a redirect URI', () => {
   const taken = test.extend('taken', async ({ task: _ }, { onCleanup }): Promise<number> => {
-    const server: Server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onCleanup(() => {
-      server.close()
-    })
-    // A server that listens has an address with a port.
-    return (server.address() as AddressInfo).port
+    const { port, close } = await listen(createServer())
+    onCleanup(close)
+    return port
   })
 
   taken('whose port is taken is one clear line', async ({ desk, taken }) => {

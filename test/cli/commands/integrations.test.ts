@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../../helpers/cli.ts'
+import { listen } from '../../helpers/listen.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
 const secret = 'webhook-secret-of-a-test'
@@ -17,9 +16,9 @@ async function system(answer: (request: IncomingMessage, body: string, response:
     for await (const piece of request) body += piece
     answer(request, body, response)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await listen(server)
+  onTestFinished(close)
+  return url
 }
 
 const json = (response: ServerResponse, value: object, status = 200) =>

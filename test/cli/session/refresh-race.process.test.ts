@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { listen } from '../../helpers/listen.ts'
 import { readProfiles, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 import { expired, readValidTokens, runAtOnce, success, test } from './sharing-processes.ts'
 
@@ -132,20 +132,13 @@ async function startRotatingServer(crowd: number): Promise<RotatingServer> {
     ]
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A listening TCP server has an address with a port.
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const { url, close } = await listen(server)
   return {
     url,
     tokens: storedTokens(url, { expiresAt: null, lifetimeSeconds: null }),
     refreshed,
     alive: () => alive,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { processIo } from '../../../src/cli/terminal/io.ts'
+import { listen } from '../../helpers/listen.ts'
 import { bin, run } from '../../helpers/process.ts'
 
 test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
@@ -46,17 +46,15 @@ test.runIf(process.platform === 'linux')(
       response.end()
       called.resolve(Buffer.concat(pieces).toString())
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const told = await listen(server)
     try {
-      // A TCP server's address has a port.
-      const { port } = server.address() as AddressInfo
-      const env = { HOME: home, PATH: home, TOLD: `http://127.0.0.1:${port}` }
+      const env = { HOME: home, PATH: home, TOLD: told.url }
       const url = "http://127.0.0.1:9/$(id)&calc;'x'|y"
       const words = [bin, 'open', '--browser', '--url', url]
       expect(await run(process.execPath, words, { cwd: home, env })).toMatchObject({ code: 0, stderr: '' })
       expect(JSON.parse(await called.promise)).toEqual([`${url}/dashboard`])
     } finally {
-      server.close()
+      await told.close()
       rmSync(home, { recursive: true, force: true })
     }
   },

@@ -8,6 +8,7 @@ import {
 } from '../../../src/contract/data-tables.ts'
 import type { Database } from '../../../src/server/database/database.ts'
 import type { Caller } from '../../helpers/academy.ts'
+import { readPages } from '../../helpers/pages.ts'
 
 /** A copy of the tables that follows the feed. */
 export interface Replica {
@@ -36,29 +37,21 @@ export function createReplica(caller: Caller, limit = 7): Replica {
     replica.since = body.until
     for (const table of dataTableNames) {
       rows.set(table, new Map())
-      for (const row of await pagesOf(`/v1/analytics/rows?table=${table}`)) put(row)
+      for (const row of await readPages<DataRow>(caller, `/v1/analytics/rows?table=${table}`, limit)) put(row)
     }
   }
 
   async function follow() {
-    const changed = await pagesOf(`/v1/analytics/changes?after=${replica.since}`, ({ until }) => {
-      replica.since = until
-    })
+    const changed = await readPages<DataRow>(
+      caller,
+      `/v1/analytics/changes?after=${replica.since}`,
+      limit,
+      ({ until }) => {
+        replica.since = String(until)
+      },
+    )
     for (const row of changed) put(row)
     return changed
-  }
-
-  async function pagesOf(path: string, onPage: (body: { until: string }) => void = () => {}) {
-    const all: DataRow[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const next: string = cursor && `&cursor=${cursor}`
-      const { status, body, text } = await caller.get(`${path}&limit=${limit}${next}`)
-      expect(status, text).toBe(200)
-      all.push(...body.data)
-      onPage(body)
-      cursor = body.nextCursor
-    }
-    return all
   }
 
   function current() {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Statement } from '../../../src/contract/statements.ts'
 import { type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
+import { readPages } from '../../helpers/pages.ts'
 
 const path = '/v1/analytics/statements'
 
@@ -29,20 +30,8 @@ async function fill(academy: TestAcademy, admin: Person, learners = 2): Promise<
 
 const verbsOf = (statements: readonly Statement[]) => statements.map(({ verb }) => verb.display['en'])
 
-/** Reads all pages of this size. */
-async function allOf(person: Person, limit: number, query = ''): Promise<Statement[]> {
-  const all: Statement[] = []
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const from: string = cursor === '' ? '' : `&cursor=${cursor}`
-    const { status, body } = await person.get(`${path}?limit=${limit}${query}${from}`)
-    expect(status).toBe(200)
-    expect(body.data.length).toBeLessThanOrEqual(limit)
-    all.push(...body.data)
-    cursor = body.nextCursor
-  }
-  return all
-}
+const allOf = (person: Person, limit: number, query = '') =>
+  readPages<Statement>(person, `${path}${query}`, limit)
 
 test('history becomes statements, enrolment by enrolment', async ({ academy, admin }) => {
   const { userIds } = await fill(academy, admin)
@@ -116,9 +105,9 @@ test('a period is that of the events, and filters select courses and learners', 
 }) => {
   const { userIds } = await fill(academy, admin)
   const time = (seconds: number) => new Date(Date.parse(start) + seconds * 1000).toISOString()
-  const during = await allOf(admin, 100, `&start_date=${time(2)}&end_date=${time(3)}`)
+  const during = await allOf(admin, 100, `?start_date=${time(2)}&end_date=${time(3)}`)
   expect(verbsOf(during)).toEqual(['progressed'])
-  const own = await allOf(admin, 3, `&course_id=ext:LOG&learner_id=${userIds[1]}`)
+  const own = await allOf(admin, 3, `?course_id=ext:LOG&learner_id=${userIds[1]}`)
   expect(own).toHaveLength(6)
   expect((await admin.get(`${path}?course_id=ext:none`)).status).toBe(404)
   expect((await admin.get(`${path}?start_date=2026-02-01&end_date=2026-01-01`)).status).toBe(400)

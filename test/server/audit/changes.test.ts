@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'
 import { type Person, test } from '../../helpers/academy.ts'
+import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
 
 const path = '/v1/changes'
 const dayMs = 24 * 60 * 60 * 1000
@@ -202,12 +202,8 @@ test('the hash of an entry covers its change, also after the details were erased
   const { body: user } = await admin.post('/v1/users', { email: 'ada@school.example' }, header)
   await admin.post('/v1/courses', { title: 'Logic' }, header)
   await linkAll(academy.database)
-  const report = async (change: (entry: AuditEntry) => AuditEntry) => {
-    const check = createChainCheck([])
-    const { body } = await admin.get('/v1/audit?sort=place&limit=100')
-    for (const entry of body.data as AuditEntry[]) check.add(change(entry))
-    return check.report()
-  }
+  const report = async (change: (entry: AuditEntry) => AuditEntry) =>
+    checkChain((await readAuditLog(admin)).map(change))
   expect(await report((entry) => entry)).toMatchObject({ broken: 0, unlinked: 0 })
   expect(await report((entry) => ({ ...entry, changeId: null }))).toMatchObject({ broken: 2 })
   await admin.delete(`/v1/users/${user.id}?erase=true`)

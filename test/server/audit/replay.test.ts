@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
+import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
+import { readPages } from '../../helpers/pages.ts'
 import { randomRuns } from '../../helpers/random.ts'
 
 const thing = fc.nat(1)
@@ -99,16 +100,6 @@ async function send(admin: Person, write: AnyWrite): Promise<void> {
   }
 }
 
-async function all<Item>(admin: Person, path: string): Promise<Item[]> {
-  const items: Item[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body } = await admin.get(`${path}&limit=100${cursor && `&cursor=${cursor}`}`)
-    items.push(...body.data)
-    cursor = body.nextCursor
-  }
-  return items
-}
-
 type Thing = Readonly<Record<string, unknown>>
 
 /** Fields of a record that belong to others and change without it; the time of the change is that of the entry. */
@@ -141,13 +132,11 @@ test('after any writes, what the log says of a thing leads from one change to th
         await send(admin, write)
       }
       while (await academy.database.write((transaction) => linkEntries(transaction)));
-      const entries = await all<AuditEntry>(admin, '/v1/audit?sort=place')
-      const check = createChainCheck([])
-      for (const entry of entries) check.add(entry)
-      expect(check.report()).toMatchObject({ broken: 0, unlinked: 0, place: entries.length })
+      const entries = await readAuditLog(admin)
+      expect(checkChain(entries)).toMatchObject({ broken: 0, unlinked: 0, place: entries.length })
       const things = replayed(entries)
-      for (const list of ['courses?', 'lessons?', 'users?include_deleted=true', 'enrollments?', 'grades?']) {
-        for (const thing of await all<Thing & { id: string }>(admin, `/v1/${list}`)) {
+      for (const list of ['courses', 'lessons', 'users?include_deleted=true', 'enrollments', 'grades']) {
+        for (const thing of await readPages<Thing & { id: string }>(admin, `/v1/${list}`)) {
           const known = things.get(thing.id)
           // The first admin exists before the first entry.
           if (known) expect(own(known)).toEqual(own(thing))

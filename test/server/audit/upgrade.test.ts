@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { type ChainReport, createChainCheck } from '../../../src/cli/audit/verify-audit.ts'
-import type { AuditEntry } from '../../../src/contract/audit.ts'
+import type { ChainReport } from '../../../src/cli/audit/verify-audit.ts'
 import { detailsText, firstHash, formerLinkText, originText } from '../../../src/contract/audit-chain.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'
 import { sha256 } from '../../../src/server/changes/audit-entry.ts'
@@ -9,6 +8,7 @@ import type { Store } from '../../../src/server/database/database.ts'
 import { idMaker, timeOfId } from '../../../src/server/database/id.ts'
 import { upgradeAuditLog } from '../../../src/server/database/schema/steps.ts'
 import { type Person, test } from '../../helpers/academy.ts'
+import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
 
 const newId = idMaker(() => new Date('2026-02-01T12:00:00Z'))
 
@@ -44,13 +44,7 @@ const upgrade = (database: Store) => database.write((transaction) => upgradeAudi
 
 async function reportOf(database: Store, admin: Person): Promise<ChainReport> {
   await linkAll(database)
-  const check = createChainCheck([])
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body } = await admin.get(`/v1/audit?sort=place&limit=100${cursor && `&cursor=${cursor}`}`)
-    for (const entry of body.data as AuditEntry[]) check.add(entry)
-    cursor = body.nextCursor
-  }
-  return check.report()
+  return checkChain(await readAuditLog(admin))
 }
 
 describe('The log of an earlier version', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { type Person, second, test } from '../../helpers/academy.ts'
+import { readPages } from '../../helpers/pages.ts'
 
 const titles = (page: { body: { data: { title: string }[] } }) => page.body.data.map(({ title }) => title)
 
@@ -53,13 +54,7 @@ test('pages shift by nothing when rows come and go meanwhile', async ({ admin, c
 
 test('rows of the same moment are told apart by id: none is lost, none comes twice', async ({ admin }) => {
   await make(admin, ...Array.from({ length: 25 }, (_, index) => `Course ${index}`))
-  const seen: string[] = []
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const page = await admin.get(`/v1/courses?limit=4${cursor && `&cursor=${cursor}`}`)
-    seen.push(...titles(page))
-    cursor = page.body.nextCursor
-  }
+  const seen = (await readPages<{ title: string }>(admin, '/v1/courses', 4)).map(({ title }) => title)
   expect(seen).toHaveLength(25)
   expect(new Set(seen).size).toBe(25)
 })

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { idMaker } from '../../../src/server/database/id.ts'
 import type { Later } from '../../../src/server/events/attempt.ts'
@@ -8,6 +6,7 @@ import { Dispatcher, type DispatcherParts } from '../../../src/server/events/dis
 import { openSender } from '../../../src/server/events/sender.ts'
 import { targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
 import { type Clock, type Person, start, type TestAcademy } from '../../helpers/academy.ts'
+import { listen } from '../../helpers/listen.ts'
 
 /** A request as a receiver got it. */
 export interface Got {
@@ -41,12 +40,8 @@ export async function startReceiver(answer: Receiver['answer'] = accept): Promis
     got.push(each)
     receiver.answer(response, each)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await listen(server)
+  onTestFinished(close)
   const receiver: Receiver = { url: `http://127.0.0.1:${port}/hooks`, got, answer }
   return receiver
 }

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAddressGuard } from '../../../src/server/outgoing/address-guard.ts'
 import { createOutgoing, type OutgoingRequest } from '../../../src/server/outgoing/outgoing.ts'
+import { listen } from '../../helpers/listen.ts'
 
 async function served(listener: RequestListener): Promise<{ port: number; seen: string[] }> {
   const seen: string[] = []
@@ -11,12 +11,9 @@ async function served(listener: RequestListener): Promise<{ port: number; seen: 
     seen.push(`${request.method} ${request.url}`)
     listener(request, response)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, seen }
+  const { port, close } = await listen(server)
+  onTestFinished(close)
+  return { port, seen }
 }
 
 const asking = (url: string, more: Partial<OutgoingRequest> = {}): OutgoingRequest => ({

@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { readProxies } from '../../../src/codec/proxy.ts'
@@ -8,6 +8,7 @@ import type { Reach } from '../../../src/server/outgoing/address-guard.ts'
 import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
 import { createOutgoing } from '../../../src/server/outgoing/outgoing.ts'
 import { makeCertificate } from '../../helpers/certificate.ts'
+import { listen } from '../../helpers/listen.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../../helpers/proxy.ts'
 
 const certificate = makeCertificate('2020-01-01', '2120-01-01', 'hook.example')
@@ -24,8 +25,7 @@ const receiver = createServer(certificate, (incoming, outgoing) => {
 
 beforeAll(async () => {
   setDefaultCACertificates([...trusted, certificate.cert])
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  port = (receiver.address() as AddressInfo).port
+  port = (await listen(receiver)).port
 })
 afterAll(() => {
   setDefaultCACertificates(trusted)

@@ -5,7 +5,8 @@ import type { PersonalRecord } from '../../../src/contract/users.ts'
 import { writeCursor } from '../../../src/server/database/keyset.ts'
 import { tables } from '../../../src/server/database/schema/schema.ts'
 import { sections } from '../../../src/server/users/personal-sections.ts'
-import { onPostgres, type Person, test } from '../../helpers/academy.ts'
+import { onPostgres, test } from '../../helpers/academy.ts'
+import { readPages } from '../../helpers/pages.ts'
 import { makeKnownPerson, marks } from './known-person.ts'
 
 const textOfOthers = 'written about no learner'
@@ -135,25 +136,12 @@ test('the schema has no other tables than these and those of searches', async ({
   ).toEqual([])
 })
 
-/** Reads all pages of the data about a person. */
-async function readAll(admin: Person, id: string, limit: number): Promise<PersonalRecord[]> {
-  const records: PersonalRecord[] = []
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const query = new URLSearchParams({ limit: String(limit), ...(cursor !== '' && { cursor }) })
-    const { body, status } = await admin.get(`/v1/users/${id}/data?${query}`)
-    expect(status).toBe(200)
-    records.push(...body.data)
-    cursor = body.nextCursor
-  }
-  return records
-}
-
 test('the data about a person has all that identifies them, page by page, and nothing that opens anything', {
   tags: ['slow'],
 }, async ({ academy, admin }) => {
   const id = await makeKnownPerson(academy, admin)
-  const records = await readAll(admin, id, 100)
+  const read = (limit: number) => readPages<PersonalRecord>(admin, `/v1/users/${id}/data`, limit)
+  const records = await read(100)
   const text = JSON.stringify(records)
   // `S-4711` in upper case is stored as it was sent.
   expect(marks.filter((mark) => !text.includes(mark) && mark !== 'lovelace-grades')).toEqual([])
@@ -172,8 +160,8 @@ test('the data about a person has all that identifies them, page by page, and no
   )
   expect(text).not.toMatch(/"(hash|passwordHash|secret|emailKey)"/)
   expect(text).not.toContain(admin.email)
-  expect(await readAll(admin, id, 1)).toEqual(records)
-  expect(await readAll(admin, id, 7)).toEqual(records)
+  expect(await read(1)).toEqual(records)
+  expect(await read(7)).toEqual(records)
 })
 
 test('a cursor that is not of this list is refused', async ({ admin }) => {

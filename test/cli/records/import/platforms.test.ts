@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test as base, testCli, transportTo } from '../../../helpers/cli.ts'
+import { listen } from '../../../helpers/listen.ts'
 import { type SeedServer, startSeedServer } from '../../../helpers/seed-server.ts'
 
 const test = base.extend('seed', async ({ task: _ }, { onCleanup }) => {
@@ -113,14 +113,9 @@ const lossy = test.extend('lossy', async ({ task: _ }, { onCleanup }): Promise<L
     if (made.length === 2) return void request.socket.destroy()
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: '1' }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onCleanup(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, key: 'sk-1', made }
+  const { url, close } = await listen(server)
+  onCleanup(close)
+  return { url, key: 'sk-1', made }
 })
 
 lossy(

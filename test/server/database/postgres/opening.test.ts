@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import type { PostgresOptions } from '../../../../src/server/database/postgres/r
 import { schemaVersion } from '../../../../src/server/database/schema/steps.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 import { makeCertificate } from '../../../helpers/certificate.ts'
+import { listen } from '../../../helpers/listen.ts'
 import {
   asSuperuser,
   makeAcademyDatabase,
@@ -71,8 +71,7 @@ describe('an unreachable database is reported in one line, with a hint', () => {
       socket.on('error', () => undefined)
       act(() => socket.destroy())
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
+    const { port } = await listen(server)
     const result = await open(`postgres://ann:${secret}@127.0.0.1:${port}/school?sslmode=disable`, {
       waitMs,
     })
@@ -85,8 +84,7 @@ describe('an unreachable database is reported in one line, with a hint', () => {
       socket.on('error', () => undefined)
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
+    const { port } = await listen(server)
     const url = `postgres://ann:${secret}@127.0.0.1:${port}/school`
     expect(await open(`${url}?sslmode=require`)).toContain('does not answer as PostgreSQL does')
     expect(await open(`${url}?sslmode=disable`)).toContain('closed the connection')
