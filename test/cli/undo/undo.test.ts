@@ -295,15 +295,6 @@ describe('undo of terms, groups and mappings', () => {
     await undoAndRedo(local, { terms: [], courses: [{ ...alps, term: null }] }, made)
   })
 
-  test('deleted terms return to their courses, also to deleted ones', { tags: ['slow'] }, async ({
-    local,
-  }) => {
-    const courses = taught.courses
-      .filter(({ externalId }) => externalId !== 'B')
-      .map((course) => ({ ...course, term: null }))
-    await undoAndRedo(local, { ...taught, terms: [], courses, enrollments: [], grades: [] })
-  })
-
   test('lessons return from a new course that is archived', { tags: ['slow'] }, async ({ local }) => {
     const [alps, bays, capes] = taught.courses
     const dunes = { externalId: 'D', title: 'Dunes', status: 'archived', lessons: bays?.lessons }

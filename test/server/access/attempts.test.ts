@@ -62,20 +62,13 @@ test('attempts are kept without a name, in a bounded number of rows, and swept a
   const { begin } = createAttempts(database, clock.now)
   await begin(['ada@school.example 192.0.2.1', 'usr_1 192.0.2.1'])
   const rows = await database.all(sql`select * from attempts`)
-  expect(rows).toEqual([
-    {
-      slot: expect.any(Number),
-      name: expect.stringMatching(/^[\w-]{43}$/),
-      failures: 1,
-      next_at: clock.now().toISOString(),
-    },
-    {
-      slot: expect.any(Number),
-      name: expect.stringMatching(/^[\w-]{43}$/),
-      failures: 1,
-      next_at: clock.now().toISOString(),
-    },
-  ])
+  const row = {
+    slot: expect.any(Number),
+    name: expect.stringMatching(/^[\w-]{43}$/),
+    failures: 1,
+    next_at: clock.now().toISOString(),
+  }
+  expect(rows).toEqual([row, row])
   expect(rows.every(({ slot }) => Number(slot) >= 0 && Number(slot) < 65_536)).toBe(true)
   clock.advance(hour - minute)
   await sweep(database, clock.now())

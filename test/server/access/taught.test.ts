@@ -128,28 +128,6 @@ test('a deleted course is not shown to its creator whose enrolment as instructor
   expect((await restored(instructor)).status).toBe(404)
 })
 
-test('instructors enrol people by e-mail address or id, and see them from then on', {
-  tags: ['slow'],
-}, async ({ instructor, school: { learners } }) => {
-  const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
-  for (const [name, reference] of [
-    ['anna', 'email:anna@school.example'],
-    ['ben', 'BEN@school.example'],
-    ['cleo', learners['cleo']],
-  ] as const) {
-    expect((await instructor.get(`/v1/users/${learners[name]}`)).status).toBe(404)
-    const enrolled = await instructor.post('/v1/enrollments', { courseId: course.id, userId: reference })
-    expect(enrolled).toMatchObject({ status: 201, body: { userId: learners[name] } })
-    expect((await instructor.get(`/v1/users/email:${name}@school.example`)).body.id).toBe(learners[name])
-  }
-  expect((await instructor.get('/v1/users?q=anna&include_total=true')).body).toMatchObject({ total: 1 })
-  const unknown = { courseId: course.id, userId: 'email:dora@school.example' }
-  expect(await instructor.post('/v1/enrollments', unknown)).toMatchObject({
-    status: 404,
-    body: { errors: [{ pointer: '#/userId', code: 'not_found' }] },
-  })
-})
-
 test('an instructor names people whom they do not see by external id only if a setting allows it', {
   tags: ['slow'],
 }, async ({ admin, instructor, school: { learners } }) => {

@@ -1,9 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
-import { DatabaseError } from '../../../src/server/database/database.ts'
 import { freePort } from '../../helpers/free-port.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 import { post, sendRaw, startServer, test } from './served.ts'
@@ -105,20 +103,6 @@ test('a client that sends too large a body and only then reads gets 413', async 
   })
   expect(answer.status).toBe(413)
 })
-
-test.skipIf(onPostgres)(
-  'a newer database, a foreign one and a port that is taken are refused',
-  async ({ directory, served }) => {
-    const foreign = join(directory, 'bookmarks.db')
-    const database = new DatabaseSync(foreign)
-    database.exec('create table bookmarks (url text)')
-    database.close()
-    await expect(startServer(foreign)).rejects.toThrow(DatabaseError)
-    await expect(startServer(join(directory, 'other.db'), { port: served.port })).rejects.toThrow(
-      'EADDRINUSE',
-    )
-  },
-)
 
 test('a port that is taken makes no academy, whose first key would be lost', async ({
   directory,
