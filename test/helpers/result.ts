@@ -15,6 +15,18 @@ export async function resultOf(
   return JSON.parse(stdout)
 }
 
+/** Runs a line that must end with this code. */
+export async function ran(
+  cli: TestCli,
+  line: string | readonly string[],
+  code = 0,
+  options: RunOptions = {},
+): Promise<Ran> {
+  const result = await cli.run(line, options)
+  expect(result.code, `${line}\n${result.stdout}${result.stderr}`).toBe(code)
+  return result
+}
+
 /** Returns the rows of a piped table, each as a list of its cells. */
 export async function rowsOf(cli: TestCli, line: string): Promise<string[][]> {
   const { code, stdout, stderr } = await cli.run(line)

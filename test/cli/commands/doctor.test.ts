@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../../src/contract/http.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
-import { resultOf } from '../../helpers/result.ts'
+import { ran, resultOf } from '../../helpers/result.ts'
 import { startSession, storeProfile } from '../../helpers/signed-in.ts'
 
 const url = 'https://school.example'
@@ -43,8 +43,7 @@ describe('of a local academy', () => {
     await cli.run('profiles add local --database academy.db')
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     chmodSync(join(cli.config, 'profiles.json'), 0o644)
-    const { code, stdout } = await cli.run('doctor -o json')
-    expect(code).toBe(0)
+    const { stdout } = await ran(cli, 'doctor -o json')
     expect(JSON.parse(stdout)).toContainEqual({
       check: 'Configuration',
       status: 'warning',
@@ -79,8 +78,7 @@ describe('of a local academy', () => {
       "update counters set learners = 7 where kind = 'learners'; delete from counters where kind = 'none'",
     )
     database.close()
-    const { code, stderr } = await cli.run('doctor')
-    expect(code).toBe(1)
+    const { stderr } = await ran(cli, 'doctor', 1)
     expect(stderr).toContain('Counters: 2 counters differ from a recount; run: learnctl doctor --fix')
     const fixed = { ...counters, detail: '2 counters differ from a recount; rebuilt' }
     expect(await resultOf(cli, 'doctor --fix')).toContainEqual(fixed)
@@ -94,8 +92,7 @@ describe('of a local academy', () => {
     const file = join(cli.cwd, 'academy.db')
     const bytes = readFileSync(file)
     writeFileSync(file, bytes.fill(0x5a, 8192))
-    const { code, stderr } = await cli.run('doctor')
-    expect(code).toBe(1)
+    const { stderr } = await ran(cli, 'doctor', 1)
     expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}Database: .+/)
   })
 })
@@ -127,8 +124,7 @@ describe('of a platform elsewhere', () => {
       withKey(admin.key),
     )
     clock.advance(2 * day)
-    const { code, stdout, stderr } = await remote.run('doctor', withKey(key))
-    expect(code).toBe(1)
+    const { stdout, stderr } = await ran(remote, 'doctor', 1, withKey(key))
     expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}Connection: .*expired/)
     expect(stderr).toContain(`The API key from LEARNCTL_API_KEY was sent to ${url}`)
     expect(stdout + stderr).not.toContain(key)
@@ -176,15 +172,13 @@ describe('of a platform elsewhere', () => {
 
   test('finds a server that is down', async ({ cli }) => {
     const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k', LEARNCTL_RETRIES: '0' }
-    const { code, stderr } = await cli.run('doctor', { env })
-    expect(code).toBe(1)
+    const { stderr } = await ran(cli, 'doctor', 1, { env })
     expect(stderr).toContain('Connection: Connection refused by 127.0.0.1:9')
   })
 })
 
 test('without an academy names the ways to one', async ({ cli }) => {
-  const { code, stderr } = await cli.run('doctor')
-  expect(code).toBe(1)
+  const { stderr } = await ran(cli, 'doctor', 1)
   expect(stderr).toMatch(
     /^error: 1 of 4 checks failed\n {2}Platform: No platform or academy is selected \(Sign in with /,
   )
@@ -194,8 +188,7 @@ test('without an academy names the ways to one', async ({ cli }) => {
 test('with damaged profiles says which file it is', async ({ cli }) => {
   mkdirSync(cli.config, { recursive: true, mode: 0o700 })
   writeFileSync(join(cli.config, 'profiles.json'), '{"version": 1,', { mode: 0o600 })
-  const { code, stderr } = await cli.run('doctor')
-  expect(code).toBe(1)
+  const { stderr } = await ran(cli, 'doctor', 1)
   expect(stderr).toContain(`Platform: ${cli.config}/profiles.json is damaged: it is not JSON`)
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import { test as base, type TestCli, type TestCliOptions } from '../../helpers/cli.ts'
 import { googleClient, openFakeClassroom, type ServedClassroom } from '../../helpers/fake-classroom.ts'
-import { resultOf } from '../../helpers/result.ts'
+import { ran, resultOf } from '../../helpers/result.ts'
 
 /** Query of the redirect by which Google answers in the browser. */
 let redirected: Record<string, string> = {}
@@ -32,8 +32,7 @@ async function classroom(cli: TestCli, answer: Record<string, string> = {}): Pro
   redirected = answer
   const fake = await openFakeClassroom()
   onTestFinished(() => fake.close())
-  const set = await cli.run(`integrations set classroom --base-url ${fake.url} --token-url ${fake.tokenUrl}`)
-  expect(set).toMatchObject({ code: 0 })
+  await ran(cli, `integrations set classroom --base-url ${fake.url} --token-url ${fake.tokenUrl}`)
   return fake
 }
 
@@ -168,12 +167,10 @@ describe('integrations sign-in classroom', () => {
   test('stores nothing if access is denied, or the secret is wrong', async ({ local }) => {
     await classroom(local, { error: 'access_denied' })
     const again = `  hint: Check the client id and secret, and try again: learnctl integrations sign-in classroom --client-id ${googleClient.id}\n`
-    const denied = await local.run(line)
-    expect(denied.code).toBe(4)
+    const denied = await ran(local, line, 4)
     expect(denied.stderr).toContain(`error: Sign-in to accounts.google.com was denied\n${again}`)
     redirected = {}
-    const wrong = await local.run(line, { env: { GOOGLE_SECRET: 'GOCSPX-another-secret' } })
-    expect(wrong.code).toBe(4)
+    const wrong = await ran(local, line, 4, { env: { GOOGLE_SECRET: 'GOCSPX-another-secret' } })
     expect(wrong.stderr).toContain('refused the sign-in: invalid_client')
     expect(wrong.stderr).toContain(again)
     expect(wrong.stderr).not.toContain('GOCSPX')

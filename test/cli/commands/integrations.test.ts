@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { listen } from '../../helpers/listen.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { ran, resultOf, rowsOf } from '../../helpers/result.ts'
 
 const secret = 'webhook-secret-of-a-test'
 const token = 'access-token-of-a-test-4711'
@@ -26,8 +26,7 @@ const json = (response: ServerResponse, value: object, status = 200) =>
 
 describe('set', () => {
   test('says where events go and how the other system is told', async ({ local }) => {
-    const { code, stderr } = await local.run('integrations set canvas --root-account-uuid abc')
-    expect(code).toBe(0)
+    const { stderr } = await ran(local, 'integrations set canvas --root-account-uuid abc')
     expect(stderr).toMatch(
       /^Set up integration canvas\nnote: Webhook URL: <URL of your server>\/webhooks\/canvas\/grades\n/,
     )
@@ -379,8 +378,7 @@ describe('map', () => {
     expect(planned.stderr).toBe('Dry run of mappings.csv: 2 create, 1 fail; nothing was sent\n')
     expect(planned.stdout).toContain('reference: user ext:nobody not found')
     expect(await rowsOf(local, 'integrations mappings canvas')).toEqual([])
-    const done = await local.run('integrations map canvas --file mappings.csv')
-    expect(done).toMatchObject({ code: 8 })
+    const done = await ran(local, 'integrations map canvas --file mappings.csv', 8)
     expect(done.stderr).toContain('Imported 2 rows of 3 from mappings.csv: 2 created, 1 failed')
     expect(readFileSync(join(local.cwd, 'mappings.errors.csv'), 'utf8')).toContain(
       'User ext:nobody not found',
@@ -439,8 +437,7 @@ describe('the encryption key', () => {
       'everything encrypted can be read',
     ])
     rmSync(path)
-    const sick = await local.run('doctor')
-    expect(sick).toMatchObject({ code: 1 })
+    const sick = await ran(local, 'doctor', 1)
     expect(sick.stdout).toMatch(
       /Encryption\tfailed\tEncryption key file \S+\.key is missing: restore it from where it was kept; if it is lost, run: learnctl server new-encryption-key\n/,
     )

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { ran, resultOf, rowsOf } from '../../helpers/result.ts'
 
 const titles = { a: 'Algae', b: 'Birds', c: 'Crabs' }
 
@@ -19,8 +19,7 @@ describe('several arguments', () => {
   test('are all done, each with its line, in the order in which they were given', { tags: ['slow'] }, async ({
     local,
   }) => {
-    const { code, stderr } = await local.run('courses publish c a b', { tty: 80 })
-    expect(code).toBe(0)
+    const { stderr } = await ran(local, 'courses publish c a b', 0, { tty: 80 })
     expect(stderr).toBe(
       'Published course Crabs (c), version 2\nPublished course Algae (a), version 2\nPublished course Birds (b), version 2\n',
     )
@@ -35,8 +34,7 @@ describe('several arguments', () => {
   test('that fail are named, the others are done, and the code is 8', { tags: ['slow'] }, async ({
     local,
   }) => {
-    const { code, stdout, stderr } = await local.run('courses publish a nowhere b elsewhere')
-    expect(code).toBe(8)
+    const { stdout, stderr } = await ran(local, 'courses publish a nowhere b elsewhere', 8)
     expect(stdout.split('\n')).toHaveLength(3)
     expect(stderr).toContain('error: Cannot publish 2 of 4 courses\n')
     expect(stderr).toContain('  nowhere: Course nowhere not found\n')
@@ -74,8 +72,7 @@ describe('several arguments', () => {
   test('are a line each by --dry-run, and a request each for programs and --debug, and nothing is sent', async ({
     local,
   }) => {
-    const { code, stdout } = await local.run('courses publish a b --dry-run -o json')
-    expect(code).toBe(0)
+    const { stdout } = await ran(local, 'courses publish a b --dry-run -o json')
     expect(JSON.parse(stdout)).toMatchObject([
       { method: 'PUT', url: expect.stringMatching(/\/a$/), body: { status: 'published' } },
       { method: 'PUT', url: expect.stringMatching(/\/b$/) },
@@ -97,8 +94,7 @@ describe('several arguments', () => {
 
 describe('before several are deleted', () => {
   test('one question names how many, and what can be restored', { tags: ['slow'] }, async ({ local }) => {
-    const asked = await local.run('courses delete a b', { tty: 120, typed: ['y\r'] })
-    expect(asked.code).toBe(0)
+    const asked = await ran(local, 'courses delete a b', 0, { tty: 120, typed: ['y\r'] })
     expect(asked.stderr).toContain('Delete 2 courses (a, b)')
     expect(asked.stderr).toContain('They can be restored for 30 days.')
     expect(await statuses(local)).toEqual({ c: 'draft' })
@@ -116,8 +112,7 @@ describe('before several are deleted', () => {
   })
 
   test('the number has to be typed out where nothing can be restored', async ({ local }) => {
-    const asked = await local.run('courses delete a b --erase', { tty: 120, typed: ['2\r'] })
-    expect(asked.code).toBe(0)
+    const asked = await ran(local, 'courses delete a b --erase', 0, { tty: 120, typed: ['2\r'] })
     expect(asked.stderr).toContain('This cannot be undone.')
     expect(asked.stderr).toContain('Type 2 to confirm')
     expect(await statuses(local)).toEqual({ c: 'draft' })
@@ -164,8 +159,7 @@ describe('--ids', () => {
 
   test('refuses rows of a table, and says how to print ids alone', async ({ local }) => {
     const { stdout } = await local.run('courses list')
-    const { code, stderr } = await local.run('courses publish --ids -', { stdin: stdout })
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'courses publish --ids -', 2, { stdin: stdout })
     expect(stderr).toContain('error: Standard input, line 1: not an id: ')
     expect(stderr).toContain('hint: Print ids alone: learnctl courses list -q\n')
   })
@@ -178,7 +172,6 @@ describe('--ids', () => {
 test('many are done side by side, and told in their order', { tags: ['slow'] }, async ({ local }) => {
   const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
   for (const key of keys) await local.run(['courses', 'create', '--title', key, '--external-id', key])
-  const { code, stderr } = await local.run(['courses', 'publish', ...keys], { tty: 80 })
-  expect(code).toBe(0)
+  const { stderr } = await ran(local, ['courses', 'publish', ...keys], 0, { tty: 80 })
   expect(stderr).toBe(keys.map((key) => `Published course ${key} (${key}), version 2\n`).join(''))
 })

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { openAcademy } from '../../../src/server/academy/local-academy.ts'
 import { test, testCli } from '../../helpers/cli.ts'
+import { ran } from '../../helpers/result.ts'
 import { fetchOf, transportOf } from '../../helpers/web.ts'
 
 test('an empty list is empty in every format', async ({ local }) => {
@@ -65,14 +66,12 @@ describe('--columns', () => {
   })
 
   test('suggests a near name, also of a field inside another', async ({ local }) => {
-    const { code, stderr } = await local.run('users list --columns firstNam')
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'users list --columns firstNam', 2)
     expect(stderr).toContain('hint: Did you mean firstName?')
   })
 
   test('with an unknown name lists the valid ones, before anything is done', async ({ local }) => {
-    const { code, stderr } = await local.run('courses create --title Go --columns id,titel')
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'courses create --title Go --columns id,titel', 2)
     expect(stderr).toContain('Columns: id, externalId, title,')
     expect((await local.run('courses list -q')).stdout).toBe('')
   })
@@ -129,8 +128,7 @@ test('a CSV says which fields came too late for its header', async ({ options })
     url.includes('/v1/courses') ? Response.json(pages.shift()) : new Response(null, { status: 404 })
   const cli = testCli({ ...options, transport: transportOf(answer) })
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
-  const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
-  expect(code).toBe(0)
+  const { stdout, stderr } = await ran(cli, 'courses list --all -o csv', 0, { env })
   expect(parseCsv(stdout, { columns: true })).toMatchObject([{ id: '1' }, { id: '2' }])
   expect(stderr).toBe(
     'note: Later items have fields that are missing from this CSV: extra; use --columns or -o json\n',

@@ -2,15 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { ran } from '../../helpers/result.ts'
 import { csv, published } from './read-roster.ts'
 import { canvas, manifestOf, moodle, oneRoster, put, type School, smallSchool } from './write-rosters.ts'
-
-/** Runs a line that must end with this code. */
-async function ran(cli: TestCli, line: string, code = 0) {
-  const result = await cli.run(line)
-  expect(result.code, result.stderr).toBe(code)
-  return result
-}
 
 async function listed(cli: TestCli, line: string): Promise<Record<string, unknown>[]> {
   return JSON.parse((await ran(cli, `${line} --all -o json`)).stdout)

@@ -1,13 +1,8 @@
 import { describe, expect } from 'vitest'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { test } from '../../helpers/cli.ts'
+import { ran } from '../../helpers/result.ts'
 import { csv, published } from './read-roster.ts'
 import { canvas, manifestOf, moodle, oneRoster, put, type School, smallSchool } from './write-rosters.ts'
-
-async function ran(cli: TestCli, line: string, code = 0) {
-  const result = await cli.run(line)
-  expect(result.code, result.stderr).toBe(code)
-  return result
-}
 
 /** The school after Bob has left it, Dan has come, and Biology has another title. */
 const nextYear: School = {

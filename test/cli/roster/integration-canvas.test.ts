@@ -2,7 +2,8 @@ import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { type CanvasOptions, type CanvasSchool, canvasToken, fakeCanvas } from '../../helpers/fake-canvas.ts'
 import { type FakeRequest, json } from '../../helpers/fake-system.ts'
-import { connectTo, ran } from '../../helpers/integration-source.ts'
+import { connectTo } from '../../helpers/integration-source.ts'
+import { ran } from '../../helpers/result.ts'
 import { put } from './write-rosters.ts'
 
 const school: CanvasSchool = {

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { ran, signedIn } from '../../helpers/classroom-school.ts'
+import { signedIn } from '../../helpers/classroom-school.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import type { FakeClassroom } from '../../helpers/fake-classroom.ts'
+import { ran } from '../../helpers/result.ts'
 
 /** Biology with Ada and Bob, taught by Cleo, and Chemistry with Bob; Biology has a quiz that is graded. */
 async function school(cli: TestCli): Promise<FakeClassroom> {

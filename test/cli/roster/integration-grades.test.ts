@@ -2,7 +2,8 @@ import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from '../../helpers/fake-canvas.ts'
 import { fakeMoodle, moodleToken } from '../../helpers/fake-moodle.ts'
-import { connectTo, ran } from '../../helpers/integration-source.ts'
+import { connectTo } from '../../helpers/integration-source.ts'
+import { ran } from '../../helpers/result.ts'
 
 const quiz = { id: 71, name: 'Quiz 1', points: 20 }
 const school: CanvasSchool = {

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { fakeMoodle, type MoodleSchool, moodleToken } from '../../helpers/fake-moodle.ts'
-import { connectTo, ran } from '../../helpers/integration-source.ts'
+import { connectTo } from '../../helpers/integration-source.ts'
 import { connect } from '../../helpers/lms.ts'
+import { ran } from '../../helpers/result.ts'
 import { put } from './write-rosters.ts'
 
 const school: MoodleSchool = {
@@ -163,9 +164,8 @@ describe('a Moodle', () => {
       baseUrl: 'https://moodle.example.org',
       accessToken: moodleToken,
     })
-    const { stdout, stderr } = await ran(remote, 'roster validate integration:moodle --debug', 0, {
-      ...{ LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
-    })
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+    const { stdout, stderr } = await ran(remote, 'roster validate integration:moodle --debug', 0, { env })
     expect(stderr).toContain('integration:moodle is valid: Moodle with 1 course')
     expect(stderr).toContain('/v1/integrations/moodle/records')
     expect(stdout + stderr).not.toContain(moodleToken)

@@ -8,7 +8,7 @@ import {
   smallSchool,
 } from '../../helpers/fake-oneroster.ts'
 import { type FakeRequest, type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
-import { ran } from '../../helpers/integration-source.ts'
+import { ran } from '../../helpers/result.ts'
 import { register } from '../../server/oauth/flow.ts'
 import { makeSchool } from '../../server/oneroster/one-roster.ts'
 
@@ -21,9 +21,8 @@ async function connect(cli: TestCli, system: FakeSystem, client: Client = oneRos
   const { url, close } = await serveFake(system)
   onTestFinished(close)
   const set = `integrations set oneroster --base-url ${url}/ims/oneroster --token-url ${url}/oauth/token`
-  await ran(cli, `${set} --client-id ${client.id} --client-secret-env SIS_SECRET`, 0, {
-    SIS_SECRET: client.secret,
-  })
+  const env = { SIS_SECRET: client.secret }
+  await ran(cli, `${set} --client-id ${client.id} --client-secret-env SIS_SECRET`, 0, { env })
   return url
 }
 

@@ -2,7 +2,8 @@ import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { fakeOpenedx, type OpenedxSchool, openedxToken } from '../../helpers/fake-openedx.ts'
 import { type FakeRequest, json } from '../../helpers/fake-system.ts'
-import { connectTo, ran } from '../../helpers/integration-source.ts'
+import { connectTo } from '../../helpers/integration-source.ts'
+import { ran } from '../../helpers/result.ts'
 
 const bio = 'course-v1:School+BIO+2026'
 const school: OpenedxSchool = {

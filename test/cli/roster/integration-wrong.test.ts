@@ -8,8 +8,8 @@ import { fakeMoodle, moodleToken } from '../../helpers/fake-moodle.ts'
 import { fakeOneRoster, oneRosterClient } from '../../helpers/fake-oneroster.ts'
 import { fakeOpenedx, openedxToken } from '../../helpers/fake-openedx.ts'
 import { type FakeResponse, type FakeSystem, json, serveFake } from '../../helpers/fake-system.ts'
-import { ran } from '../../helpers/integration-source.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { ran } from '../../helpers/result.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 
 /** A system and how an academy is connected with it. */
@@ -186,7 +186,7 @@ test('a roster without people is refused before all are removed, unless that is 
     isEmpty && /\/(users|enrollments)$/.test(request.url.pathname) ? json([]) : system(request),
   )
   onTestFinished(close)
-  await ran(local, `integrations set canvas ${flags(url)}`, 0, env)
+  await ran(local, `integrations set canvas ${flags(url)}`, 0, { env })
   await ran(local, 'roster apply integration:canvas --yes')
   isEmpty = true
   const apply = 'roster apply integration:canvas --yes --prune --only users,courses,groups,enrollments'

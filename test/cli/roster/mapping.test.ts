@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { ran } from '../../helpers/result.ts'
 
 /** Writes files to the folder of a run. */
 function put(cli: TestCli, files: Readonly<Record<string, string | Uint8Array>>): void {
@@ -29,8 +30,7 @@ const meanings = ['schueler=learner', 'Lehrkraft=instructor', 'hausmeister=none'
 describe('a roster with roles of its own', () => {
   test('has problems that name the flag which solves them', async ({ local }) => {
     put(local, { 'users.csv': moodle, 'courses.csv': moodleCourses })
-    const { code, stderr } = await local.run('roster apply users.csv --yes')
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'roster apply users.csv --yes', 2)
     expect(stderr).toContain(
       'users.csv:3: role1 must be one of student, teacher, editingteacher, manager, coursecreator, guest, user, frontpage, not "Lehrkraft"; say what it means: --map-value "role:Lehrkraft=learner|instructor|none"\n',
     )
@@ -44,18 +44,15 @@ describe('a roster with roles of its own', () => {
     put(local, { 'users.csv': moodle })
     await local.run('courses create --title Biologie --external-id BIO')
     const words = ['roster', 'validate', 'users.csv', ...meanings, '--save-mapping', 'schule.yaml']
-    const validated = await local.run(words)
-    expect(validated).toMatchObject({ code: 0 })
+    const validated = await ran(local, words)
     expect(validated.stderr).toContain('with 3 users, 2 enrolments')
     expect(validated.stderr).toContain('takes it: --mapping schule.yaml\n')
     expect(readFileSync(join(local.cwd, 'schule.yaml'), 'utf8')).toBe(
       'values:\n  role:\n    schueler: learner\n    Lehrkraft: instructor\n    hausmeister: none\n',
     )
-    const applied = await local.run('roster apply users.csv --yes --mapping schule.yaml')
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'roster apply users.csv --yes --mapping schule.yaml')
     expect(await enrolled(local)).toEqual(['ada learner', 'cleo instructor'])
-    const differing = await local.run('roster diff users.csv --mapping schule.yaml')
-    expect(differing, differing.stdout).toMatchObject({ code: 0 })
+    await ran(local, 'roster diff users.csv --mapping schule.yaml')
   })
 
   test('may be of Canvas, by name or by number', { tags: ['slow'] }, async ({ local }) => {
@@ -71,8 +68,7 @@ describe('a roster with roles of its own', () => {
     expect(refused.stdout).toContain('--map-value "role_id:43=learner|instructor|none"')
     const flags = ['role:teilnehmer=student', 'role_id:42=learner', 'role:43=instructor']
     const words = flags.flatMap((pair) => ['--map-value', pair])
-    const applied = await local.run(['roster', 'apply', '.', '--yes', ...words])
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, ['roster', 'apply', '.', '--yes', ...words])
     expect(await enrolled(local)).toEqual(['ada learner', 'cleo learner', 'otto instructor'])
     const { stdout } = await local.run('users list -o csv --columns externalId,role')
     expect(stdout).toContain('otto,instructor')
@@ -113,8 +109,7 @@ describe('a roster with roles of its own', () => {
   ] as const) {
     test(`refuses ${flag.join(' ')}`, async ({ local }) => {
       put(local, { 'users.csv': moodle })
-      const { code, stderr } = await local.run(['roster', 'validate', 'users.csv', ...flag])
-      expect(code).toBe(2)
+      const { stderr } = await ran(local, ['roster', 'validate', 'users.csv', ...flag], 2)
       expect(stderr).toContain(message)
     })
   }
@@ -142,22 +137,19 @@ describe('a roster of a German spreadsheet', () => {
     put(local, { 'schule.csv': Buffer.from(users, 'latin1') })
     await local.run('courses create --title Biologie --external-id BIO')
     const words = [...columns, ...values, '--date-format', 'DD.MM.YYYY', '--save-mapping', 'schule.yaml']
-    const applied = await local.run(['roster', 'apply', 'schule.csv', '--yes', ...words])
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, ['roster', 'apply', 'schule.csv', '--yes', ...words])
     const { stdout } = await local.run('users list -o csv --columns externalId,profile.lastName')
     expect(stdout).toContain('weiß,Weiß')
     const listed = await local.run('enrollments list -o json')
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({ enrolledAt: '2026-09-01T00:00:00.000Z' })
-    const again = await local.run('roster diff schule.csv --mapping schule.yaml')
-    expect(again, again.stdout + again.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'roster diff schule.csv --mapping schule.yaml')
   })
 
   test('whose columns are not those of its format is refused with the flag that names them', async ({
     local,
   }) => {
     put(local, { 'schule.csv': 'Benutzername;E-Mail\nada;ada@schule.example\n' })
-    const { code, stderr } = await local.run('roster validate schule.csv --format moodle')
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'roster validate schule.csv --format moodle', 2)
     expect(stderr).toBe(`error: schule.csv has no file of Moodle
   schule.csv has the columns Benutzername, E-Mail
   Moodle has courses: shortname, fullname
@@ -173,8 +165,7 @@ describe('a roster of a German spreadsheet', () => {
     const { code, stderr } = await local.run('roster validate mac.csv')
     expect(code).toBe(2)
     expect(stderr).toContain('hint: Name its encoding: --encoding')
-    const applied = await local.run('roster apply mac.csv --yes --encoding macintosh')
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'roster apply mac.csv --yes --encoding macintosh')
     const { stdout } = await local.run('users list -o csv --columns profile.firstName')
     expect(stdout).toContain('Jürgen')
   })
@@ -189,16 +180,14 @@ describe('a roster of a German spreadsheet', () => {
     put(local, {
       'terms.csv': 'term_id;name;status;start_date;end_date\nT1;Herbst;active;1.9.2026;31.1.2027\n',
     })
-    const applied = await local.run('roster apply terms.csv --yes --date-format DD.MM.YYYY')
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'roster apply terms.csv --yes --date-format DD.MM.YYYY')
     const { stdout: terms } = await local.run('terms list -o csv --columns startDate,endDate')
     expect(terms).toContain('2026-09-01,2027-01-31')
   })
 
   test('as a workbook is refused with what to do', async ({ local }) => {
     put(local, { 'schule.xlsx': 'PK\u0003\u0004' })
-    const { code, stderr } = await local.run('roster validate schule.xlsx')
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, 'roster validate schule.xlsx', 2)
     expect(stderr).toContain('Cannot read schule.xlsx: spreadsheets are not supported')
   })
 })
@@ -213,8 +202,7 @@ describe('a roster on standard input', () => {
     const wrong = await local.run('roster apply - --yes', { stdin: stdin.replace('ada@b.example', 'a b') })
     expect(wrong.stderr).toContain('  hint: Leave these rows out: --skip-invalid\n')
     expect(await local.run('roster diff -', { stdin })).toMatchObject({ code: 9 })
-    const applied = await local.run('roster apply - --yes', { stdin })
-    expect(applied, applied.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'roster apply - --yes', 0, { stdin })
     const { stdout } = await local.run('users list -o csv --columns externalId,managedBy')
     expect(stdout).toContain('ada,roster:stdin')
     put(local, { 'users.csv': stdin })
@@ -222,12 +210,10 @@ describe('a roster on standard input', () => {
   })
 
   test('is refused if it is a zip file, or both sides of a comparison', async ({ local }) => {
-    const zipped = await local.run('roster validate -', { stdin: 'PK\u0003\u0004' })
-    expect(zipped.code).toBe(2)
+    const zipped = await ran(local, 'roster validate -', 2, { stdin: 'PK\u0003\u0004' })
     expect(zipped.stderr).toContain('Cannot read standard input: it is a zip file')
     expect(zipped.stderr).toContain('hint: Standard input takes a single CSV file')
-    const both = await local.run('roster diff - -', { stdin })
-    expect(both.code).toBe(2)
+    const both = await ran(local, 'roster diff - -', 2, { stdin })
     expect(both.stderr).toContain('Standard input can be one side only')
   })
 })
@@ -239,8 +225,7 @@ test('people of Kolibri need --email-domain only if their user names are no addr
   expect(await local.run('roster apply kolibri.csv --yes')).toMatchObject({ code: 0 })
   put(local, { 'kolibri.csv': 'USERNAME,FULL_NAME,USER_TYPE\nada,Ada,LEARNER\n' })
   for (const verb of ['validate', 'diff', 'apply']) {
-    const { code, stderr } = await local.run(`roster ${verb} kolibri.csv`)
-    expect(code).toBe(2)
+    const { stderr } = await ran(local, `roster ${verb} kolibri.csv`, 2)
     expect(stderr).toContain(
       'hint: Make addresses of user names, if people have none: --email-domain school.example',
     )

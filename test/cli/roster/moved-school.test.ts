@@ -2,12 +2,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
-
-async function ran(cli: TestCli, line: string, code = 0, stdin = '') {
-  const result = await cli.run(line, { stdin })
-  expect(result.code, `${line}\n${result.stdout}${result.stderr}`).toBe(code)
-  return result
-}
+import { ran } from '../../helpers/result.ts'
 
 /** Makes an academy, exports it and applies the package to an empty one; returns the notes of the export. */
 async function move(
@@ -17,9 +12,9 @@ async function move(
   requests: readonly (readonly [method: string, path: string, body: object])[] = [],
 ): Promise<string> {
   for (const name of ['old.db', 'new.db']) await putNewAcademy(join(cli.cwd, name))
-  await ran(cli, 'apply - --yes --database old.db', 0, `learnctl: 1\n${academy}`)
+  await ran(cli, 'apply - --yes --database old.db', 0, { stdin: `learnctl: 1\n${academy}` })
   for (const [method, path, body] of requests) {
-    await ran(cli, `api ${method} ${path} --body - --database old.db`, 0, JSON.stringify(body))
+    await ran(cli, `api ${method} ${path} --body - --database old.db`, 0, { stdin: JSON.stringify(body) })
   }
   const { stderr } = await ran(cli, `roster export --format ${form} moved --database old.db`)
   await ran(cli, 'roster apply moved --yes --database new.db')
@@ -116,8 +111,8 @@ courses: [{externalId: C, title: C}]
 enrollments: [{courseId: C, userId: u1, enrolledAt: ${time}}]
 `
     await move(local, academy('2026-01-10T23:30:00Z'), 'oneroster')
-    const later = `learnctl: 1\n${academy('2026-01-11T00:10:00Z')}`
-    await ran(local, 'apply - --yes --database old.db', 0, later)
+    const stdin = `learnctl: 1\n${academy('2026-01-11T00:10:00Z')}`
+    await ran(local, 'apply - --yes --database old.db', 0, { stdin })
     await ran(local, 'roster diff moved --only enrollments --database old.db', 9)
   })
 

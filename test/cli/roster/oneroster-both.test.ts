@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
-import { ran } from '../../helpers/integration-source.ts'
+import { ran } from '../../helpers/result.ts'
 import { gradebook, makeSchool, openClient, rostering } from '../../server/oneroster/one-roster.ts'
 
 type Row = Readonly<Record<string, string>>
@@ -101,7 +101,7 @@ test('a package and the REST interface of an academy say the same', { tags: ['sl
     await admin.put('/v1/grades', { ...grade, label: itemId === 'exam-1' ? 'Exam' : '' })
   }
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
-  await ran(remote, 'roster export --format oneroster school --org-name localhost', 0, env)
+  await ran(remote, 'roster export --format oneroster school --org-name localhost', 0, { env })
   const client = await openClient(academy)
   for (const [file, path, cellsOf] of lists) {
     const rows = parse(readFileSync(join(remote.cwd, 'school', `${file}.csv`), 'utf8'), {

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { ran, signedIn } from '../../helpers/classroom-school.ts'
+import { signedIn } from '../../helpers/classroom-school.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import type { FakeClassroom, ServedClassroom } from '../../helpers/fake-classroom.ts'
+import { ran } from '../../helpers/result.ts'
 
 const course = (externalId: string, title: string, status = 'published') => ({ externalId, title, status })
 const person = (name: string, domain = 'school.example') => ({

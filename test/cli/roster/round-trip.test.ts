@@ -5,15 +5,11 @@ import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { randomRuns } from '../../helpers/random.ts'
+import { ran } from '../../helpers/result.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 import { anySchool, makeSchool } from './random-school.ts'
 
 const runs = randomRuns(1, 4)
-
-async function done(cli: TestCli, line: string): Promise<void> {
-  const ran = await cli.run(line)
-  expect(ran, `${line}\n${ran.stdout}${ran.stderr}`).toMatchObject({ code: 0 })
-}
 
 function filesIn(cli: TestCli, folder: string): Record<string, string> {
   const names = readdirSync(join(cli.cwd, folder))
@@ -38,10 +34,10 @@ describe('any school, exported and applied to an empty academy', () => {
           const [one, other] = [`one-${number}.db`, `other-${number}.db`]
           for (const name of [one, other]) await putNewAcademy(join(local.cwd, name))
           await makeSchool(local, one, school)
-          await done(local, `roster export --format ${form} first-${number} --database ${one}`)
-          await done(local, `roster apply first-${number} --yes --database ${other}`)
-          await done(local, `roster diff first-${number} --database ${other}`)
-          await done(local, `roster export --format ${form} second-${number} --database ${other}`)
+          await ran(local, `roster export --format ${form} first-${number} --database ${one}`)
+          await ran(local, `roster apply first-${number} --yes --database ${other}`)
+          await ran(local, `roster diff first-${number} --database ${other}`)
+          await ran(local, `roster export --format ${form} second-${number} --database ${other}`)
           expect(filesIn(local, `second-${number}`)).toEqual(filesIn(local, `first-${number}`))
         }),
         { numRuns: runs },

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { damagePage } from '../../helpers/damage-page.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { ran } from '../../helpers/result.ts'
 
 const academy = `learnctl: 1
 users:
@@ -57,8 +58,7 @@ describe('a database that does not exist', () => {
     writeFileSync(join(cli.cwd, 'academy.yaml'), academy)
     writeFileSync(join(cli.cwd, 'course.yaml'), courseFile)
     writeFileSync(join(cli.cwd, 'users.csv'), 'email\nada@example.org\n')
-    const { code, stderr } = await cli.run(`${line} --database new/academy.db`)
-    expect(code, stderr).toBe(0)
+    const { stderr } = await ran(cli, `${line} --database new/academy.db`)
     expect(stderr).toContain(`note: Created an academy in ${join(cli.cwd, 'new/academy.db')}\n`)
     const noun = told === 'Sea' ? 'courses' : 'users'
     expect((await cli.run(`${noun} list --database new/academy.db -o json`)).stdout).toContain(told)
@@ -98,8 +98,7 @@ describe('a database that does not exist', () => {
     expect(named((await cli.run('courses list', { env })).stderr)).toEqual(
       told('typo.db', 'LEARNCTL_DATABASE'),
     )
-    const copied = await cli.run('courses copy ext:sea --to-profile gone --profile local')
-    expect(copied.code).toBe(3)
+    await ran(cli, 'courses copy ext:sea --to-profile gone --profile local', 3)
     expect(existsSync(join(cli.cwd, 'gone.db'))).toBe(false)
   })
 
@@ -116,8 +115,7 @@ test.for(['audit verify', 'audit list', 'courses create --title Sea', 'server ba
     const path = join(cli.cwd, 'academy.db')
     await putNewAcademy(path)
     damagePage(path, 'audit_entries')
-    const { code, stderr } = await cli.run(`${line} --database academy.db`)
-    expect(code).toBe(1)
+    const { stderr } = await ran(cli, `${line} --database academy.db`, 1)
     expect(stderr).toContain(`error: ${path} is damaged`)
     expect(stderr).not.toContain('Report this problem')
   },

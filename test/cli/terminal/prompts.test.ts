@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
-import { resultOf } from '../../helpers/result.ts'
+import { ran, resultOf } from '../../helpers/result.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
 
 /** Types a text once the terminal shows `sign`. */
@@ -26,15 +26,13 @@ describe('a missing value', () => {
 
   test('is asked for when it is an argument', { tags: ['slow'] }, async ({ local }) => {
     const id = (await local.run('courses create --title Go -q')).stdout
-    const { code, stderr } = await local.run('courses publish', { tty: 80, typed: [`${id.trim()}\r`] })
-    expect(code).toBe(0)
+    const { stderr } = await ran(local, 'courses publish', 0, { tty: 80, typed: [`${id.trim()}\r`] })
     expect(stderr).toContain('Course (type to search)')
   })
 
   test('is asked for when it is several words', async ({ local }) => {
     await local.run('courses create --title Go --external-id go')
-    const { code, stdout } = await local.run('api', { tty: 80, typed: ['courses.get ext:go\r'] })
-    expect(code).toBe(0)
+    const { stdout } = await ran(local, 'api', 0, { tty: 80, typed: ['courses.get ext:go\r'] })
     expect(stdout).toContain('"title": "Go"')
   })
 
@@ -80,16 +78,14 @@ describe('something destructive', () => {
 
   test('is done after a yes to a question that names the thing and the place', async ({ local }) => {
     await local.run(create)
-    const { code, stderr } = await local.run('users delete ext:ada', { tty: 200, typed: ['y\r'] })
-    expect(code).toBe(0)
+    const { stderr } = await ran(local, 'users delete ext:ada', 0, { tty: 200, typed: ['y\r'] })
     expect(stderr).toContain(`Delete user ada@school.example in ${local.cwd}/academy.db?`)
     expect(await deleted(local)).toBe(true)
   })
 
   test.for([['n\r'], ['\r']])('is not done after %j', async ([answer = ''], { local }) => {
     await local.run(create)
-    const { code, stderr } = await local.run('users delete ext:ada', { tty: 80, typed: [answer] })
-    expect(code).toBe(1)
+    const { stderr } = await ran(local, 'users delete ext:ada', 1, { tty: 80, typed: [answer] })
     expect(stderr).toContain('Cancelled; nothing was changed')
     expect(await deleted(local)).toBe(false)
   })

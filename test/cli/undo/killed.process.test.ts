@@ -7,6 +7,7 @@ import { type TestCli, test } from '../../helpers/cli.ts'
 import { killAt } from '../../helpers/kill-process.ts'
 import { runLearnctl } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random.ts'
+import { ran } from '../../helpers/result.ts'
 
 const numbers = Array.from({ length: 40 }, (_, number) => number)
 
@@ -42,8 +43,7 @@ function schoolOf(year: 1 | 2): object {
 }
 
 async function dumped(cli: TestCli, database: string): Promise<string> {
-  const { stdout, code } = await cli.run(`dump --database ${database}`)
-  expect(code).toBe(0)
+  const { stdout } = await ran(cli, `dump --database ${database}`)
   return stdout.replace(/enrolledAt: .*/g, '')
 }
 
@@ -53,8 +53,7 @@ test('an undo that is killed at any moment, and run again, returns to the state 
   const { cwd, home } = local
   for (const year of [1, 2] as const) {
     writeFileSync(join(cwd, 'school.json'), JSON.stringify(schoolOf(year)))
-    const ran = await local.run('apply school.json --yes --prune --label ci --database whole.db')
-    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    await ran(local, 'apply school.json --yes --prune --label ci --database whole.db')
     if (year === 1) cpSync(join(cwd, 'whole.db'), join(cwd, 'before.db'))
   }
   const before = await dumped(local, 'before.db')
@@ -77,8 +76,7 @@ test('an undo that is killed at any moment, and run again, returns to the state 
             watch: (child) => void killAt(child, join(cwd, database), moment),
           })
         }
-        const last = await local.run(line)
-        expect(last.code, last.stderr).toBe(0)
+        await ran(local, line)
         expect(await dumped(local, database)).toBe(before)
       },
     ),
