@@ -113,10 +113,7 @@ describe('update', () => {
   })
 
   test('with nothing to change is refused', async ({ local }) => {
-    expect(await local.run('courses update ext:go')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Nothing to update'),
-    })
+    expect((await ran(local, 'courses update ext:go', 2)).stderr).toContain('Nothing to update')
   })
 })
 
@@ -286,10 +283,9 @@ describe('delete', () => {
   })
 
   test('a list of deleted courses takes no filter', async ({ local }) => {
-    expect(await local.run('courses list --deleted --status draft')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('error: --status and --deleted cannot be used together\n'),
-    })
+    expect((await ran(local, 'courses list --deleted --status draft', 2)).stderr).toContain(
+      'error: --status and --deleted cannot be used together\n',
+    )
   })
 
   test('of a course with grades alone takes --force, too, and names them', { tags: ['slow'] }, async ({

@@ -51,10 +51,9 @@ describe('set', () => {
       'integrations test standard',
     ]
     for (const line of others) expect((await local.run(line)).stdout).not.toContain(made.webhookSecret)
-    expect(await local.run('integrations set standard --generate-secret -q')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('would lose the webhookSecret'),
-    })
+    expect((await ran(local, 'integrations set standard --generate-secret -q', 2)).stderr).toContain(
+      'would lose the webhookSecret',
+    )
   })
 
   test('takes secrets from standard input, the environment or a hidden prompt, never shown', {
@@ -175,10 +174,7 @@ test('an integration that there is not is named with what to type', async ({ loc
       /^error: Integration moodle not found\n.*hint: Set it up: learnctl integrations set moodle\n/s,
     ),
   })
-  expect(await local.run('integrations get modle')).toMatchObject({
-    code: 3,
-    stderr: expect.stringContaining('Did you mean moodle?'),
-  })
+  expect((await ran(local, 'integrations get modle', 3)).stderr).toContain('Did you mean moodle?')
 })
 
 describe('test', () => {
@@ -409,10 +405,9 @@ test('removing asks first, and says what stays', async ({ local }) => {
 
 describe('the encryption key', () => {
   test('is named for PostgreSQL alone: that of a file is beside it', async ({ local }) => {
-    expect(await local.run('server start --encryption-key-file academy.key')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--encryption-key-file requires a PostgreSQL database'),
-    })
+    expect((await ran(local, 'server start --encryption-key-file academy.key', 2)).stderr).toContain(
+      '--encryption-key-file requires a PostgreSQL database',
+    )
     expect(
       await local.run('server new-encryption-key --yes --database postgres://db.example.org/academy'),
     ).toMatchObject({

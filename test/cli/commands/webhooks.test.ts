@@ -5,6 +5,7 @@ import { runningServers } from '../../../src/cli/local-server/running-servers.ts
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { ran } from '../../helpers/result.ts'
 import { startReceiver, status } from '../../server/events/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
@@ -52,10 +53,9 @@ test('the hour of a digest stays when the digest ends, and changes with a digest
   const { id } = JSON.parse((await local.run(`webhooks endpoints create ${flags} -o json`)).stdout)
   const update = `webhooks endpoints update ${id}`
   expect(await local.run(`${update} --schedule immediately`)).toMatchObject({ code: 0 })
-  expect(await local.run(`${update} --digest-hour 9`)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--digest-hour requires the schedule daily'),
-  })
+  expect((await ran(local, `${update} --digest-hour 9`, 2)).stderr).toContain(
+    '--digest-hour requires the schedule daily',
+  )
   expect(await local.run(`${update} --schedule daily --digest-hour 9`)).toMatchObject({ code: 0 })
 })
 
@@ -139,10 +139,9 @@ test('beside a server of the same local academy, what it sends is waited for', {
     code: 1,
     stderr: expect.stringMatching(/^error: Test event msg_\w+ was not delivered: not sent yet\n/),
   })
-  expect(await cli.run('webhooks listen')).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('The server cannot send events to this machine\n  No event arrived'),
-  })
+  expect((await ran(cli, 'webhooks listen', 1)).stderr).toContain(
+    'The server cannot send events to this machine\n  No event arrived',
+  )
   expect((await cli.run('webhooks endpoints list -q')).stdout).toBe(id)
 })
 
