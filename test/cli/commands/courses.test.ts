@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
-import { expectClearError, resultOf } from '../../helpers/result.ts'
+import { expectClearError, ran, resultOf } from '../../helpers/result.ts'
 
 const go = 'courses create --title Go --external-id go -q'
 
