@@ -4,7 +4,7 @@ import { idMaker } from '../../../src/server/database/id.ts'
 import type { Later } from '../../../src/server/events/attempt.ts'
 import { Dispatcher, type DispatcherParts } from '../../../src/server/events/dispatcher.ts'
 import { openSender } from '../../../src/server/events/sender.ts'
-import { targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
+import { targetsOf } from '../../../src/server/outgoing/guarded-client.ts'
 import { type Clock, type Person, start, type TestAcademy } from '../../helpers/academy.ts'
 import { listen } from '../../helpers/listen.ts'
 

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { expect, test } from 'vitest'
 import { openSender } from '../../../src/server/events/sender.ts'
-import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
+import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-client.ts'
 import { startReceiver } from './scene.ts'
 
 const strict = targetsOf({ allow: [], loopback: false })

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
-import type { LookupFunction } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAddressGuard } from '../../../src/server/outgoing/address-guard.ts'
+import type { Resolve } from '../../../src/server/outgoing/guarded-client.ts'
 import { createOutgoing, type OutgoingRequest } from '../../../src/server/outgoing/outgoing.ts'
 import { listen } from '../../helpers/listen.ts'
 
@@ -28,12 +28,11 @@ const near = { loopback: true }
 const far = { loopback: false }
 
 /** Resolves a host to these addresses in turn. */
-function turning(...answers: string[][]): LookupFunction {
-  return (_, options, done) => {
+function turning(...answers: string[][]): Resolve {
+  return (_, __, done) => {
     const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? []
     const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    if (options.all) done(null, all)
-    else done(null, all[0]?.address ?? '', all[0]?.family)
+    done(null, all)
   }
 }
 
@@ -163,8 +162,7 @@ test('a host that cannot be reached is named', async () => {
     trouble: 'unreachable',
     message: 'cannot connect to 127.0.0.1: ECONNREFUSED',
   })
-  const nobody: LookupFunction = (host, _, done) =>
-    done(Object.assign(new Error(host), { code: 'ENOTFOUND' }), '')
+  const nobody: Resolve = (host, _, done) => done(Object.assign(new Error(host), { code: 'ENOTFOUND' }), [])
   await expect(createOutgoing(far, nobody)(asking('https://none.example/'))).rejects.toMatchObject({
     message: 'host none.example not found',
   })

@@ -1,11 +1,10 @@
 import { createServer } from 'node:https'
-import type { LookupFunction } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { readProxies } from '../../../src/codec/proxy.ts'
 import { openSender } from '../../../src/server/events/sender.ts'
 import type { Reach } from '../../../src/server/outgoing/address-guard.ts'
-import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
+import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-client.ts'
 import { createOutgoing } from '../../../src/server/outgoing/outgoing.ts'
 import { makeCertificate } from '../../helpers/certificate.ts'
 import { listen } from '../../helpers/listen.ts'
@@ -37,12 +36,10 @@ beforeEach(() => {
 })
 
 /** Resolves a host to this address. */
-const resolving = (address: string) =>
-  ((_, options, done) => {
-    const found = { address, family: 4 }
-    if (options.all) done(null, [found])
-    else done(null, address, 4)
-  }) as LookupFunction
+const resolving =
+  (address: string): Resolve =>
+  (_, __, done) =>
+    done(null, [{ address, family: 4 }])
 
 type Send = (url: string) => Promise<number>
 
@@ -51,7 +48,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
   [
     'webhooks out',
     (reach, address) => {
-      const sender = openSender(targetsOf(reach), readProxies(reach.env ?? {}), resolving(address) as Resolve)
+      const sender = openSender(targetsOf(reach), readProxies(reach.env ?? {}), resolving(address))
       onTestFinished(() => sender.close())
       const signal = AbortSignal.timeout(60_000)
       return async (url) => (await sender.send({ url, headers: {}, body: '{}', signal })).status

@@ -1,12 +1,90 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import type { buildConnector } from 'undici'
+import type { buildConnector, Dispatcher, request } from 'undici'
 import type { FindProxy } from '../../codec/proxy.ts'
 import { createAddressGuard, type Reach } from './address-guard.ts'
 import { openTunnel } from './tunnel.ts'
 
+/** The message begins with the host or address. */
 export class RefusedTarget extends Error {
   override readonly name = 'RefusedTarget'
+}
+
+type Options = Omit<NonNullable<Parameters<typeof request>[1]>, 'dispatcher'>
+
+/** Redirects are responses. Throws network errors and RefusedTarget. */
+export interface GuardedClient {
+  send(url: string, options: Options): Promise<Dispatcher.ResponseData<unknown>>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a client that sends to the allowed targets, through their proxy. Loads its code with the first request.
+ *
+ * @param keepAliveMs time for which an idle connection stays open; 0 to close each
+ */
+export function openGuardedClient(
+  targets: Targets,
+  keepAliveMs: number,
+  findProxy?: FindProxy,
+  resolve?: Resolve,
+): GuardedClient {
+  let opened: ReturnType<typeof open> | undefined
+
+  async function open() {
+    const { Agent, buildConnector, request } = await import('undici')
+    const dispatcher = new Agent({
+      connect: createGuardedConnect(targets, buildConnector, resolve, findProxy),
+      allowH2: false,
+      pipelining: keepAliveMs > 0 ? 1 : 0,
+      ...(keepAliveMs > 0 && { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs }),
+      // The caller's signal ends the complete request.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return { dispatcher, request }
+  }
+
+  return {
+    async send(url, options) {
+      const refusal = targets.refusalOf(new URL(url))
+      if (refusal !== undefined) throw new RefusedTarget(refusal)
+      opened ??= open()
+      const { dispatcher, request } = await opened
+      return request(url, { ...options, dispatcher })
+    },
+    async close() {
+      if (opened) await (await opened).dispatcher.destroy()
+    },
+  }
+}
+
+/** The beginning of a body. */
+interface Beginning {
+  readonly bytes: Buffer
+  readonly isCut: boolean
+  /** Undefined unless the body broke off. */
+  readonly fault: unknown
+}
+
+export async function readBeginning(
+  body: AsyncIterable<Uint8Array>,
+  maximumBytes: number,
+): Promise<Beginning> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  let fault: unknown
+  try {
+    for await (const piece of body) {
+      pieces.push(piece)
+      size += piece.length
+      // break closes the connection
+      if (size > maximumBytes) break
+    }
+  } catch (error) {
+    fault = error
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, maximumBytes), isCut: size > maximumBytes, fault }
 }
 
 /** All addresses of a host, as `dns.lookup` does. */
@@ -22,7 +100,7 @@ const connectMs = 10_000
  * Connects only to allowed targets. Checks the address of each connection, also of one through a proxy, so
  * that a host that resolves differently the second time gains nothing.
  */
-export function createGuardedConnect(
+function createGuardedConnect(
   targets: Targets,
   build: typeof buildConnector,
   resolve: Resolve = lookup,
@@ -31,9 +109,10 @@ export function createGuardedConnect(
   const connectors = new Map(
     ['http:', 'https:'].map((protocol) => [
       protocol,
-      build({ timeout: connectMs, lookup: createGuardedLookup(targets, protocol, resolve) } as Parameters<
-        typeof build
-      >[0]),
+      build({
+        ...{ timeout: connectMs, allowH2: false },
+        lookup: createGuardedLookup(targets, protocol, resolve),
+      } as Parameters<typeof build>[0]),
     ]),
   )
   const connect: buildConnector.connector = (options, callback) => {
@@ -138,7 +217,7 @@ export function targetsOf(reach: Reach): Targets {
 }
 
 /** Without the brackets of IPv6; undefined for a name. */
-export function addressIn(hostname: string): string | undefined {
+function addressIn(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) === 0 ? undefined : bare
 }
