@@ -9,9 +9,7 @@ import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
 import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
-import type { Outcome } from './outcome.ts'
 import { type Ended, recordAttempt } from './record-attempt.ts'
-import { createRequestLoad, type RequestLoad, Rounds } from './rounds.ts'
 import { openSender, type Sender } from './sender.ts'
 
 /** Looks for messages after each commit. */
@@ -30,12 +28,7 @@ export function serveOutbox({
   return {
     database: {
       ...database,
-      read(work) {
-        dispatcher.asked()
-        return database.read(work)
-      },
       async write(work) {
-        dispatcher.asked()
         const result = await database.write(work)
         dispatcher.wake()
         return result
@@ -70,21 +63,12 @@ interface Claim {
   readonly until: string
 }
 
-/** `active` are the running deliveries. */
-interface Lane {
-  active: number
-  width: number
-}
-
 /** Maximum endpoints in a round; larger than the maximum number of endpoints. */
-const maxLanes = 100
+const maxWaiting = 100
 /** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
 const leaseMs = 60_000
-/** Rounds find messages of other programs on the same database. */
+/** Rounds find new endpoints, and messages of other programs on the same database. */
 const roundMs = 1000
-const idleRoundMs = 5000
-/** While the academy gets many requests. */
-const busyRoundMs = 50
 const graceMs = 5000
 
 const usualLater: Later = (work, ms) => {
@@ -93,86 +77,92 @@ const usualLater: Later = (work, ms) => {
 }
 
 /**
- * Sends the queued messages of an academy in rounds: each records finished attempts, claims due messages and
- * starts their delivery. Several servers on one database may run it.
+ * Sends the queued messages of an academy in rounds, one at a time: each records finished attempts, claims due
+ * messages and starts their delivery. Several servers on one database may run it.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
-  readonly #attempt: (endpoint: EndpointRow, messages: readonly Claimed[]) => Promise<readonly Outcome[]>
-  readonly #rounds: Rounds
-  readonly #load: RequestLoad
-  readonly #lanes = new Map<string, Lane>()
+  readonly #attempt: ReturnType<typeof attemptsWith>
+  /** Number of running deliveries by endpoint. */
+  readonly #active = new Map<string, number>()
   /** Not recorded yet. */
   #ended: Ended[] = []
-  #isIdle = false
+  #hasEndpoints = true
+  #isRunning = false
+  /** A round is requested, and not started yet. */
+  #isAsked = false
+  #nextRound: ReturnType<Later>
   readonly #aborting = new AbortController()
   /** Resolved when all work has ended; defined after `stop`. */
   #stopping: PromiseWithResolvers<void> | undefined
 
   constructor(given: DispatcherParts) {
     const parts = { later: usualLater, elapsedMs: () => performance.now(), ...given }
-    const { sender, sealing, database, publicUrl, now, signedAt = now, later, elapsedMs } = parts
+    const { sender, sealing, database, publicUrl, now, signedAt = now, later } = parts
     const stopping = this.#aborting.signal
     this.#parts = parts
     this.#attempt = attemptsWith({
       ...{ send: sender.send, sealing, database, publicUrl, now, signedAt, later, stopping },
     })
-    this.#load = createRequestLoad(elapsedMs)
-    const round = () => this.#round()
-    this.#rounds = new Rounds({ round, retryMs: roundMs, rested: () => this.#rested(), later, elapsedMs })
+    this.#nextRound = later(() => this.#ask(), 0)
   }
 
   /** Looks for messages, after a commit that may have queued some. */
   wake(): void {
-    if (this.#stopping) return
-    // A new endpoint may wait: without endpoints, writes start no round.
-    if (this.#isIdle) this.#rounds.askAfter(roundMs)
-    else this.#soon()
-  }
-
-  /** Many requests take precedence over messages. */
-  asked(): void {
-    this.#load.asked()
+    if (!this.#stopping && this.#hasEndpoints) this.#ask()
   }
 
   /** Starts no further attempts, waits briefly for running ones, and leaves the rest to the next server. */
   async stop(): Promise<void> {
     this.#stopping = Promise.withResolvers()
-    this.#rounds.close()
     const timer = this.#parts.later(() => this.#aborting.abort(), graceMs)
-    this.#rounds.ask()
+    this.#ask()
     await this.#stopping.promise
     timer.clear()
     await this.#parts.sender.close()
   }
 
-  #soon(): void {
-    if (this.#load.isBusy()) this.#rounds.askAfter(busyRoundMs)
-    else this.#rounds.ask()
+  /** Runs a round now, or after the running one. */
+  #ask(): void {
+    this.#isAsked = true
+    if (!this.#isRunning) void this.#run()
   }
 
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    while (this.#isAsked) {
+      this.#isAsked = false
+      this.#nextRound.clear()
+      const ms = await this.#round().catch(() => {
+        // The database is locked or unreachable: try again later, whatever was requested.
+        this.#isAsked = false
+        return roundMs
+      })
+      if (!this.#stopping) this.#nextRound = this.#parts.later(() => this.#ask(), ms)
+    }
+    this.#isRunning = false
+    if (this.#active.size === 0 && this.#ended.length === 0) this.#stopping?.resolve()
+  }
+
+  /** Returns milliseconds until the next round. */
   async #round(): Promise<number> {
     const date = this.#parts.now()
     const waiting = this.#stopping ? [] : await this.#waitingEndpoints(date)
-    this.#isIdle = waiting.length === 0
-    this.#dropLanesBut(waiting)
+    this.#hasEndpoints = waiting.length > 0
     const ended = this.#ended.splice(0)
     const free = this.#freeEndpoints(waiting, ended, date)
     try {
       if (ended.length > 0 || free.length > 0) await this.#commit(ended, free, date)
     } catch (error) {
-      // The database is locked or unreachable. While stopping, unrecorded messages are sent again after their
-      // lease.
+      // While stopping, unrecorded messages are sent again after their lease.
       this.#ended = this.#stopping ? [] : [...ended, ...this.#ended]
       throw error
     }
-    return this.#isIdle ? idleRoundMs : this.#nextRoundMs(waiting, date)
-  }
-
-  /** Ends the stop when no attempt is running or unrecorded. */
-  #rested(): void {
-    const isActive = [...this.#lanes.values()].some(({ active }) => active > 0)
-    if (!isActive && this.#ended.length === 0) this.#stopping?.resolve()
+    const next = waiting
+      .filter((endpoint) => endpoint.first_due !== null && this.#roomOf(endpoint) > 0)
+      .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
+      .filter((ms) => ms > 0)
+    return Math.min(roundMs, ...next)
   }
 
   #waitingEndpoints(date: Date): Promise<Waiting[]> {
@@ -181,10 +171,10 @@ export class Dispatcher {
         select m.due_at from webhook_messages m where m.endpoint_id = e.id and m.due_at is not null
         order by m.due_at limit 1) as first_due
       from webhook_endpoints e where e.status = 'active' and ${isKept(date.toISOString())}
-      order by e.created_at limit ${maxLanes}`)
+      order by e.created_at limit ${maxWaiting}`)
   }
 
-  /** Returns endpoints with due messages that have not asked for a pause and may have more attempts. */
+  /** Returns endpoints with due messages that have not asked for a pause and may have more deliveries. */
   #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {
     const time = date.toISOString()
     // A finished message may release others that wait for it.
@@ -194,12 +184,10 @@ export class Dispatcher {
     )
     return waiting.flatMap((endpoint) => {
       const { id, first_due: due } = endpoint
-      const { active, width } = this.#laneOf(endpoint)
+      const room = this.#roomOf(endpoint)
       const isPaused = pauseEnd(endpoint) > time || pausing.has(id)
       const isDue = !isPaused && (released.has(id) || (due !== null && due <= time))
-      return isDue && active < width
-        ? [{ endpoint, maxMessages: (width - active) * deliveryOf(endpoint).maxMessages }]
-        : []
+      return isDue && room > 0 ? [{ endpoint, maxMessages: room * deliveryOf(endpoint).maxMessages }] : []
     })
   }
 
@@ -231,51 +219,30 @@ export class Dispatcher {
 
   async #send(endpoint: EndpointRow, messages: readonly Claimed[], { lease, until }: Claim): Promise<void> {
     const { now, elapsedMs, random = Math.random } = this.#parts
-    const lane = this.#laneOf(endpoint)
-    lane.active += 1
+    const { id: endpointId } = endpoint
+    this.#active.set(endpointId, (this.#active.get(endpointId) ?? 0) + 1)
     const startedAt = now().toISOString()
     const beganMs = elapsedMs()
     const outcomes = await this.#attempt(endpoint, messages)
     const durationMs = Math.max(0, Math.round(elapsedMs() - beganMs))
-    lane.active -= 1
-    // A receiver that does not respond, or asks for a pause, then gets one delivery at a time.
-    const isBusy = outcomes.some(({ pauseMs, status }) => pauseMs > 0 || status === null)
-    lane.width = isBusy ? 1 : Math.min(deliveryOf(endpoint).maxConcurrent, lane.width + 1)
+    const active = (this.#active.get(endpointId) ?? 1) - 1
+    if (active > 0) this.#active.set(endpointId, active)
+    else this.#active.delete(endpointId)
     const chance = random()
     // After the lease, another server may be sending the messages.
     if (now().toISOString() < until) {
       for (const [index, message] of messages.entries()) {
         const outcome = outcomes[index]
         if (!outcome) continue
-        this.#ended.push({ message, endpointId: endpoint.id, lease, startedAt, durationMs, outcome, chance })
+        this.#ended.push({ message, endpointId, lease, startedAt, durationMs, outcome, chance })
       }
     }
-    this.#soon()
+    this.#ask()
   }
 
-  #nextRoundMs(waiting: readonly Waiting[], date: Date): number {
-    const next = waiting
-      .filter((endpoint) => endpoint.first_due !== null && this.#hasRoom(endpoint))
-      .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
-      .filter((ms) => ms > 0)
-    return Math.min(this.#load.isBusy() ? busyRoundMs : roundMs, ...next)
-  }
-
-  #hasRoom(endpoint: EndpointRow): boolean {
-    const { active, width } = this.#laneOf(endpoint)
-    return active < width
-  }
-
-  #laneOf(endpoint: EndpointRow): Lane {
-    const lane = this.#lanes.get(endpoint.id) ?? { active: 0, width: deliveryOf(endpoint).maxConcurrent }
-    this.#lanes.set(endpoint.id, lane)
-    return lane
-  }
-
-  #dropLanesBut(waiting: readonly Waiting[]): void {
-    for (const [id, { active }] of this.#lanes) {
-      if (active === 0 && waiting.every((endpoint) => endpoint.id !== id)) this.#lanes.delete(id)
-    }
+  /** Returns how many deliveries may start. */
+  #roomOf(endpoint: EndpointRow): number {
+    return deliveryOf(endpoint).maxConcurrent - (this.#active.get(endpoint.id) ?? 0)
   }
 }
 
