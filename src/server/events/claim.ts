@@ -20,8 +20,6 @@ interface Claiming {
   readonly until: string
   readonly lease: string
   readonly maxMessages: number
-  /** A message waits for the previous one about the same subject. */
-  readonly isOrdered: boolean
   /** All claimed messages are one delivery, so that messages about the same subject can go together. */
   readonly isBatch: boolean
 }
@@ -45,7 +43,6 @@ const parkedMs = 60 * 60 * 1000
  * given up or has failed several times.
  */
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
-  if (!claiming.isOrdered) return claimRows(database, claiming, await dueIds(database, claiming))
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
@@ -100,16 +97,6 @@ function dueMessages(
           and p.step < ${heldAttempts} and ${isInSubjectIndex('p')} ${isLater}) then 1 else 0 end as is_held
     from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
     order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
-}
-
-async function dueIds(
-  database: Transaction,
-  { endpointId, now, maxMessages }: Claiming,
-): Promise<readonly string[]> {
-  const due = await database.all<Row & { id: string }>(sql`
-    select m.id from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
-    order by m.due_at, m.id limit ${maxMessages} ${database.dialect.lockedRows('m')}`)
-  return due.map(({ id }) => id)
 }
 
 async function claimRows(

@@ -200,10 +200,9 @@ export class Dispatcher {
       for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
       const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
       for (const { endpoint, maxMessages } of free) {
-        const { intervalMs, isOrdered, maxMessages: perDelivery, maxConcurrent } = deliveryOf(endpoint)
+        const { intervalMs, maxMessages: perDelivery } = deliveryOf(endpoint)
         if (intervalMs > 0 && !(await reserve(transaction, endpoint.id, now, intervalMs))) continue
-        const isBatch = perDelivery > 1 && maxConcurrent === 1
-        const claiming = { endpointId: endpoint.id, now, until, lease, maxMessages, isOrdered, isBatch }
+        const claiming = { endpointId: endpoint.id, now, until, lease, maxMessages, isBatch: perDelivery > 1 }
         const messages = await claim(transaction, claiming)
         all.push({ endpoint, messages })
       }

@@ -6,12 +6,10 @@ import type { OutgoingRequest, Received } from './sender.ts'
 
 export interface EndpointDelivery {
   readonly maxMessages: number
-  /** Maximum concurrent deliveries to one endpoint by a server: a receiver that hangs blocks no other one. */
+  /** By a server to one endpoint, so that a receiver that hangs blocks no other one; 1 if a delivery has several messages. */
   readonly maxConcurrent: number
   /** Minimum time from one delivery to the next, of all servers together; 0 for none. */
   readonly intervalMs: number
-  /** A message waits for the previous one about the same subject. */
-  readonly isOrdered: boolean
   /**
    * Sends messages, in the order of their creation. Returns the outcome of each, or one for all. If it throws, all
    * have failed without a response.

@@ -13,7 +13,6 @@ export const slackDelivery: EndpointDelivery = {
   maxConcurrent: 1,
   // docs.slack.dev/apis/web-api/rate-limits: one message per second and webhook.
   intervalMs: 1000,
-  isOrdered: false,
 
   async deliver(messages, delivery) {
     const body = JSON.stringify(slackMessage(await composeMessage(messages, delivery)))

@@ -10,7 +10,6 @@ export const standardDelivery: EndpointDelivery = {
   maxMessages: 1,
   maxConcurrent: 8,
   intervalMs: 0,
-  isOrdered: true,
 
   async deliver(messages, delivery) {
     const { endpoint, open } = delivery

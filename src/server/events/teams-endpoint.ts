@@ -13,7 +13,6 @@ export const teamsDelivery: EndpointDelivery = {
   maxConcurrent: 1,
   // The limit is four requests a second.
   intervalMs: 1000,
-  isOrdered: false,
 
   async deliver(messages, delivery) {
     const body = teamsBody(await composeMessage(messages, delivery))

@@ -18,7 +18,6 @@ export const xapiDelivery: EndpointDelivery = {
   maxMessages: 500,
   maxConcurrent: 1,
   intervalMs: 0,
-  isOrdered: true,
 
   async deliver(messages, delivery) {
     const { endpoint, database } = delivery
