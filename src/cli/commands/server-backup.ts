@@ -153,7 +153,7 @@ async function reset(context: Context): Promise<void> {
   await replaceExclusively(context, 'reset the academy', database, undefined, async (draft) => {
     const [{ openAcademyFile }, { oweFirstKey }] = await Promise.all([
       import('../../server/academy/open-academy.ts'),
-      import('../../server/credentials/first-admin.ts'),
+      import('../../server/credentials/first-secrets.ts'),
     ])
     const academy = await openAcademyFile(draft, () => new Date(io.now()))
     await oweFirstKey(academy.database).finally(() => academy.database.close())

@@ -15,7 +15,7 @@ import {
   readServeOptions,
   serveFlags,
 } from '../local-server/serve-options.ts'
-import { type ServedDatabase, servedDatabase } from '../local-server/served-database.ts'
+import { servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-error.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import type { Io } from '../terminal/io.ts'
@@ -83,29 +83,16 @@ async function start(context: Context, given: Given): Promise<void> {
   const { openKeyFile } = await import('../local-server/first-secrets.ts')
   const keyFileName = given.flags['key-file']
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
-  if (isDetached) return startInBackground(context, served, postgres)
+  if (isDetached) {
+    if (!postgres) await upgradeBefore(io, database)
+    const { startDetached } = await import('../local-server/detached-server.ts')
+    return startDetached(context, served)
+  }
   if (!postgres) {
     makeDatabaseDirectory(io, database)
     await removeDeadParts(database)
   }
   await serveUntilInterrupted(context, given, { database, postgres, options, fixed, tls, keyFile })
-}
-
-async function startInBackground(
-  context: Context,
-  { name: database, url }: ServedDatabase,
-  postgres: Start['postgres'],
-): Promise<void> {
-  const { io } = context
-  if (!postgres) await upgradeBefore(io, database)
-  const { startDetached } = await import('../local-server/detached-server.ts')
-  await startDetached(context, { name: database, url }, async (secrets) => {
-    const { takeBackFirstSecrets } = await import('../../server/credentials/first-admin.ts')
-    const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy/open-academy.ts')
-    const now = () => new Date(io.now())
-    const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
-    await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
-  })
 }
 
 async function serveUntilInterrupted(
@@ -143,14 +130,9 @@ async function serveUntilInterrupted(
     const { url, address, firstKey: key, firstPassword } = server
     const startedAt = new Date(io.now()).toISOString()
     await servers.add({ pid: process.pid, url, address, database, startedAt })
-    try {
-      if (key !== undefined) await keyFile?.write(key)
-      const secrets = { ...(key !== undefined && !keyFile && { key }), ...firstPassword }
-      await reportStarted(context, database, url, secrets)
-    } catch (error) {
-      await server.takeBack()
-      throw error
-    }
+    if (key !== undefined) await keyFile?.write(key)
+    const secrets = { ...(key !== undefined && !keyFile && { key }), ...firstPassword }
+    await reportStarted(context, database, url, secrets)
     if (fixed.fixedTime === undefined) log.write(clockText(server.clockAheadMs, formatLog !== undefined))
     log.write(encryptionText(server.encryptionTrouble, formatLog !== undefined))
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)

@@ -15,13 +15,11 @@ const maxLogBytes = 1024 * 1024
 
 /**
  * Starts the same command as a separate process and returns when that serves. Its log goes to a file in the
- * state directory. If its first secrets cannot be printed, the server is stopped and they are revoked. Throws
- * a CommandError with the last log line if it fails to start.
+ * state directory. Throws a CommandError with the last log line if it fails to start.
  */
 export async function startDetached(
   { io, settings, directories, output }: Context,
   { name: database, url: databaseUrl }: ServedDatabase,
-  revokeSecrets: (secrets: FirstSecrets) => Promise<void>,
 ): Promise<void> {
   makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
@@ -56,7 +54,6 @@ export async function startDetached(
   } catch (error) {
     child.kill('SIGTERM')
     await ended
-    await revokeSecrets(secrets)
     throw error
   }
   child.unref()

@@ -3,7 +3,7 @@ import { localPrincipal } from '../access/identify.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { academySealing } from '../access/sealing.ts'
 import { captureEvents, type OnEvents } from '../changes/event-capture.ts'
-import type { FirstPassword } from '../credentials/first-admin.ts'
+import type { FirstPassword } from '../credentials/first-secrets.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
 import { databaseErrorOf, isDamage } from '../database/sqlite/connection.ts'
 import { sweep } from '../database/sweep.ts'
@@ -108,7 +108,7 @@ export async function openAcademy({
     created,
     transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxRoute]),
     makeFirstPassword: async () =>
-      (await import('../credentials/first-admin.ts')).makeFirstPassword({
+      (await import('../credentials/first-secrets.ts')).makeFirstPassword({
         database,
         now,
         newId,

@@ -1,14 +1,26 @@
+import { randomInt } from 'node:crypto'
+import sql from 'sql-template-tag'
 import { localPrincipal } from '../access/identify.ts'
+import { hashPassword, type PasswordCost } from '../access/password-hash.ts'
 import { nowhere } from '../access/principal.ts'
-import {
-  type FirstAcademy,
-  type FirstPassword,
-  isKeyOwed,
-  makeFirstPassword,
-  recordKeyGiven,
-  takeBackFirstSecrets,
-} from './first-admin.ts'
+import type { Writing } from '../changes/writing.ts'
+import type { Database, Row, Store, Transaction } from '../database/database.ts'
+import type { IdMaker } from '../database/id.ts'
+import { recordPassword } from '../users/user-access.ts'
 import { addYear, createKey } from './keys.ts'
+
+/** Just generated and not stored. */
+export interface FirstPassword {
+  readonly email: string
+  readonly password: string
+}
+
+export interface FirstAcademy {
+  readonly database: Store
+  readonly now: () => Date
+  readonly newId: IdMaker
+  readonly passwordCost?: PasswordCost | undefined
+}
 
 /** Created at the start of a server for the first admin, to be printed once. */
 export interface FirstSecrets {
@@ -16,11 +28,9 @@ export interface FirstSecrets {
   readonly firstKey: string | undefined
   /** Undefined unless requested and just created; not stored. */
   readonly firstPassword: FirstPassword | undefined
-  /** Both could not be printed; the next start creates new ones. */
-  readonly takeBack: () => Promise<void>
 }
 
-/** Only those that do not exist; also a key if the previous one was revoked unprinted. */
+/** Only those that do not exist; also a key if the academy was reset. */
 export async function makeFirstSecrets(
   academy: FirstAcademy,
   wanted: { readonly password: boolean; readonly key: boolean },
@@ -29,8 +39,7 @@ export async function makeFirstSecrets(
   const firstPassword = wanted.password ? await makeFirstPassword(academy) : undefined
   const firstKey =
     wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy, wanted.key) : undefined
-  const takeBack = () => takeBackFirstSecrets(academy, { key: firstKey, email: firstPassword?.email })
-  return { firstKey, firstPassword, takeBack }
+  return { firstKey, firstPassword }
 }
 
 /**
@@ -51,4 +60,59 @@ async function makeAdminKey(
     const made = await createKey(call, key)
     return made.key ?? undefined
   })
+}
+
+/**
+ * Sets a password for the first admin of an academy to sign in to the dashboard, if there is none. Undefined
+ * if there is one, or if the first user is no longer an active admin. Of concurrent callers one succeeds.
+ */
+export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPassword | undefined> {
+  const { database, passwordCost } = academy
+  const admin = await database.one<Row & { id: string; email: string; waits: number }>(sql`
+    select id, email, password_hash is null and role = 'admin' and status = 'active' as waits
+    from users where id = (select value from settings where name = 'first_user')`)
+  if (!admin?.waits) return undefined
+  const password = newPassword()
+  // Hash outside the transaction: it takes a tenth of a second, during which other writes would wait.
+  const hash = await hashPassword(password, passwordCost)
+  const changed = await database.write(async (transaction) => {
+    const rows = await transaction.run(
+      sql`update users set password_hash = ${hash} where id = ${admin.id} and password_hash is null`,
+    )
+    if (rows === 1) await recordPassword(writingOf(academy, transaction, admin.id), admin.id)
+    return rows
+  })
+  return changed === 1 ? { email: admin.email, password } : undefined
+}
+
+/** True if the academy was reset: the next start of a server creates a key. */
+async function isKeyOwed(database: Database): Promise<boolean> {
+  return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
+}
+
+/** For a new academy whose first key is left to the next start of a server. */
+export async function oweFirstKey(database: Database): Promise<void> {
+  await database.run(
+    sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
+  )
+}
+
+/** In the transaction that creates the key; false if none was owed. */
+async function recordKeyGiven(database: Database): Promise<boolean> {
+  return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
+}
+
+/** Writes as the admin whose secrets these are. */
+function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: string): Writing {
+  const principal = { userId, credential: 'local' }
+  return { database, now: now().toISOString(), newId, principal, origin: nowhere }
+}
+
+/** Letters and digits that are not easily confused: twenty of these 29 have 97 bits. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
+
+/** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
+function newPassword(): string {
+  const group = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return Array.from({ length: 4 }, group).join('-')
 }
