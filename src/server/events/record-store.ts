@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Statement, XapiSettings } from '../../contract/statements.ts'
+import { type AccessToken, forgetToken, keptToken, tokenIn, tokenRequest } from '../outgoing/access-token.ts'
 import type { Delivery } from './endpoint-kind.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Received } from './sender.ts'
@@ -81,7 +82,7 @@ class RecordStore {
       const received = await this.#request('POST', 'statements', body)
       if (received?.status !== 401 || this.#settings.tokenUrl === null) return received
       // The access token may have been revoked.
-      forgetToken(this.#delivery)
+      forgetToken(this.#delivery.database, this.#delivery.endpoint.secret)
       return await this.#request('POST', 'statements', body)
     } catch (error) {
       // Stored statements have an outcome; the rest is sent again.
@@ -112,10 +113,15 @@ class RecordStore {
     const { endpoint, open } = this.#delivery
     const password = open(endpoint.secret)
     if (tokenUrl === null) return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-    const token = await grantToken(this.#settings, password, this.#delivery)
-    if (typeof token === 'string') return `Bearer ${token}`
-    this.#ending = token
-    return undefined
+    const { database, now } = this.#delivery
+    const grant = () => grantToken(this.#settings, password, this.#delivery)
+    try {
+      return `Bearer ${(await keptToken(database, endpoint.secret, now.getTime(), grant)).token}`
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error
+      this.#ending = error.outcome
+      return undefined
+    }
   }
 
   #outcomeOf(received: Received): Outcome {
@@ -206,66 +212,31 @@ function coreOf({ actor, verb, object, result }: JsonObject) {
   return JSON.parse(JSON.stringify({ agent, verb: idOf(verb), object: idOf(object), result: result ?? null }))
 }
 
-interface Token {
-  readonly text: string
-  readonly endsAtMs: number
+class TokenRefused extends Error {
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome) {
+    super(outcome.result)
+    this.outcome = outcome
+  }
 }
 
-/** In memory of an academy; each replaced secret leaves one. */
-const maxTokens = 100
-/** By academy and sealed client secret. */
-const tokensByAcademy = new WeakMap<object, Map<string, Token>>()
-/** Lifetime of an access token whose response does not say it. */
-const assumedSeconds = 300
-/** Time before its end at which a token is replaced. */
-const marginMs = 30_000
-
-function tokensOf({ database }: Delivery): Map<string, Token> {
-  const known = tokensByAcademy.get(database) ?? new Map<string, Token>()
-  tokensByAcademy.set(database, known)
-  return known
-}
-
-function forgetToken(delivery: Delivery): void {
-  tokensOf(delivery).delete(delivery.endpoint.secret)
-}
-
-/** For the client itself (RFC 6749 §4.4); else the outcome of the delivery. */
+/** For the client itself (RFC 6749 §4.4). Throws TokenRefused. */
 async function grantToken(
   { username, tokenUrl, scope }: XapiSettings,
-  password: string,
-  delivery: Delivery,
-): Promise<string | Outcome> {
-  const { endpoint, now, post } = delivery
-  const tokens = tokensOf(delivery)
-  const known = tokens.get(endpoint.secret)
-  if (known && known.endsAtMs - marginMs > now.getTime()) return known.text
-  // RFC 6749 §2.3.1: both are form-encoded before they are joined.
-  const client = [username ?? '', password].map((text) => encodeURIComponent(text)).join(':')
-  const received = await post({
-    url: tokenUrl ?? '',
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/x-www-form-urlencoded',
-      authorization: `Basic ${Buffer.from(client).toString('base64')}`,
-    },
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      ...(scope !== null && { scope }),
-    }).toString(),
+  secret: string,
+  { now, post }: Delivery,
+): Promise<AccessToken> {
+  const form = { grant_type: 'client_credentials', ...(scope !== null && { scope }) }
+  const client = { id: username ?? '', secret }
+  const received = await post({ url: tokenUrl ?? '', ...tokenRequest(form, client) })
+  const found = tokenIn(received.status, received.response, now.getTime())
+  if (found !== null && typeof found !== 'string') return found
+  // The response may contain a token.
+  const outcome = outcomeOf({ ...received, response: '' }, now)
+  throw new TokenRefused({
+    ...outcome,
+    kind: 'failed',
+    result: `No access token: ${found ?? `HTTP ${received.status}`}`,
   })
-  const answer = parseJsonOrNull(received.response)
-  const { access_token: text, expires_in: seconds, error } = isJsonObject(answer) ? answer : {}
-  if (received.status === 200 && typeof text === 'string' && /^[\x21-\x7e]{1,8192}$/.test(text)) {
-    const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds : assumedSeconds
-    if (tokens.size >= maxTokens) tokens.clear()
-    tokens.set(endpoint.secret, { text, endsAtMs: now.getTime() + lifetime * 1000 })
-    return text
-  }
-  const why = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : `HTTP ${received.status}`
-  return {
-    // The response may contain a token.
-    ...{ ...outcomeOf({ ...received, response: '' }, now), kind: 'failed' },
-    result: `No access token: ${why}`,
-  }
 }

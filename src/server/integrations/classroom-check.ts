@@ -1,13 +1,14 @@
 import { classroomSignIn, missingScopes } from '../../lms/classroom.ts'
 import type { Call } from '../http/handler.ts'
-import { type AccessGrant, forgetAccess, GrantError, grantAccess } from './access-grant.ts'
+import type { AccessToken } from '../outgoing/access-token.ts'
+import { forgetAccess, GrantError, grantAccess } from './access-grant.ts'
 import type { Integration } from './integration.ts'
 
 export const signInAgain = 'sign in with: learnctl integrations sign-in classroom'
 
 /** A token, or why there is none, as a clause. */
 export type Access =
-  | { readonly grant: AccessGrant; readonly trouble: null }
+  | { readonly grant: AccessToken; readonly trouble: null }
   | { readonly grant: null; readonly trouble: string; readonly isSignedIn: boolean }
 
 /** Throws 503 if a secret cannot be decrypted. */
@@ -29,7 +30,7 @@ export async function checkSignIn(
 }
 
 /** A clause, and whether the scopes allow to read everything. */
-export function describeScopes({ scopes }: AccessGrant): {
+export function describeScopes({ scopes }: AccessToken): {
   readonly isEnough: boolean
   readonly detail: string
 } {

@@ -8,6 +8,7 @@ import { recordSystemOf } from '../../lms/record-systems.ts'
 import type { RecordPage } from '../../lms/records.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
+import type { AccessToken } from '../outgoing/access-token.ts'
 import {
   OutgoingError,
   type OutgoingRequest,
@@ -15,7 +16,7 @@ import {
   type OutgoingTrouble,
 } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
-import { type AccessGrant, forgetAccess, GrantError, grantClientAccess } from './access-grant.ts'
+import { forgetAccess, GrantError, grantClientAccess } from './access-grant.ts'
 import { type Access, checkSignIn, describeScopes } from './classroom-check.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { askForPage } from './read-records.ts'
@@ -102,7 +103,7 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
 
 async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl } = integration
-  let grant: AccessGrant | undefined
+  let grant: AccessToken | undefined
   try {
     forgetAccess(integration, call)
     grant = await grantClientAccess(integration, oneRosterScopes, call)
