@@ -3,14 +3,16 @@ import type { RecordPart } from '../contract/constants.ts'
 import { googleScopes } from './classroom.ts'
 import {
   jsonIn,
+  knownIn,
   type LmsRecord,
   objectsIn,
-  type RecordNote,
   type RecordPage,
   type RecordQuestion,
   type RecordRefusal,
   type RecordResponse,
   type RecordSystem,
+  type RowRecords,
+  readEach,
   refusal,
   retryAfterIn,
   rowsIn,
@@ -201,12 +203,11 @@ function listNameOf(question: RecordQuestion): string | null {
 function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {
   const { part, of } = question
   const next = textIn(json, 'nextPageToken')
-  const read = (name: string, make: (row: JsonObject) => readonly LmsRecord[] | string) =>
-    collect(objectsIn(json[name]), make)
+  const read = (name: string, make: (row: JsonObject) => RowRecords) => readEach(objectsIn(json[name]), make)
   if (of === null) return { ...read('courses', courseOf), next }
   switch (part) {
     case 'courses':
-      if (isAlias(of)) return { ...collect([json], courseOf), next: null }
+      if (isAlias(of)) return { ...readEach([json], courseOf), next: null }
       return { ...read('aliases', (row) => aliasOf(row, of)), next }
     case 'items':
       return { ...read('courseWork', (row) => itemOf(row, of)), next }
@@ -224,7 +225,7 @@ function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {
 function peopleIn(json: JsonObject, question: RecordQuestion): RecordPage {
   const { list, after } = peoplePageOf(question)
   const course = question.of ?? ''
-  const { records, notes } = collect(objectsIn(json[list]), (row) =>
+  const { records, notes } = readEach(objectsIn(json[list]), (row) =>
     list === 'invitations'
       ? enrollmentOf(row, course, row['role'] === 'TEACHER' ? 'instructor' : 'learner', 'invited')
       : memberOf(row, course, list === 'teachers' ? 'instructor' : 'learner'),
@@ -245,74 +246,57 @@ function peopleIn(json: JsonObject, question: RecordQuestion): RecordPage {
   }
 }
 
-function collect(
-  rows: readonly JsonObject[],
-  make: (row: JsonObject) => readonly LmsRecord[] | string,
-): { readonly records: readonly LmsRecord[]; readonly notes: readonly RecordNote[] } {
-  const records: LmsRecord[] = []
-  const counts = new Map<string, number>()
-  for (const row of rows) {
-    const found = make(row)
-    if (typeof found !== 'string') records.push(...found)
-    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
-  }
-  return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
-}
-
 const courseStatuses: Readonly<Record<string, string>> = {
   ACTIVE: 'published',
   ARCHIVED: 'archived',
   PROVISIONED: 'draft',
 }
 
-function courseOf(row: JsonObject): LmsRecord[] | string {
+function courseOf(row: JsonObject): RowRecords {
   const id = textIn(row, 'id')
   if (id === null) return 'a course without an id is left out'
-  const description = textIn(row, 'description')
-  const status = courseStatuses[textIn(row, 'courseState') ?? '']
-  const record = {
+  const record = knownIn({
     externalId: id,
     title: textIn(row, 'name') ?? '',
-    ...(description !== null && { description }),
-    ...(status !== undefined && { status }),
-  }
-  return [{ part: 'courses', id, record }]
+    description: textIn(row, 'description'),
+    status: courseStatuses[textIn(row, 'courseState') ?? ''],
+  })
+  return { part: 'courses', id, record }
 }
 
 /** The alias of a course is its external id: of the domain, or of the project that made it. */
-function aliasOf(row: JsonObject, course: string): LmsRecord[] | string {
+function aliasOf(row: JsonObject, course: string): RowRecords {
   const externalId = /^[dp]:(.+)$/s.exec(textIn(row, 'alias') ?? '')?.[1]
-  return externalId === undefined ? '' : [{ part: 'courses', id: course, record: { externalId } }]
+  return externalId === undefined ? '' : { part: 'courses', id: course, record: { externalId } }
 }
 
-function memberOf(row: JsonObject, course: string, role: 'learner' | 'instructor'): LmsRecord[] | string {
+function memberOf(row: JsonObject, course: string, role: 'learner' | 'instructor'): RowRecords {
   const enrollment = enrollmentOf(row, course, role, 'active')
   const user = userOf({ id: row['userId'], ...(isJsonObject(row['profile']) ? row['profile'] : {}) })
-  return user && typeof enrollment !== 'string' ? [user, ...enrollment] : enrollment
+  return user && typeof enrollment !== 'string' ? [user, enrollment] : enrollment
 }
 
-function enrollmentOf(row: JsonObject, course: string, role: string, status: string): LmsRecord[] | string {
+function enrollmentOf(row: JsonObject, course: string, role: string, status: string): LmsRecord | string {
   const userId = textIn(row, 'userId')
   if (userId === null) return 'a member without an id is left out'
   const record = { courseId: `own:${course}`, userId: `own:${userId}`, role, status }
-  return [{ part: 'enrollments', id: null, record }]
+  return { part: 'enrollments', id: null, record }
 }
 
 function userOf(profile: JsonObject): LmsRecord | null {
   const id = textIn(profile, 'id')
   if (id === null) return null
   const name = isJsonObject(profile['name']) ? profile['name'] : {}
-  const record = {
+  const record = knownIn({
     externalId: id,
     email: textIn(profile, 'emailAddress'),
     firstName: textIn(name, 'givenName'),
     lastName: textIn(name, 'familyName'),
-  }
-  const known = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))
-  return { part: 'users', id, record: known }
+  })
+  return { part: 'users', id, record }
 }
 
-function itemOf(row: JsonObject, course: string): LmsRecord[] | string {
+function itemOf(row: JsonObject, course: string): RowRecords {
   const id = textIn(row, 'id')
   const maximum = row['maxPoints']
   const isGraded = typeof maximum === 'number' && maximum > 0
@@ -323,11 +307,11 @@ function itemOf(row: JsonObject, course: string): LmsRecord[] | string {
     // Grades are written only to course work of the same project.
     isWritable: row['associatedWithDeveloper'] === true,
   }
-  return id === null ? '' : [{ part: 'items', id, record }]
+  return id === null ? '' : { part: 'items', id, record }
 }
 
 /** A grade that is assigned is visible to the student, a draft is not (…/guides/classroom-api/manage-grades). */
-function gradeOf(row: JsonObject, course: string): LmsRecord[] | string {
+function gradeOf(row: JsonObject, course: string): LmsRecord {
   const [assigned, draft] = [row['assignedGrade'], row['draftGrade']]
   const score = typeof assigned === 'number' ? assigned : draft
   const gradedAt = textIn(row, 'updateTime')
@@ -340,5 +324,5 @@ function gradeOf(row: JsonObject, course: string): LmsRecord[] | string {
     published: typeof assigned === 'number',
     state: textIn(row, 'state'),
   }
-  return [{ part: 'grades', id: textIn(row, 'id'), record }]
+  return { part: 'grades', id: textIn(row, 'id'), record }
 }

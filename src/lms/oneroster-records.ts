@@ -2,14 +2,16 @@ import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { displayNameIn, roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
 import {
   jsonIn,
+  knownIn,
   type LmsRecord,
   objectsIn,
-  type RecordNote,
   type RecordPage,
   type RecordQuestion,
   type RecordRefusal,
   type RecordResponse,
   type RecordSystem,
+  type RowRecords,
+  readEach,
   refusal,
   retryAfterIn,
   rowsIn,
@@ -184,9 +186,6 @@ function isRepeated({ before }: PagePlace, [first]: readonly JsonObject[]): bool
   return before !== undefined && first !== undefined && idOf(first) === before
 }
 
-/** A record, or the text of a note if the row is left out; an empty text is no note. */
-type RowRecord = LmsRecord | string
-
 function recordsIn(
   response: RecordResponse,
   { part }: RecordQuestion,
@@ -195,18 +194,10 @@ function recordsIn(
 ): RecordPage | RecordRefusal {
   const read = readers[part as keyof typeof readers]
   if (isRepeated(place, rows)) return { records: [], next: null }
-  const records: LmsRecord[] = []
-  const counts = new Map<string, number>()
-  for (const row of rows) {
-    // A package has no records to be deleted either, unless it is a delta.
-    const found = isActive(row) ? read(row) : ''
-    if (typeof found !== 'string') records.push(found)
-    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
-  }
   const next = nextPlace(response, place, rows)
   if (next !== null && 'refusal' in next) return next
-  const notes = [...counts].map(([text, count]): RecordNote => ({ text, count }))
-  return { records, notes, next: next && placeText(next) }
+  // A package has no records to be deleted either, unless it is a delta.
+  return { ...readEach(rows.filter(isActive), read), next: next && placeText(next) }
 }
 
 function isActive(row: JsonObject): boolean {
@@ -215,12 +206,6 @@ function isActive(row: JsonObject): boolean {
 }
 
 const readers = { terms: termOf, courses: courseOf, users: userOf, enrollments: enrollmentOf } as const
-
-function known(record: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
-  )
-}
 
 function idOf(row: JsonObject): string {
   return textIn(row, 'sourcedId') ?? ''
@@ -231,7 +216,7 @@ function refIn(row: JsonObject, name: string): string | null {
   return isJsonObject(ref) ? textIn(ref, 'sourcedId') : null
 }
 
-function termOf(row: JsonObject): RowRecord {
+function termOf(row: JsonObject): RowRecords {
   if (idOf(row) === noTerm.id) return ''
   if (textIn(row, 'type') === 'gradingPeriod') return 'grading periods are left out'
   const day = (name: 'startDate' | 'endDate') => {
@@ -250,13 +235,13 @@ function termOf(row: JsonObject): RowRecord {
   }
 }
 
-function courseOf(row: JsonObject): RowRecord {
+function courseOf(row: JsonObject): RowRecords {
   const [term] = objectsIn(row['terms']).map((one) => textIn(one, 'sourcedId'))
   const isInTerm = term !== undefined && term !== null && term !== noTerm.id
   return {
     part: 'courses',
     id: idOf(row),
-    record: known({
+    record: knownIn({
       externalId: idOf(row),
       title: textIn(row, 'title') ?? '',
       term: isInTerm ? `ext:${term}` : null,
@@ -264,7 +249,7 @@ function courseOf(row: JsonObject): RowRecord {
   }
 }
 
-function userOf(row: JsonObject): RowRecord {
+function userOf(row: JsonObject): RowRecords {
   const roles = objectsIn(row['roles'])
   const primary = roles.find((one) => textIn(one, 'roleType') === 'primary') ?? roles[0]
   const role = roleNamed((primary ? textIn(primary, 'role') : textIn(row, 'role')) ?? '')
@@ -279,7 +264,7 @@ function userOf(row: JsonObject): RowRecord {
   return {
     part: 'users',
     id: idOf(row),
-    record: known({
+    record: knownIn({
       externalId: idOf(row),
       ...{ email, username: username === email ? null : username, firstName: first, lastName: last, role },
       displayName: displayNameIn(preferred, [first ?? '', last ?? '']) || null,
@@ -288,7 +273,7 @@ function userOf(row: JsonObject): RowRecord {
   }
 }
 
-function enrollmentOf(row: JsonObject): RowRecord {
+function enrollmentOf(row: JsonObject): RowRecords {
   const role = rosterEnrollmentRoles.get((textIn(row, 'role') ?? '').toLowerCase())
   if (!role) return 'enrolments with other roles than student and teacher are left out'
   const [course, user] = [refIn(row, 'class'), refIn(row, 'user')]
@@ -296,7 +281,7 @@ function enrollmentOf(row: JsonObject): RowRecord {
   return {
     part: 'enrollments',
     id: null,
-    record: known({
+    record: knownIn({
       ...{ courseId: `ext:${course}`, userId: `ext:${user}`, role, status: 'active' },
       firstDay: textIn(row, 'beginDate')?.slice(0, 10),
     }),
@@ -340,7 +325,7 @@ function gradeOf(row: JsonObject, course: string, { sourcedId, label, max }: Lin
   const status = (textIn(row, 'scoreStatus') ?? '').toLowerCase()
   if (!isActive(row) || typeof score !== 'number' || student === null || status === 'exempt') return []
   const day = textIn(row, 'scoreDate')?.slice(0, 10)
-  const record = known({
+  const record = knownIn({
     ...{ courseId: `ext:${course}`, learnerId: `ext:${student}`, itemId: itemIn(sourcedId, course), label },
     ...{ scoreGiven: score, scoreMaximum: max, gradedAt: day && `${day}T00:00:00.000Z` },
     published: status !== 'partially graded',
