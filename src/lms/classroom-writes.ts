@@ -14,22 +14,11 @@ export interface WriteOutcome {
 /** The requests of one record, in turn; each gets its response. */
 export type Writing = Generator<RecordRequest, WriteOutcome, RecordResponse>
 
-/** Page of a search that was stopped, from which the next attempt continues. */
-export interface SearchPosition {
-  pageToken: string | null
-}
-
 /**
  * Writes a record to Google Classroom so that repeating it does nothing twice: courses have an alias, people are enrolled
  * or invited once, course work is looked for first, and grades are set. Nothing is deleted.
- *
- * @param position of the search for course work; changed with each page
  */
-export function writeClassroom(
-  record: ForeignWrite,
-  token: string,
-  position: SearchPosition = { pageToken: null },
-): Writing {
+export function writeClassroom(record: ForeignWrite, token: string): Writing {
   const writer = new Writer(token)
   switch (record.part) {
     case 'courses':
@@ -37,7 +26,7 @@ export function writeClassroom(
     case 'enrollments':
       return writer.member(record)
     case 'items':
-      return writer.item(record, position)
+      return writer.item(record)
     case 'grades':
       return writer.grade(record)
   }
@@ -106,7 +95,7 @@ class Writer {
     return failed(invited, 'no Google account with this address')
   }
 
-  *item({ id, courseId, label, scoreMaximum }: ForeignWrite, position: SearchPosition): Writing {
+  *item({ id, courseId, label, scoreMaximum }: ForeignWrite): Writing {
     if (courseId === null || label === null || scoreMaximum === null) {
       return refusedFor('an item needs courseId, label and scoreMaximum')
     }
@@ -117,12 +106,7 @@ class Writer {
       return 'json' in answer ? done('updated', id) : failed(answer)
     }
     // Course work has no alias: after a lost response, it is found by its title.
-    const isContinued = position.pageToken !== null
-    let found = yield* this.#findWork(works, label, position)
-    // Course work that was created since the search began is among the newest.
-    if (isContinued && 'json' in found && found.json['id'] === undefined) {
-      found = yield* this.#findWork(works, label, { pageToken: null }, 1)
-    }
+    const found = yield* this.#findWork(works, label)
     if ('refusal' in found) return failed(found)
     if (found.json['id'] !== undefined) return done('unchanged', textIn(found.json, 'id'))
     const answer = yield* this.#send('POST', works, {
@@ -132,9 +116,9 @@ class Writer {
   }
 
   /** Finds course work of this project only; an empty object if there is none. */
-  *#findWork(works: string, title: string, position: SearchPosition, most = maxPages): Step {
-    for (let page = 0; page < most; page += 1) {
-      const { pageToken } = position
+  *#findWork(works: string, title: string): Step {
+    let pageToken: string | null = null
+    for (let page = 0; page < maxPages; page += 1) {
       const query: URLSearchParams = new URLSearchParams({
         // The newest first: a request whose response was lost has created the first one.
         ...{ pageSize: '100', orderBy: 'updateTime desc' },
@@ -150,8 +134,8 @@ class Writer {
         (work) => work['associatedWithDeveloper'] === true && work['title'] === title,
       )
       if (found) return { json: found }
-      position.pageToken = textIn(answer.json, 'nextPageToken')
-      if (position.pageToken === null) break
+      pageToken = textIn(answer.json, 'nextPageToken')
+      if (pageToken === null) break
     }
     return { json: {} }
   }

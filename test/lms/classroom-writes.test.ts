@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ForeignWrite } from '../../src/contract/foreign-writes.ts'
-import { type SearchPosition, writeClassroom } from '../../src/lms/classroom-writes.ts'
-import type { RecordRequest } from '../../src/lms/records.ts'
+import { writeClassroom } from '../../src/lms/classroom-writes.ts'
 
 const essay: ForeignWrite = {
   ...{ part: 'items', id: null, courseId: '7', externalId: null, title: null, description: null },
@@ -9,39 +8,26 @@ const essay: ForeignWrite = {
   ...{ scoreGiven: null, published: true, returned: false },
 }
 
-/** Sends each request to `answer`, at most `most` of them; returns the requests and the outcome. */
-function write(position: SearchPosition, answer: (request: RecordRequest) => object, most = 10) {
-  const requests: string[] = []
-  const writing = writeClassroom(essay, 'a-token', position)
-  let step = writing.next()
-  while (!step.done && requests.length < most) {
-    const { method, path } = step.value
-    requests.push(`${method} ${new URLSearchParams(path.split('?')[1] ?? '').get('pageToken') ?? '-'}`)
-    step = writing.next({ status: 200, headers: {}, body: JSON.stringify(answer(step.value)) })
-  }
-  return { requests, outcome: step.done ? step.value : null }
-}
-
 const listed = (title: string, nextPageToken?: string) => ({
   courseWork: [{ id: title, title, associatedWithDeveloper: true }],
   ...(nextPageToken && { nextPageToken }),
 })
 
-test('a search for course work that was stopped continues, and looks at the newest again before it creates', () => {
-  const position: SearchPosition = { pageToken: null }
-  write(position, () => listed('Quiz', 'page-2'), 1)
-  expect(position).toEqual({ pageToken: 'page-2' })
-  const { requests, outcome } = write(position, ({ method }) =>
-    method === 'POST' ? { id: '9' } : listed('Quiz'),
-  )
-  expect(requests).toEqual(['GET page-2', 'GET -', 'POST -'])
-  expect(outcome).toMatchObject({ outcome: 'created', id: '9' })
-})
-
-test('a search that continues creates nothing if another run has created it meanwhile', () => {
-  const { requests, outcome } = write({ pageToken: 'page-2' }, ({ path }) =>
-    listed(path.includes('page-2') ? 'Quiz' : 'Essay'),
-  )
-  expect(requests).toEqual(['GET page-2', 'GET -'])
-  expect(outcome).toMatchObject({ outcome: 'unchanged', id: 'Essay' })
+test.for([
+  ['is created if no page has it', 'Test', ['GET -', 'GET page-2', 'POST -'], 'created'],
+  ['is found on any page', 'Essay', ['GET -', 'GET page-2'], 'unchanged'],
+] as const)('course work %s', ([, title, expected, outcome]) => {
+  const requests: string[] = []
+  const writing = writeClassroom(essay, 'a-token')
+  let step = writing.next()
+  while (!step.done) {
+    const { method, path } = step.value
+    const pageToken = new URLSearchParams(path.split('?')[1] ?? '').get('pageToken')
+    requests.push(`${method} ${pageToken ?? '-'}`)
+    const list = pageToken === null ? listed('Quiz', 'page-2') : listed(title)
+    const answer = method === 'POST' ? { id: '9' } : list
+    step = writing.next({ status: 200, headers: {}, body: JSON.stringify(answer) })
+  }
+  expect(requests).toEqual(expected)
+  expect(step.value.outcome).toBe(outcome)
 })

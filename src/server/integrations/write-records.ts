@@ -1,6 +1,6 @@
 import type { ForeignWrite, ForeignWriteResult } from '../../contract/foreign-writes.ts'
 import type { integrations } from '../../contract/integrations.ts'
-import { type SearchPosition, type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
+import { type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf } from '../http/schema-routes.ts'
@@ -16,12 +16,6 @@ const timeoutMs = 15_000
 const maximumBytes = 1024 * 1024
 /** Time after which no further request is sent, so that the last one ends within the 30 seconds that clients wait. */
 const sendWithinMs = 12_000
-/** Searches for course work, in memory, that are not finished. */
-const maxSearches = 200
-
-/** Searches of course work that had to stop, by academy; the next attempt continues with their page. */
-const searchesByAcademy = new WeakMap<Call['sealing'], Map<string, SearchPosition>>()
-
 /** One after the other; stops where it has to wait. */
 export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult> {
   const lmsKind = requireKind(call.params.lmsKind)
@@ -64,24 +58,17 @@ async function writeOne(
   call: WriteCall,
   beganMs: number,
 ): Promise<Written> {
-  const searches = searchesByAcademy.get(call.sealing) ?? new Map<string, SearchPosition>()
-  searchesByAcademy.set(call.sealing, searches)
-  const key = `${record.courseId} ${record.label}`
   const write = async ({ baseUrl, token }: ForeignAccess): Promise<WriteOutcome> => {
-    const position = searches.get(key) ?? { pageToken: null }
-    const writing = writeClassroom(record, token, position)
+    const writing = writeClassroom(record, token)
     let step = writing.next()
     for (let sent = 0; !step.done; sent += 1) {
       if (sent > 0 && performance.now() - beganMs > sendWithinMs) {
-        if (searches.size >= maxSearches) searches.clear()
-        if (position.pageToken !== null) searches.set(key, position)
         return { ...notBegun, detail: 'not finished in time' }
       }
       const { path, ...request } = step.value
       const response = await call.outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
       step = writing.next(responseOf(response))
     }
-    searches.delete(key)
     return step.value
   }
   try {
