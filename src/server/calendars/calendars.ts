@@ -1,28 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { type Calendar, calendars } from '../../contract/calendars.ts'
+import { Calendar, calendars } from '../../contract/calendars.ts'
 import { digest } from '../access/secret.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
-interface CalendarRow extends Row {
-  readonly id: string
-  readonly course_id: string | null
-  readonly course_title: string | null
-  readonly user_id: string | null
-  readonly user_email: string | null
-  readonly last4: string
-  readonly created_at: string
-}
-
 const columns = sql`k.id, k.course_id, (select title from courses where id = k.course_id) as course_title,
   k.user_id, (select email from users where id = k.user_id) as user_email, k.last4, k.created_at`
+
+const toCalendar = recordReader(Calendar)
 
 /** Of a course or a user: each address can be revoked alone. */
 const maxCalendars = 20
@@ -31,7 +24,7 @@ const secretBytes = 32
 
 export const calendarRoutes = routesOf(calendars, {
   list: async ({ database, query }) =>
-    page<CalendarRow, Calendar>(
+    page<Row, Calendar>(
       database,
       {
         columns,
@@ -90,19 +83,7 @@ async function requireRoom(database: Database, course: string | null, user: stri
 
 /** Throws 404. */
 export async function findCalendar(database: Database, id: string): Promise<Calendar> {
-  const row = await database.one<CalendarRow>(sql`select ${columns} from calendars k where k.id = ${id}`)
+  const row = await database.one(sql`select ${columns} from calendars k where k.id = ${id}`)
   if (!row) throw notFound('calendar', id)
   return toCalendar(row)
-}
-
-function toCalendar(row: CalendarRow): Calendar {
-  return {
-    id: row.id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    userId: row.user_id,
-    userEmail: row.user_email,
-    last4: row.last4,
-    createdAt: row.created_at,
-  }
 }

@@ -1,25 +1,15 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { type Grant, grants } from '../../contract/grants.ts'
+import { Grant, grants } from '../../contract/grants.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { type Call, requireAdmin } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { notFound } from '../problem-error.ts'
-
-interface GrantRow extends Row {
-  id: string
-  user_id: string
-  client_id: string
-  client_name: string
-  scopes: string
-  created_at: string
-  last_used_at: string | null
-  expires_at: string
-}
 
 /** Per user. */
 const maxLive = 50
@@ -27,9 +17,11 @@ const maxLive = 50
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
 const from = sql`grants g join oauth_clients c on c.id = g.client_id`
 
+const toGrant = recordReader(Grant, ['scopes'])
+
 export const grantRoutes = routesOf(grants, {
   list: async (call) =>
-    page<GrantRow, Grant>(
+    page<Row, Grant>(
       call.database,
       {
         columns,
@@ -57,7 +49,7 @@ export const grantRoutes = routesOf(grants, {
 /** Live ones, newest first. */
 export async function grantsOf(database: Database, userId: string, now: string): Promise<Grant[]> {
   return (
-    await database.all<GrantRow>(sql`
+    await database.all(sql`
       select ${columns} from ${from} where g.user_id = ${userId} and ${isLive(now)}
       order by g.created_at desc, g.id desc`)
   ).map(toGrant)
@@ -69,7 +61,7 @@ export async function grantsOf(database: Database, userId: string, now: string):
  */
 export async function revokeGrant(call: Writing, grantId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
-  const row = await database.one<GrantRow & { revoked_at: string | null }>(
+  const row = await database.one<Row & { user_id: string; revoked_at: string | null }>(
     sql`select ${columns}, g.revoked_at from ${from} where g.id = ${grantId}`,
   )
   if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('grant', grantId)
@@ -108,17 +100,4 @@ async function userOf({ database, query, principal }: Call<typeof grants.list>):
 
 function isLive(now: string): Sql {
   return sql`g.revoked_at is null and g.expires_at > ${now}`
-}
-
-function toGrant(row: GrantRow): Grant {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    clientId: row.client_id,
-    clientName: row.client_name,
-    scopes: JSON.parse(row.scopes) as Grant['scopes'],
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  }
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { credentialPrefixes } from '../../codec/credential-text.ts'
-import { type Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
+import { Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
 import type { Scope } from '../../contract/operation.ts'
 import type { User } from '../../contract/users.ts'
 import { grantable } from '../access/principal.ts'
@@ -10,33 +10,24 @@ import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 
-interface KeyRow extends Row {
-  id: string
-  user_id: string
-  user_email: string
-  name: string
-  last4: string
-  scopes: string
-  expires_at: string | null
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
-
 /** Maximum active keys of a user. Requests are limited by user, so more keys would only be a risk. */
 const maxActive = 50
 
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
+const read = recordReader(Key, ['scopes'])
+const toKey = (row: Row): Key => ({ ...read(row), prefix: credentialPrefixes.apiKey })
+
 export const keyRoutes = routesOf(keys, {
   list: async ({ database, query }) =>
-    page<KeyRow, Key>(
+    page<Row, Key>(
       database,
       {
         columns,
@@ -90,8 +81,8 @@ export async function revokeKey(call: Writing, keyId: string, ownerId?: string):
 
 /** Without its text; throws 404, also for a key of another user than `ownerId`, if given. */
 export async function findKey(database: Database, keyId: string, ownerId?: string): Promise<Key> {
-  const row = await database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
-  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
+  const row = await database.one(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
+  if (!row || (ownerId !== undefined && row['user_id'] !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
 }
 
@@ -150,20 +141,4 @@ function requireGrantable(wanted: KeyInput['scopes'], allowed: readonly Scope[])
   if (beyond.length === 0) return
   const detail = `must be among ${allowed.join(', ')}: a key cannot have more scopes than its creator or the role of its owner`
   throw invalid([{ pointer: '#/scopes', code: 'invalid_choice', detail }])
-}
-
-function toKey(row: KeyRow): Key {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    userEmail: row.user_email,
-    name: row.name,
-    prefix: credentialPrefixes.apiKey,
-    last4: row.last4,
-    scopes: JSON.parse(row.scopes) as Key['scopes'],
-    expiresAt: row.expires_at,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-  }
 }

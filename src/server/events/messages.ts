@@ -1,11 +1,12 @@
 import sql, { join } from 'sql-template-tag'
-import { type Attempt, type Message, messages } from '../../contract/messages.ts'
+import { Attempt, Message, messages } from '../../contract/messages.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
 import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
@@ -15,12 +16,19 @@ import { parkedLease } from './subject-index.ts'
 /** The last ones; each resend adds some. */
 const shownAttempts = 50
 
+/** From `webhook_messages m`. */
+const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
+  case when m.lease is null then m.due_at end as next_attempt_at, m.created_at, m.finished_at`
+
+const toMessage = recordReader(Message)
+const toAttempt = recordReader(Attempt)
+
 export const messageRoutes = routesOf(messages, {
   list: { isLong: true, handle: listMessages },
 
   async get({ database, params }) {
     const row = await findMessageRow(database, params.messageId)
-    const attempts = await database.all<AttemptRow>(sql`
+    const attempts = await database.all(sql`
       select number, started_at, duration_ms, status, result, response from webhook_attempts
       where message_id = ${row.id} order by number desc limit ${shownAttempts}`)
     return { ...toMessage(row), body: row.body, attempts: attempts.reverse().map(toAttempt) }
@@ -47,7 +55,7 @@ export const messageRoutes = routesOf(messages, {
 })
 
 function listMessages({ database, query }: Call<typeof messages.list>): Promise<Page<Message>> {
-  return page<MessageRow, Message>(
+  return page<Row, Message>(
     database,
     {
       columns: messageColumns,
@@ -80,39 +88,11 @@ function recordResent(call: Writing, before: Message, after: Message): Promise<v
   return recordChange(call, { action: 'message.resent', id: after.id, before, after, fields: ['status'] })
 }
 
-interface MessageRow extends Row {
-  readonly id: string
-  readonly endpoint_id: string
-  readonly type: string
-  readonly subject: string
-  readonly status: string
-  readonly attempt_count: number
-  readonly last_result: string | null
-  /** Time of the next attempt, or the end of the lease while it is being sent. */
-  readonly due_at: string | null
-  readonly lease: string | null
-  readonly created_at: string
-  readonly finished_at: string | null
-}
-
-export interface AttemptRow extends Row {
-  readonly number: number
-  readonly started_at: string
-  readonly duration_ms: number
-  readonly status: number | null
-  readonly result: string
-  readonly response: string
-}
-
-/** From `webhook_messages m`. */
-export const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
-  m.due_at, m.lease, m.created_at, m.finished_at`
-
 async function findMessageRow(
   database: Database,
   id: string,
-): Promise<MessageRow & { readonly body: string }> {
-  const row = await database.one<MessageRow & { body: string }>(
+): Promise<Row & { readonly id: string; readonly endpoint_id: string; readonly body: string }> {
+  const row = await database.one<Row & { id: string; endpoint_id: string; body: string }>(
     sql`select ${messageColumns}, m.body from webhook_messages m where m.id = ${id}`,
   )
   if (!row) throw notFound('webhook message', id)
@@ -121,30 +101,4 @@ async function findMessageRow(
 
 export async function findMessage(database: Database, id: string): Promise<Message> {
   return toMessage(await findMessageRow(database, id))
-}
-
-function toMessage(row: MessageRow): Message {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    type: row.type,
-    subject: row.subject,
-    status: row.status as Message['status'],
-    attemptCount: row.attempt_count,
-    lastResult: row.last_result,
-    nextAttemptAt: row.lease === null ? row.due_at : null,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-  }
-}
-
-function toAttempt(row: AttemptRow): Attempt {
-  return {
-    number: row.number,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    status: row.status,
-    result: row.result,
-    response: row.response,
-  }
 }

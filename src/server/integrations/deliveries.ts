@@ -2,8 +2,8 @@ import sql, { join } from 'sql-template-tag'
 import { type JsonObject, parseJson } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import {
-  type Delivery,
-  type DeliveryDetails,
+  Delivery,
+  DeliveryDetails,
   deliveries,
   type Replayed,
   ReplayInput,
@@ -13,6 +13,7 @@ import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
@@ -20,6 +21,9 @@ import { notFound } from '../problem-error.ts'
 import { mayNeedBody, noEffect, type Outcome, readEventOrFault } from './apply-event.ts'
 import { type Integration, integrationOf } from './integration.ts'
 import { deliverySubjectOf, itemOf, outcomeOf } from './store-delivery.ts'
+
+const toDelivery = recordReader(Delivery, ['missing'])
+const toDetails = recordReader(DeliveryDetails, ['missing'])
 
 export const deliveryRoutes = routesOf(deliveries, {
   list: ({ database, query }) =>
@@ -42,7 +46,7 @@ export const deliveryRoutes = routesOf(deliveries, {
       toDelivery,
     ),
 
-  get: async ({ database, params }) => toDeliveryDetails(await findDelivery(database, params.deliveryId)),
+  get: async ({ database, params }) => toDetails(await findDelivery(database, params.deliveryId)),
 
   replay: async (call) => replayOne(call, await findDelivery(call.database, call.params.deliveryId)),
 
@@ -64,7 +68,7 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
         event: undefined,
       }
   const body = mayNeedBody(outcome) ? row.body : null
-  const { userId, hint } = await deliverySubjectOf(database, kindOf(row), payloadOf(row.body), outcome)
+  const { userId, hint } = await deliverySubjectOf(database, row.lms_kind, payloadOf(row.body), outcome)
   await database.run(sql`
     update webhook_deliveries set
       status = ${outcome.status}, reason = ${outcome.reason}, detail = ${outcome.detail},
@@ -79,7 +83,7 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
 }
 
 async function applyAgain(call: Call, integration: Integration, row: DeliveryRow, body: string) {
-  const meaning = readEventOrFault(kindOf(row), payloadOf(body), integration)
+  const meaning = readEventOrFault(row.lms_kind, payloadOf(body), integration)
   const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
 }
@@ -125,56 +129,16 @@ const unmatchedOrder = {
 
 interface DeliveryRow extends Row {
   readonly id: string
-  readonly lms_kind: string
-  readonly delivery_key: string
-  readonly event: string
+  readonly lms_kind: LmsKind
   readonly status: string
-  readonly reason: string | null
-  readonly detail: string | null
-  readonly missing: string
-  readonly user_id: string | null
-  readonly user_email: string | null
-  readonly course_id: string | null
-  readonly course_title: string | null
-  readonly item_id: string | null
-  readonly grade_id: string | null
   readonly body: string | null
-  readonly replays: number
-  readonly received_at: string
-  readonly processed_at: string
 }
 
 /** From `webhook_deliveries d`. */
 const deliveryColumns = sql`d.id, d.lms_kind, d.delivery_key, d.event, d.status, d.reason, d.detail, d.missing,
-  d.user_id, (select email from users where id = d.user_id) as user_email, d.course_id,
+  d.user_id as learner_id, (select email from users where id = d.user_id) as user_email, d.course_id,
   (select title from courses where id = d.course_id) as course_title, d.item_id, d.grade_id, d.body, d.replays,
   d.received_at, d.processed_at`
-
-function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    lmsKind: row.lms_kind,
-    event: row.event,
-    status: row.status as Delivery['status'],
-    reason: row.reason,
-    detail: row.detail,
-    missing: JSON.parse(row.missing) as Delivery['missing'],
-    learnerId: row.user_id,
-    userEmail: row.user_email,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    itemId: row.item_id,
-    gradeId: row.grade_id,
-    deliveryKey: row.delivery_key,
-    replays: row.replays,
-    receivedAt: row.received_at,
-    processedAt: row.processed_at,
-  }
-}
-
-function toDeliveryDetails(row: DeliveryRow): DeliveryDetails {
-  return { ...toDelivery(row), body: row.body }
-}
 
 async function findDelivery(database: Database, id: string): Promise<DeliveryRow> {
   const row = await database.one<DeliveryRow>(
@@ -182,8 +146,4 @@ async function findDelivery(database: Database, id: string): Promise<DeliveryRow
   )
   if (!row) throw notFound('webhook delivery', id)
   return row
-}
-
-export function kindOf({ lms_kind: kind }: Pick<DeliveryRow, 'lms_kind'>): LmsKind {
-  return kind as LmsKind
 }

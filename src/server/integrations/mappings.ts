@@ -1,12 +1,13 @@
 import sql from 'sql-template-tag'
 import type { LmsKind, MappedNoun } from '../../contract/constants.ts'
 import type { integrations } from '../../contract/integrations.ts'
-import { type Mapping, MappingInput } from '../../contract/mappings.ts'
+import { Mapping, MappingInput } from '../../contract/mappings.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, type Handler, requireVersion } from '../http/handler.ts'
@@ -17,28 +18,17 @@ import { requireKind } from './integration.ts'
 
 type Operations = typeof integrations
 
-interface MappingRow extends Row {
-  readonly id: string
-  readonly lms_kind: string
-  readonly noun: string
-  readonly external_key: string
-  readonly target_id: string
-  readonly name: string | null
-  readonly status: string | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
-
 /** From `integration_mappings m`, with the current name of the course or user. */
-const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id,
+const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id as reference,
   case when m.noun = 'course' then coalesce((select title from courses where id = m.target_id),
       (select title from deleted_courses where id = m.target_id))
     else (select email from users where id = m.target_id) end as name,
-  case when m.noun = 'course' then (select 'active' from courses where id = m.target_id)
-    else (select case when status = 'deleted' then 'deleted' else 'active' end from users where id = m.target_id)
-    end as status,
+  case when m.noun = 'course' and exists (select 1 from courses where id = m.target_id)
+      or m.noun = 'user' and exists (select 1 from users where id = m.target_id and status <> 'deleted')
+    then 'active' else 'deleted' end as target_status,
   m.version, m.created_at, m.updated_at`
+
+const toMapping = recordReader(Mapping)
 
 export const listMappings: Handler<Operations['mappings']> = async (call) => {
   const { database, query, params } = call
@@ -46,7 +36,7 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
   const { noun, external_key: key, course_id: course, user_id: user } = query
   const target = async (table: 'courses' | 'users', reference: string | undefined, parameter: string) =>
     reference && sql`m.target_id = ${await resolveFilter(database, table, reference, parameter)}`
-  return page<MappingRow, Mapping>(
+  return page<Row, Mapping>(
     database,
     {
       columns,
@@ -126,7 +116,7 @@ async function findByKey(
   kind: LmsKind,
   { noun, externalKey }: Pick<MappingInput, 'noun' | 'externalKey'>,
 ): Promise<Mapping | undefined> {
-  const row = await database.one<MappingRow>(sql`
+  const row = await database.one(sql`
     select ${columns} from integration_mappings m
     where m.lms_kind = ${kind} and m.noun = ${noun} and m.external_key = ${externalKey}`)
   return row && toMapping(row)
@@ -177,25 +167,9 @@ async function findMapping(
   { lmsKind, mappingId }: { readonly lmsKind: string; readonly mappingId: string },
 ): Promise<Mapping> {
   const kind = requireKind(lmsKind)
-  const row = await database.one<MappingRow>(
+  const row = await database.one(
     sql`select ${columns} from integration_mappings m where m.id = ${mappingId} and m.lms_kind = ${kind}`,
   )
   if (!row) throw notFound('mapping', mappingId)
   return toMapping(row)
-}
-
-function toMapping(row: MappingRow): Mapping {
-  return {
-    id: row.id,
-    // The schema validated the values before they were stored.
-    lmsKind: row.lms_kind as LmsKind,
-    noun: row.noun as MappedNoun,
-    externalKey: row.external_key,
-    reference: row.target_id,
-    name: row.name,
-    targetStatus: row.status === 'active' ? 'active' : 'deleted',
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }
