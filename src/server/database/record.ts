@@ -12,18 +12,26 @@ export function recordReader<Shape>(
   schema: z.ZodType<Shape>,
   json: readonly (keyof Shape & string)[] = [],
 ): (row: Row) => Shape {
-  let columns: readonly (readonly [field: string, column: string])[] | undefined
-  const isJson = new Set<string>(json)
+  let fields: readonly string[] | undefined
   return (row) => {
-    columns ??= Object.keys(fieldsOf(schema) ?? {}).map((field) => [
-      field,
-      field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    ])
-    const entries = columns.map(([field, column]) => {
-      const value = row[column] ?? null
-      return [field, isJson.has(field) && typeof value === 'string' ? JSON.parse(value) : value]
-    })
+    fields ??= Object.keys(fieldsOf(schema) ?? {})
     // The columns of the statement are those of the schema.
-    return Object.fromEntries(entries) as Shape
+    return readFields(row, fields, json) as Shape
   }
+}
+
+export function readFields(
+  row: Row,
+  fields: readonly string[],
+  json: readonly string[],
+): Record<string, unknown> {
+  const entries = fields.map((field) => {
+    const value = row[columnOf(field)] ?? null
+    return [field, json.includes(field) && typeof value === 'string' ? JSON.parse(value) : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+export function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,8 +1,9 @@
-import sql from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { findNearest } from '../../codec/nearest.ts'
 import { type GradeToProgress, type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { Database, Row } from '../database/database.ts'
+import { columnOf, readFields } from '../database/record.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
 
 /** For systems that send scores without a maximum. */
@@ -51,36 +52,20 @@ export interface Integration {
   readonly updatedAt: string
 }
 
-export interface IntegrationRow extends Row {
-  readonly lms_kind: string
-  readonly base_url: string | null
-  readonly access_token: string | null
-  readonly access_token_set_at: string | null
-  readonly access_token_last4: string | null
-  readonly client_id: string | null
-  readonly client_secret: string | null
-  readonly refresh_token: string | null
-  readonly token_url: string | null
-  readonly webhook_secrets: string
-  readonly root_account_uuid: string | null
-  readonly jwks_url: string | null
-  readonly jwks: string | null
-  readonly grade_to_progress: string
-  readonly grade_items: string
-  readonly default_grade_maximum: number
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+/** Stored in columns of their names; the access token has three columns of its own. */
+const jsonFields = ['clientSecret', 'refreshToken', 'webhookSecrets', 'gradeItems'] as const
+const fields = [
+  ...['lmsKind', 'baseUrl', 'clientId', 'tokenUrl', 'rootAccountUuid', 'jwksUrl', 'jwks', 'gradeToProgress'],
+  ...['defaultGradeMaximum', 'version', 'createdAt', 'updatedAt'],
+  ...jsonFields,
+] as const satisfies readonly (keyof Integration)[]
+const columns = [...fields.map(columnOf), 'access_token', 'access_token_set_at', 'access_token_last4']
 
-export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, client_id,
-  client_secret, refresh_token, token_url, webhook_secrets, root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
+export const integrationColumns = raw(columns.join(', '))
 
 /** Undefined if it is not set up, and for an unknown kind. */
 export async function integrationOf(database: Database, kind: string): Promise<Integration | undefined> {
-  const row = await database.one<IntegrationRow>(
-    sql`select ${integrationColumns} from integrations where lms_kind = ${kind}`,
-  )
+  const row = await database.one(sql`select ${integrationColumns} from integrations where lms_kind = ${kind}`)
   return row && toIntegration(row)
 }
 
@@ -123,64 +108,30 @@ export function accessTokenOf(integration: Integration, sealing: Sealing): strin
 }
 
 export async function storeIntegration(database: Database, integration: Integration): Promise<void> {
-  const { lmsKind, baseUrl, accessToken, clientId, clientSecret, refreshToken, tokenUrl } = integration
-  const { webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
-  const { gradeToProgress, gradeItems, defaultGradeMaximum, version, createdAt, updatedAt } = integration
+  const { accessToken } = integration
+  const values = fields.map((field) => {
+    const value = integration[field]
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+  })
+  const token = [accessToken?.sealed ?? null, accessToken?.setAt ?? null, accessToken?.last4 ?? null]
   await database.run(sql`
-    insert into integrations (${integrationColumns})
-    values (${lmsKind}, ${baseUrl}, ${accessToken?.sealed ?? null}, ${accessToken?.setAt ?? null},
-            ${accessToken?.last4 ?? null}, ${clientId}, ${secretText(clientSecret)}, ${secretText(refreshToken)},
-            ${tokenUrl}, ${JSON.stringify(webhookSecrets)}, ${rootAccountUuid}, ${jwksUrl}, ${jwks},
-            ${gradeToProgress}, ${JSON.stringify(gradeItems)}, ${defaultGradeMaximum}, ${version}, ${createdAt},
-            ${updatedAt})
-    on conflict (lms_kind) do update set
-      base_url = excluded.base_url, access_token = excluded.access_token,
-      access_token_set_at = excluded.access_token_set_at, access_token_last4 = excluded.access_token_last4,
-      client_id = excluded.client_id, client_secret = excluded.client_secret,
-      refresh_token = excluded.refresh_token, token_url = excluded.token_url,
-      webhook_secrets = excluded.webhook_secrets, root_account_uuid = excluded.root_account_uuid,
-      jwks_url = excluded.jwks_url, jwks = excluded.jwks, grade_to_progress = excluded.grade_to_progress,
-      grade_items = excluded.grade_items, default_grade_maximum = excluded.default_grade_maximum,
-      version = excluded.version, updated_at = excluded.updated_at`)
+    insert into integrations (${integrationColumns}) values (${join([...values, ...token])})
+    on conflict (lms_kind) do update set ${raw(columns.map((name) => `${name} = excluded.${name}`).join(', '))}`)
 }
 
-function secretText(secret: StoredSecret | null): string | null {
-  return secret && JSON.stringify(secret)
+interface TokenColumns extends Row {
+  readonly access_token: string | null
+  readonly access_token_set_at: string | null
+  readonly access_token_last4: string | null
 }
 
-function secretIn(text: string | null): StoredSecret | null {
-  return text === null ? null : (JSON.parse(text) as StoredSecret)
-}
-
-export function toIntegration(row: IntegrationRow): Integration {
-  return {
-    // The schema validated the value before it was stored.
-    lmsKind: row.lms_kind as LmsKind,
-    baseUrl: row.base_url,
-    accessToken:
-      row.access_token === null
-        ? null
-        : {
-            sealed: row.access_token,
-            setAt: row.access_token_set_at ?? row.updated_at,
-            last4: row.access_token_last4,
-            endsAt: null,
-          },
-    clientId: row.client_id,
-    clientSecret: secretIn(row.client_secret),
-    refreshToken: secretIn(row.refresh_token),
-    tokenUrl: row.token_url,
-    webhookSecrets: JSON.parse(row.webhook_secrets) as StoredSecret[],
-    rootAccountUuid: row.root_account_uuid,
-    jwksUrl: row.jwks_url,
-    jwks: row.jwks,
-    gradeToProgress: row.grade_to_progress as GradeToProgress,
-    gradeItems: JSON.parse(row.grade_items) as Integration['gradeItems'],
-    defaultGradeMaximum: row.default_grade_maximum,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+export function toIntegration(row: Row): Integration {
+  const { access_token: sealed, access_token_set_at: setAt, access_token_last4: last4 } = row as TokenColumns
+  // `storeIntegration` wrote the columns.
+  const stored = readFields(row, fields, jsonFields) as unknown as Omit<Integration, 'accessToken'>
+  const accessToken =
+    sealed === null ? null : { sealed, setAt: setAt ?? stored.updatedAt, last4, endsAt: null }
+  return { ...stored, accessToken }
 }
 
 /** Throws 404 that lists the kinds. */

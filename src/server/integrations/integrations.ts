@@ -11,7 +11,7 @@ import {
 } from '../../contract/integrations.ts'
 import { decodedSecret } from '../../lms/standard-signature.ts'
 import { recordChange } from '../changes/change.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
@@ -20,7 +20,6 @@ import { invalid, notFound, ProblemError } from '../problem-error.ts'
 import { checkConnection, isPassed } from './connection-check.ts'
 import {
   type Integration,
-  type IntegrationRow,
   integrationColumns,
   integrationOf,
   requireKind,
@@ -48,7 +47,7 @@ const kindsOfField: Readonly<Record<string, readonly LmsKind[]>> = {
 
 export const integrationRoutes = routesOf(integrations, {
   list: ({ database, query, now }) =>
-    page<IntegrationRow, Shown>(
+    page<Row, Shown>(
       database,
       {
         columns: integrationColumns,
