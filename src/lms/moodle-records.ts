@@ -9,6 +9,7 @@ import {
   type RecordPage,
   type RecordQuestion,
   type RecordRefusal,
+  type RecordRequest,
   type RecordResponse,
   type RecordSystem,
   readEach,
@@ -37,26 +38,34 @@ export const moodleRecords: RecordSystem = {
     { part: 'enrollments', of: 'courses', gives: ['users', 'memberships'] },
     { part: 'grades', of: 'courses' },
   ],
-  // The token is a parameter; POST keeps it out of access logs.
-  request: (question, { token }) => ({
-    method: 'POST',
-    path: '/webservice/rest/server.php',
-    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-    body: String(
-      new URLSearchParams([
-        ['wstoken', token],
-        ['moodlewsrestformat', 'json'],
-        // Texts as they are stored, without entities and filters.
-        ['moodlewssettingraw', 'true'],
-        ['moodlewssettingfilter', 'false'],
-        ...callOf(question),
-      ]),
-    ),
-  }),
+  request: (question, { token }) => moodleRequest(token, callOf(question)),
   read(response, question) {
     const found = readJson(response, question)
     return 'refusal' in found || 'records' in found ? found : pageOf(found.json, question)
   },
+}
+
+/** Calls a function of the web services. The token is a parameter; POST keeps it out of access logs. */
+export function moodleRequest(token: string, call: readonly (readonly string[])[]): RecordRequest {
+  const parameters = [
+    ['wstoken', token],
+    ['moodlewsrestformat', 'json'],
+    // Texts as they are stored, without entities and filters.
+    ['moodlewssettingraw', 'true'],
+    ['moodlewssettingfilter', 'false'],
+    ...call.map((pair) => [...pair]),
+  ]
+  return {
+    method: 'POST',
+    path: '/webservice/rest/server.php',
+    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams(parameters)),
+  }
+}
+
+/** Moodle reports errors with status 200; null without one. */
+export function moodleErrorIn(json: unknown): string | null {
+  return isJsonObject(json) ? textIn(json, 'errorcode') : null
 }
 
 /**
@@ -114,7 +123,6 @@ function callOf(question: RecordQuestion): string[][] {
   return [name, ['courseid', of], ...pairs]
 }
 
-/** Moodle reports errors with status 200. */
 function readJson(
   response: RecordResponse,
   question: RecordQuestion,
@@ -129,7 +137,7 @@ function readJson(
   const found = jsonIn(response)
   if ('refusal' in found) return found
   const { json } = found
-  const code = isJsonObject(json) ? textIn(json, 'errorcode') : null
+  const code = moodleErrorIn(json)
   if (code !== null) return failureOf(code, question)
   // Errors of PHP have a class, but no code.
   const exception = isJsonObject(json) ? textIn(json, 'exception') : null

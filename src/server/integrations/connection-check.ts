@@ -1,11 +1,13 @@
 import sql from 'sql-template-tag'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { IntegrationCheck } from '../../contract/integrations.ts'
-import { classroomSignIn } from '../../lms/classroom.ts'
+import { classroomSignIn, missingScopes } from '../../lms/classroom.ts'
+import { moodleErrorIn, moodleRequest } from '../../lms/moodle-records.ts'
 import { oneRosterScopes } from '../../lms/oneroster-records.ts'
+import { authorizationOf } from '../../lms/openedx-records.ts'
 import { recordSystemOf } from '../../lms/record-systems.ts'
-import type { RecordPage } from '../../lms/records.ts'
+import type { RecordPage, RecordRequest } from '../../lms/records.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import type { AccessToken } from '../outgoing/access-token.ts'
@@ -16,8 +18,8 @@ import {
   type OutgoingTrouble,
 } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
-import { forgetAccess, GrantError, grantClientAccess } from './access-grant.ts'
-import { type Access, checkSignIn, describeScopes } from './classroom-check.ts'
+import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
+import { signInAgain } from './foreign-access.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { askForPage } from './read-records.ts'
 
@@ -78,17 +80,21 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   return token !== undefined && isAccepted ? [...checks, ...(await checkRecords(integration, call))] : checks
 }
 
+/** The sign-in of a user at Google, the granted scopes and the API. */
 async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
-  let access: Access
+  const { baseUrl, tokenUrl } = integration
+  let grant: AccessToken | undefined
   try {
-    access = await checkSignIn(integration, call)
+    // A check asks Google again whether the sign-in is still valid.
+    forgetAccess(integration, call)
+    grant = await grantAccess(integration, tokenUrl ?? classroomSignIn.tokenUrl, call)
   } catch (error) {
-    return [check('signIn', 'failed', sealTrouble(error))]
+    if (!(error instanceof GrantError)) return [check('signIn', 'failed', sealTrouble(error))]
+    const again = error.reason === 'ended' || error.reason === 'client' ? `: ${signInAgain}` : ''
+    return [check('signIn', 'failed', error.message + again)]
   }
-  const { grant } = access
-  if (!grant) return [check('signIn', access.isSignedIn ? 'failed' : 'skipped', access.trouble)]
-  const { isEnough, detail } = describeScopes(grant)
-  const url = `${integration.baseUrl ?? classroomSignIn.baseUrl}/v1/userProfiles/me`
+  if (!grant) return [check('signIn', 'skipped', `no user has signed in: ${signInAgain}`)]
+  const url = `${baseUrl ?? classroomSignIn.baseUrl}/v1/userProfiles/me`
   const probe: Probe = {
     request: get(url, { authorization: `Bearer ${grant.token}` }),
     ownerOf: ({ id, emailAddress }) =>
@@ -96,9 +102,24 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
   }
   return [
     check('signIn', 'ok', 'Google granted access'),
-    check('scopes', isEnough ? 'ok' : 'failed', detail),
+    checkScopes(grant.scopes),
     ...(await sendProbe(probe, true, call)),
   ]
+}
+
+/** Whether the scopes allow to read everything. */
+function checkScopes(scopes: AccessToken['scopes']): Check {
+  if (scopes === null) return check('scopes', 'ok', 'Google does not say which scopes are granted')
+  const toRead = missingScopes(scopes, classroomSignIn.readScopes)
+  if (toRead.length > 0) {
+    const noun = toRead.length === 1 ? 'scope' : 'scopes'
+    const detail = `missing ${noun} ${toRead.join(', ')}: ${signInAgain}, and allow all`
+    return check('scopes', 'failed', detail)
+  }
+  const toWrite = missingScopes(scopes, classroomSignIn.scopes)
+  const all = 'all scopes are granted'
+  const detail = toWrite.length === 0 ? all : `can only read: writing requires ${toWrite.join(', ')}`
+  return check('scopes', 'ok', detail)
 }
 
 async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
@@ -224,20 +245,8 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
     request: get(`${baseUrl}/api/v1/users/self`, { authorization: `Bearer ${token}` }),
     ownerOf: ({ id, name }) => (id === undefined ? undefined : formatName(name, id)),
   }),
-  // Moodle Web services, REST protocol: the token is a parameter; POST keeps it out of access logs.
   moodle: (baseUrl, token) => ({
-    request: {
-      method: 'POST',
-      url: `${baseUrl}/webservice/rest/server.php`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-      body: String(
-        new URLSearchParams({
-          wstoken: token,
-          wsfunction: 'core_webservice_get_site_info',
-          moodlewsrestformat: 'json',
-        }),
-      ),
-    },
+    request: requestAt(baseUrl, moodleRequest(token, [['wsfunction', 'core_webservice_get_site_info']])),
     ownerOf: ({ username, sitename }) =>
       username === undefined
         ? undefined
@@ -246,7 +255,7 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
   // Open edX user API: JSON Web Tokens have their own scheme.
   openedx: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/user/v1/me`, {
-      authorization: `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`,
+      authorization: authorizationOf(token),
     }),
     ownerOf: ({ username }) => (username === undefined ? undefined : formatName(username, undefined)),
   }),
@@ -281,13 +290,12 @@ function readProbeResponse(
   }
   if (status === 401 || status === 403) return refused(`not accepted (HTTP ${status})`)
   if (status !== 200) return refused(`unexpected answer (HTTP ${status}): check the base URL`)
-  const answer = objectIn(body)
-  if (!answer) return refused('unexpected answer, which is not JSON: check the base URL')
+  const answer = parseJsonOrNull(body.toString())
+  if (!isJsonObject(answer)) return refused('unexpected answer, which is not JSON: check the base URL')
   const known = ownerOf(answer)
   if (known !== undefined) return { isAccepted: true, detail: `accepted as ${known}` }
-  // Moodle reports errors with status 200.
-  const code = answer['errorcode']
-  if (typeof code === 'string') return refused(`not accepted (${sanitize(code)})`)
+  const code = moodleErrorIn(answer)
+  if (code !== null) return refused(`not accepted (${sanitize(code)})`)
   return refused('unexpected answer: check the base URL')
 }
 
@@ -295,13 +303,8 @@ function get(url: string, headers: Readonly<Record<string, string>>): Probe['req
   return { method: 'GET', url, headers: { accept: 'application/json', ...headers } }
 }
 
-function objectIn(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString())
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+function requestAt(baseUrl: string, { path, ...request }: RecordRequest): Probe['request'] {
+  return { ...request, url: baseUrl + path }
 }
 
 function originOf(location: string | string[] | undefined): string {

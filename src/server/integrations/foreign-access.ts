@@ -3,8 +3,9 @@ import { oneRosterScopes } from '../../lms/oneroster-records.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
 import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
-import { signInAgain } from './classroom-check.ts'
 import { accessTokenOf, type Integration } from './integration.ts'
+
+export const signInAgain = 'sign in with: learnctl integrations sign-in classroom'
 
 export interface ForeignAccess {
   readonly baseUrl: string

@@ -214,7 +214,7 @@ describe('test', () => {
     expect(seen).toEqual(
       expect.arrayContaining([
         `GET /api/v1/users/self Bearer ${token} `,
-        `POST /webservice/rest/server.php undefined wstoken=${token}&wsfunction=core_webservice_get_site_info&moodlewsrestformat=json`,
+        `POST /webservice/rest/server.php undefined wstoken=${token}&moodlewsrestformat=json&moodlewssettingraw=true&moodlewssettingfilter=false&wsfunction=core_webservice_get_site_info`,
         `GET /api/user/v1/me Bearer ${token} `,
         `GET /api/public/v1/courses?limit=1 Bearer ${token} `,
       ]),
