@@ -1,6 +1,6 @@
 import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
-import { grantRoutes, grantsOf, revokeGrant } from '../credentials/grants.ts'
+import { grantsOf, revokeGrant } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
 import {
   type BrowserSession,
@@ -12,7 +12,6 @@ import {
 import { seeOther } from '../pages/page.tsx'
 import { invalid, notFound, type ProblemError } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
-import { userRoutes } from '../users/users.ts'
 import { askOwn, callOf, routeOf, type SignedInRequest, writeFor, writingOf } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { askToConfirm, Faults, Field, Form } from './form.tsx'
@@ -89,7 +88,7 @@ async function changePassword(signedIn: SignedInRequest, form: URLSearchParams):
   }
   const body = { password, currentPassword: form.get('currentPassword') ?? '' }
   const call = callOf(signedIn, users.updateProfile, { body })
-  const { prepare, handle } = routeOf(userRoutes, users.updateProfile)
+  const { prepare, handle } = routeOf(users.updateProfile)
   const prepared = await prepare?.(call)
   const headers = await writeFor(signedIn, async (inside) => {
     await handle({ ...callOf(inside, users.updateProfile, { body }), prepared })
@@ -103,7 +102,7 @@ async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Pro
     await findUser(signedIn.database, signedIn.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const granted = await askOwn(signedIn, grantRoutes, grants.list, { query: pageQueryOf(signedIn) })
+  const granted = await askOwn(signedIn, grants.list, { query: pageQueryOf(signedIn) })
   const sessions = await ownSessions(signedIn)
   const facts = [
     ['Name', name || '–'],

@@ -7,8 +7,6 @@ import { type Activity, ActivityPeriod } from '../../contract/questions.ts'
 import { ColumnChart } from '../../report/drawings.tsx'
 import { Table } from '../../report/table.tsx'
 import type { ColumnType, TableColumn } from '../../tables/column.ts'
-import { analyticsRoutes } from '../analytics/analytics.ts'
-import { groupRoutes } from '../groups/groups.ts'
 import { requireRight } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -185,7 +183,7 @@ async function activityOrFault(
 
 function readActivity(signedIn: SignedInRequest): Promise<Activity> {
   const given = (name: string) => signedIn.query.get(name)?.trim() || undefined
-  return ask(signedIn, analyticsRoutes, analytics.activity, {
+  return ask(signedIn, analytics.activity, {
     query: {
       by: given('by'),
       start_date: given('from'),
@@ -208,7 +206,7 @@ const maxGroups = 100
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   const course = await courseFilter(signedIn)
-  const found = await ask(signedIn, groupRoutes, groups.list, {
+  const found = await ask(signedIn, groups.list, {
     query: { sort: 'name', limit: String(maxGroups) },
   })
   const term = await termFilter(signedIn)

@@ -1,11 +1,11 @@
 import { type App, apps, type NewApp } from '../../contract/apps.ts'
 import { type MachineScope, machineScopes } from '../../contract/constants.ts'
 import { ownClientId } from '../../contract/oauth.ts'
-import { appRoutes, findApp } from '../credentials/apps.ts'
+import { findApp } from '../credentials/apps.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, type SignedInRequest, write } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import {
   askToConfirm,
@@ -62,12 +62,12 @@ export const appsPage = listPage<App>({
       },
     ],
   },
-  read: (signedIn) => ask(signedIn, appRoutes, apps.list, { query: pageQueryOf(signedIn) }),
+  read: (signedIn) => ask(signedIn, apps.list, { query: pageQueryOf(signedIn) }),
   form: { title: 'Register an application', Fields: AppForm },
 
   act: (signedIn, form) =>
     submitOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), async (inside) => {
-      const app = await ask(inside, appRoutes, apps.create, { body: appInputOf(form) })
+      const app = await ask(inside, apps.create, { body: appInputOf(form) })
       // A public app has no secret to show, so its page may be reloaded.
       return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(inside, app)
     }),
@@ -102,9 +102,7 @@ export const appDeletion: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) =>
-      ask(inside, appRoutes, apps.delete, { params: { clientId: signedIn.params['clientId'] ?? '' } }),
-    )
+    await write(signedIn, apps.delete, { params: { clientId: signedIn.params['clientId'] ?? '' } })
     return seeOther(addressOf(signedIn, section, 'app_deleted'))
   },
 }

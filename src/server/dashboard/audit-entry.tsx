@@ -7,14 +7,8 @@ import { grades } from '../../contract/grades.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { users } from '../../contract/users.ts'
 import { Table } from '../../report/table.tsx'
-import { auditRoutes } from '../audit/audit-log.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
-import { endpointRoutes } from '../events/endpoints.ts'
-import { gradeRoutes } from '../grades/grades.ts'
 import type { Reply } from '../http/reply.ts'
-import { integrationRoutes } from '../integrations/integrations.ts'
 import { ProblemError } from '../problem-error.ts'
-import { userRoutes } from '../users/users.ts'
 import { Actor, SubjectName } from './audit-runs.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -25,8 +19,7 @@ const section = '/dashboard/audit'
 
 export const auditEntryPage: DashboardPage = {
   path: '/dashboard/audit/:entryId',
-  show: async (signedIn) =>
-    showEntry(signedIn, await ask(signedIn, auditRoutes, audit.get, { params: signedIn.params })),
+  show: async (signedIn) => showEntry(signedIn, await ask(signedIn, audit.get)),
 }
 
 async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
@@ -101,23 +94,23 @@ const pages: Readonly<
 > = {
   course: {
     place: 'courses',
-    find: (signedIn, courseId) => ask(signedIn, courseReadRoutes, courses.get, { params: { courseId } }),
+    find: (signedIn, courseId) => ask(signedIn, courses.get, { params: { courseId } }),
   },
   user: {
     place: 'learners',
-    find: (signedIn, userId) => ask(signedIn, userRoutes, users.get, { params: { userId } }),
+    find: (signedIn, userId) => ask(signedIn, users.get, { params: { userId } }),
   },
   grade: {
     place: 'grades',
-    find: (signedIn, gradeId) => ask(signedIn, gradeRoutes, grades.get, { params: { gradeId } }),
+    find: (signedIn, gradeId) => ask(signedIn, grades.get, { params: { gradeId } }),
   },
   endpoint: {
     place: 'endpoints',
-    find: (signedIn, endpointId) => ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } }),
+    find: (signedIn, endpointId) => ask(signedIn, endpoints.get, { params: { endpointId } }),
   },
   integration: {
     place: 'integrations',
-    find: (signedIn, lmsKind) => ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } }),
+    find: (signedIn, lmsKind) => ask(signedIn, integrations.get, { params: { lmsKind } }),
   },
 }
 

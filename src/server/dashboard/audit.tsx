@@ -1,7 +1,7 @@
 import { isDay } from '../../codec/time-text.ts'
 import { auditedActions, auditedNouns, nounOf } from '../../contract/actions.ts'
 import { audit } from '../../contract/audit.ts'
-import { auditRoutes, type Chain, chainOf, maxWaiting } from '../audit/audit-log.ts'
+import { type Chain, chainOf, maxWaiting } from '../audit/audit-log.ts'
 import { type EntryRun, pageOfRuns, runOfOne } from '../audit/entry-runs.ts'
 import { requireRight } from '../http/handler.ts'
 import type { ProblemError } from '../problem-error.ts'
@@ -19,7 +19,7 @@ export const auditFile: TableFile = {
   path: section,
   operation: audit.list,
   read: (signedIn, page) =>
-    ask(signedIn, auditRoutes, audit.list, { query: { ...page, ...auditQueryOf(signedIn.query) } }),
+    ask(signedIn, audit.list, { query: { ...page, ...auditQueryOf(signedIn.query) } }),
 }
 
 /** For admins. */
@@ -50,7 +50,7 @@ function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
       requireRight(signedIn.principal, audit.list)
       return pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
     }
-    const { data, nextCursor } = await ask(signedIn, auditRoutes, audit.list, { query })
+    const { data, nextCursor } = await ask(signedIn, audit.list, { query })
     return { data: data.map(runOfOne), nextCursor }
   })
 }

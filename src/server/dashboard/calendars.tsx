@@ -1,11 +1,11 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { type Calendar, calendars, type NewCalendar } from '../../contract/calendars.ts'
-import { calendarRoutes, findCalendar } from '../calendars/calendars.ts'
+import { findCalendar } from '../calendars/calendars.ts'
 import { isRole, requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { issuerOf } from '../http/web-route.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, type SignedInRequest, write } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { askToConfirm, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
@@ -80,15 +80,12 @@ export const calendarsPage = listPage<Calendar>({
 
   act: (signedIn, form) =>
     submitOnce(signedIn, form, addressOf(signedIn, path, 'calendar_made_before'), async (inside) =>
-      newCalendarPage(
-        inside,
-        await ask(inside, calendarRoutes, calendars.create, { body: calendarInputOf(form) }),
-      ),
+      newCalendarPage(inside, await ask(inside, calendars.create, { body: calendarInputOf(form) })),
     ),
 })
 
 function readCalendars(signedIn: SignedInRequest, page: PageQuery) {
-  return ask(signedIn, calendarRoutes, calendars.list, {
+  return ask(signedIn, calendars.list, {
     query: {
       ...page,
       course_id: signedIn.query.get('course') || undefined,
@@ -196,9 +193,7 @@ export const calendarRevocation: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) =>
-      ask(inside, calendarRoutes, calendars.revoke, { params: signedIn.params }),
-    )
+    await write(signedIn, calendars.revoke)
     return seeOther(addressOf(signedIn, path, 'calendar_revoked'))
   },
 }

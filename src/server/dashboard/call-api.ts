@@ -1,7 +1,21 @@
 import type * as z from 'zod'
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
+import { analyticsRoutes } from '../analytics/analytics.ts'
+import { auditRoutes } from '../audit/audit-log.ts'
+import { changeRoutes } from '../audit/changes.ts'
+import { calendarRoutes } from '../calendars/calendars.ts'
 import type { Writing } from '../changes/writing.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
+import { lessonRoutes } from '../courses/lessons.ts'
+import { termRoutes } from '../courses/terms.ts'
+import { appRoutes } from '../credentials/apps.ts'
+import { grantRoutes } from '../credentials/grants.ts'
+import { keyRoutes } from '../credentials/keys.ts'
+import { endpointRoutes } from '../events/endpoints.ts'
+import { messageRoutes } from '../events/messages.ts'
+import { gradeRoutes } from '../grades/grades.ts'
+import { groupRoutes } from '../groups/groups.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { type Refused, recordRefusal } from '../http/record-refusal.ts'
@@ -9,6 +23,8 @@ import { Constant, Streamed, Written } from '../http/reply.ts'
 import { isClientGone, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
 import { type Visit, withTransaction } from '../http/web-route.ts'
+import { deliveryRoutes } from '../integrations/deliveries.ts'
+import { integrationRoutes } from '../integrations/integrations.ts'
 import {
   principalOf,
   type SignedIn,
@@ -17,6 +33,8 @@ import {
   type Visitor,
 } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem-error.ts'
+import { progressRoutes } from '../progress/progress.ts'
+import { userRoutes } from '../users/users.ts'
 
 export interface SignedInRequest extends SignedInVisit {
   /** Has all scopes of the user's role: a browser session is not narrowed. */
@@ -32,6 +50,7 @@ export function writingOf({ database, academy, principal, request }: WritingRequ
 
 /** As text, like that of an HTTP request. */
 interface Question {
+  /** Default: those of the request. */
   readonly params?: Readonly<Record<string, string>>
   /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>
@@ -58,25 +77,31 @@ export function writeFor<Result>(
   })
 }
 
+export function write<const O extends Operation>(
+  signedIn: SignedInRequest,
+  operation: O,
+  question?: Question,
+): Promise<Answer<O>> {
+  return writeFor(signedIn, (inside) => ask(inside, operation, question))
+}
+
 /** By the operation's own handler, with the user's rights. Throws ProblemError, such as 403. */
 export async function ask<const O extends Operation>(
   signedIn: SignedInRequest,
-  routes: readonly Route[],
   operation: O,
   question: Question = {},
 ): Promise<Answer<O>> {
   requireRight(signedIn.principal, operation)
-  return askOwn(signedIn, routes, operation, question)
+  return askOwn(signedIn, operation, question)
 }
 
 /** Without checking rights: for users' own records that the API leaves to admins or writers. */
 export async function askOwn<const O extends Operation>(
   signedIn: SignedInRequest,
-  routes: readonly Route[],
   operation: O,
-  question: Question,
+  question: Question = {},
 ): Promise<Answer<O>> {
-  const answer = await routeOf(routes, operation).handle(callOf(signedIn, operation, question))
+  const answer = await routeOf(operation).handle(callOf(signedIn, operation, question))
   if (answer instanceof Streamed || answer instanceof Constant) {
     throw new TypeError(`${operation.id} answers with text`)
   }
@@ -87,11 +112,11 @@ export async function askOwn<const O extends Operation>(
 }
 
 /** For operations with slow work to prepare. */
-export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question): Call {
+export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question = {}): Call {
   const { academy, limits, request, principal } = signedIn
   return {
     operation,
-    params: question.params ?? {},
+    params: question.params ?? signedIn.params,
     query: queryOf(operation.query, question.query),
     principal,
     origin: originOf(request),
@@ -122,8 +147,33 @@ export function queryOf<Schema extends z.ZodObject>(
   return parseQuery(schema, `${new URLSearchParams(given)}`)
 }
 
-export function routeOf(routes: readonly Route[], operation: Operation): Route {
-  const route = routes.find((one) => one.operation === operation)
+const routes: ReadonlyMap<Operation, Route> = new Map(
+  [
+    analyticsRoutes,
+    appRoutes,
+    auditRoutes,
+    calendarRoutes,
+    changeRoutes,
+    courseReadRoutes,
+    deliveryRoutes,
+    endpointRoutes,
+    gradeRoutes,
+    grantRoutes,
+    groupRoutes,
+    integrationRoutes,
+    keyRoutes,
+    lessonRoutes,
+    messageRoutes,
+    progressRoutes,
+    termRoutes,
+    userRoutes,
+  ]
+    .flat()
+    .map((route) => [route.operation, route]),
+)
+
+export function routeOf(operation: Operation): Route {
+  const route = routes.get(operation)
   if (!route) throw new TypeError(`${operation.id} has no route here`)
   return route
 }

@@ -1,6 +1,5 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { type Change, type ChangedRecord, changes } from '../../contract/changes.ts'
-import { changeRoutes } from '../audit/changes.ts'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -15,7 +14,7 @@ const section = '/dashboard/changes'
 export const changesFile: TableFile = {
   path: section,
   operation: changes.list,
-  read: (signedIn, query) => ask(signedIn, changeRoutes, changes.list, { query }),
+  read: (signedIn, query) => ask(signedIn, changes.list, { query }),
 }
 
 /** Imports, rosters, applies and the like: admins see all, others their own. */
@@ -46,7 +45,7 @@ export const changesPage = listPage<Change>({
       { name: 'State', cell: (change) => <State change={change} /> },
     ],
   },
-  read: (signedIn) => ask(signedIn, changeRoutes, changes.list, { query: pageQueryOf(signedIn) }),
+  read: (signedIn) => ask(signedIn, changes.list, { query: pageQueryOf(signedIn) }),
   file: changesFile,
   none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No changes of many records yet.')}</p>,
 })
@@ -55,8 +54,8 @@ export const changePage: DashboardPage = {
   path: `${section}/:changeId`,
   async show(signedIn) {
     const { params } = signedIn
-    const change = await ask(signedIn, changeRoutes, changes.get, { params })
-    const listed = await ask(signedIn, changeRoutes, changes.records, {
+    const change = await ask(signedIn, changes.get)
+    const listed = await ask(signedIn, changes.records, {
       params,
       query: pageQueryOf(signedIn),
     })

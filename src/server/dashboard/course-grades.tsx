@@ -8,9 +8,7 @@ import type { LearnerRow } from '../../contract/learner-row.ts'
 import { Table } from '../../report/table.tsx'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
 import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
-import { gradeRoutes } from '../grades/grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -40,7 +38,7 @@ export const courseGradesPage: DashboardPage = {
   isLong: () => true,
   async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courses.get)
     return framePage(
       signedIn,
       { title: `Grades of ${course.title}`, section: '/dashboard/courses' },
@@ -58,8 +56,8 @@ export const gradesWorkbook: TableFile = {
   operation: grades.list,
   async read(signedIn, page) {
     requireRight(signedIn.principal, analytics.learners)
-    const { id } = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
-    return ask(signedIn, gradeRoutes, grades.list, { query: { ...page, course_id: id } })
+    const { id } = await ask(signedIn, courses.get)
+    return ask(signedIn, grades.list, { query: { ...page, course_id: id } })
   },
 }
 

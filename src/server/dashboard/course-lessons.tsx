@@ -2,8 +2,6 @@ import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Lesson, lessons } from '../../contract/lessons.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
-import { lessonRoutes } from '../courses/lessons.ts'
 import { isRole } from '../http/handler.ts'
 import { CalendarLink } from './calendars.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -19,7 +17,7 @@ export const courseLessonsPage: DashboardPage = {
   path: '/dashboard/courses/:courseId/lessons',
   isLong: () => true,
   async show(signedIn) {
-    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courses.get)
     return framePage(
       signedIn,
       { title: `Lessons of ${course.title}`, section: '/dashboard/courses' },
@@ -42,8 +40,8 @@ export const lessonsFile: TableFile = {
   operation: lessons.list,
   omit: ['contentBlocks', 'assessments'],
   async read(signedIn, page) {
-    const { id } = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
-    return ask(signedIn, lessonRoutes, lessons.list, { query: { ...page, course_id: id } })
+    const { id } = await ask(signedIn, courses.get)
+    return ask(signedIn, lessons.list, { query: { ...page, course_id: id } })
   },
 }
 
@@ -58,7 +56,7 @@ interface Part {
 
 async function lessonsOf(signedIn: SignedInRequest, course: Course) {
   const cursor = signedIn.query.get('cursor') ?? undefined
-  const { data, nextCursor } = await ask(signedIn, lessonRoutes, lessons.list, {
+  const { data, nextCursor } = await ask(signedIn, lessons.list, {
     query: { course_id: course.id, limit: String(maxLessons), cursor },
   })
   const isWhole = nextCursor === null && cursor === undefined

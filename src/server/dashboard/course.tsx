@@ -9,8 +9,6 @@ import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analy
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser, toRow } from '../analytics/rows.ts'
 import { readCourseStanding, readStandings, type Standing } from '../analytics/standing.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
-import { lessonRoutes } from '../courses/lessons.ts'
 import { hasGrades } from '../grades/grade-row.ts'
 import { isRole, requireRight } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
@@ -39,7 +37,7 @@ export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   async show(signedIn) {
-    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courses.get)
     const isStaff = isRole(signedIn, ...analytics.learners.roles)
     const content = isStaff ? courseLearners : ownProgress
     return framePage(
@@ -255,7 +253,7 @@ function Filters({
 /** For a course without learners, each with its command. */
 async function nextSteps(signedIn: SignedInRequest, course: Course) {
   const { id, status } = course
-  const { data } = await ask(signedIn, lessonRoutes, lessons.list, {
+  const { data } = await ask(signedIn, lessons.list, {
     query: { course_id: id, limit: '1' },
   })
   const steps = [
@@ -297,7 +295,7 @@ export const courseWorkbook = workbookPage({
   operation: analytics.learners,
   async rows(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courses.get)
     const statement = await learnersStatement(signedIn, course)
     return { name: `learners_${slugOf(course)}`, batches: learnersOf(signedIn, statement) }
   },
@@ -326,7 +324,7 @@ function fileAt(
     isLong: () => true,
     async show(signedIn) {
       requireRight(signedIn.principal, analytics.learners)
-      const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+      const course = await ask(signedIn, courses.get)
       const rows = await rowsOf(signedIn, course)
       // Files downloaded from a page are opened in spreadsheets.
       const file = { name: `${what}_${slugOf(course)}`, bom: true, raw: false }

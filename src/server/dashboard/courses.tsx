@@ -4,8 +4,6 @@ import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { terms } from '../../contract/terms.ts'
 import { readStandings } from '../analytics/standing.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
-import { termRoutes } from '../courses/terms.ts'
 import { isRole } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -137,9 +135,7 @@ function readCourses(signedIn: SignedInRequest, page: PageQuery) {
   const { query } = signedIn
   const [q, status, difficulty, term] = filterNames.map((name) => query.get(name)?.trim() || undefined)
   const filter = { q, status, difficulty, term_id: term, sort: query.get('sort') ?? 'title' }
-  return readWithExternalId({ ...filter, ...page }, (asked) =>
-    ask(signedIn, courseReadRoutes, courses.list, { query: asked }),
-  )
+  return readWithExternalId({ ...filter, ...page }, (asked) => ask(signedIn, courses.list, { query: asked }))
 }
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
@@ -160,7 +156,7 @@ const maxTerms = 100
 
 /** Undefined in an academy without terms. */
 export async function termFilter(signedIn: SignedInRequest): Promise<FilterField | undefined> {
-  const { data } = await ask(signedIn, termRoutes, terms.list, {
+  const { data } = await ask(signedIn, terms.list, {
     query: { sort: '-startDate', limit: String(maxTerms) },
   })
   if (data.length === 0 && !signedIn.query.get('term')) return undefined
@@ -185,15 +181,13 @@ const maxChoices = 100
 
 /** The first courses by title and in any case the chosen one; its label says if there are more. */
 export async function courseFilter(signedIn: SignedInRequest): Promise<FilterField> {
-  const { data, nextCursor } = await ask(signedIn, courseReadRoutes, courses.list, {
+  const { data, nextCursor } = await ask(signedIn, courses.list, {
     query: { sort: 'title', limit: String(maxChoices) },
   })
   const chosen = signedIn.query.get('course')
   const other =
     chosen && !data.some(({ id }) => id === chosen)
-      ? await ask(signedIn, courseReadRoutes, courses.get, { params: { courseId: chosen } }).catch(
-          noneOfError,
-        )
+      ? await ask(signedIn, courses.get, { params: { courseId: chosen } }).catch(noneOfError)
       : undefined
   const shown = other ? [other, ...data] : data
   const titles = Map.groupBy(shown, ({ title }) => title)

@@ -3,9 +3,8 @@ import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deliveries.ts'
 import type { IgnoredReason } from '../../lms/event.ts'
 import { kinds } from '../../lms/kinds.ts'
-import { deliveryRoutes } from '../integrations/deliveries.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, type SignedInRequest, write } from './call-api.ts'
 import { Form } from './form.tsx'
 import { addressOf } from './frame.tsx'
 import { listPage, StatusFilter, startOfDay } from './list.tsx'
@@ -91,9 +90,7 @@ export const deliveriesPage = listPage<Delivery>({
 
   async act(signedIn, form) {
     const cursor = form.get('cursor')
-    const { nextCursor } = await writeFor(signedIn, (inside) =>
-      ask(inside, deliveryRoutes, deliveries.replayAll, { body: { cursor: cursor || null } }),
-    )
+    const { nextCursor } = await write(signedIn, deliveries.replayAll, { body: { cursor: cursor || null } })
     const address = addressOf(signedIn, path, 'deliveries_replayed')
     return seeOther(nextCursor === null ? address : `${address}&${new URLSearchParams({ rest: nextCursor })}`)
   },
@@ -101,7 +98,7 @@ export const deliveriesPage = listPage<Delivery>({
 
 function readDeliveries(signedIn: SignedInRequest, page: PageQuery) {
   const { kind, status, from } = filterOf(signedIn)
-  return ask(signedIn, deliveryRoutes, deliveries.list, {
+  return ask(signedIn, deliveries.list, {
     query: { ...page, lms_kind: kind, status, received_since: startOfDay(from) },
   })
 }
@@ -118,7 +115,7 @@ function hereWith({ base }: SignedInRequest, filters: Readonly<Record<string, st
 
 async function hasUnmatched(signedIn: SignedInRequest): Promise<boolean> {
   const query = { status: 'unmatched', limit: '1' }
-  const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, { query })
+  const { data } = await ask(signedIn, deliveries.list, { query })
   return data.length > 0
 }
 
@@ -256,7 +253,7 @@ function Linked({
 
 /** Undefined before the first one. */
 export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Promise<Delivery | undefined> {
-  const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, {
+  const { data } = await ask(signedIn, deliveries.list, {
     query: { lms_kind: kind, limit: '1' },
   })
   return data[0]

@@ -3,9 +3,7 @@ import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { mappingKeys } from '../../lms/read-event.ts'
 import type { Reply } from '../http/reply.ts'
-import { deliveryRoutes } from '../integrations/deliveries.ts'
 import { requireKind } from '../integrations/integration.ts'
-import { integrationRoutes } from '../integrations/integrations.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest, writeFor } from './call-api.ts'
@@ -26,16 +24,15 @@ export const deliveryPage: DashboardPage = {
   again: showDelivery,
 
   async act(signedIn, form) {
-    const { params } = signedIn
     const { id } = await writeFor(signedIn, async (inside) => {
-      const delivery = await ask(inside, deliveryRoutes, deliveries.get, { params })
+      const delivery = await ask(inside, deliveries.get)
       const keys = await keysOf(inside, delivery)
       for (const noun of ['course', 'user'] as const) {
         const [key, reference] = [keys[noun], (form.get(noun) ?? '').trim()]
         if (key !== undefined && reference !== '')
           await saveMapping(inside, delivery, { noun, key, reference })
       }
-      return ask(inside, deliveryRoutes, deliveries.replay, { params })
+      return ask(inside, deliveries.replay)
     })
     return seeOther(
       addressOf(signedIn, `/dashboard/deliveries/${encodeURIComponent(id)}`, 'delivery_replayed'),
@@ -50,7 +47,7 @@ async function saveMapping(
   { noun, key, reference }: { noun: 'course' | 'user'; key: string; reference: string },
 ): Promise<void> {
   try {
-    await ask(signedIn, integrationRoutes, integrations.map, {
+    await ask(signedIn, integrations.map, {
       params: { lmsKind },
       body: { noun, externalKey: key, reference: referenceOf(noun, reference) },
     })
@@ -64,7 +61,7 @@ async function saveMapping(
 /** Returns the other system's keys of the course and learner; none if it is no longer connected. */
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
   try {
-    const settings = await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
+    const settings = await ask(signedIn, integrations.get, { params: { lmsKind } })
     return mappingKeys(requireKind(lmsKind), body, settings)
   } catch (error) {
     if (error instanceof ProblemError && error.status === 404) return { course: undefined, user: undefined }
@@ -77,8 +74,8 @@ async function showDelivery(
   fault?: ProblemError,
   form = new URLSearchParams(),
 ): Promise<Reply> {
-  const { base, params } = signedIn
-  const delivery = await ask(signedIn, deliveryRoutes, deliveries.get, { params })
+  const { base } = signedIn
+  const delivery = await ask(signedIn, deliveries.get)
   const keys = await keysOf(signedIn, delivery)
   return framePage(
     signedIn,

@@ -1,13 +1,11 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
-import { endpointRoutes } from '../events/endpoints.ts'
-import { messageRoutes } from '../events/messages.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, type SignedInRequest, write, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { EndpointForm, endpointInputOf, filledInWith, kindWords } from './endpoint-form.tsx'
 import { chatText, EndpointState, EventNames, secretPage, xapiText } from './endpoints.tsx'
@@ -26,21 +24,20 @@ export const endpointPage: DashboardPage = {
   again: showEndpoint,
 
   async act(signedIn, form) {
-    const { params } = signedIn
     const note = await writeFor(signedIn, async (inside) => {
       switch (form.get('action')) {
         case 'test':
-          await ask(inside, endpointRoutes, endpoints.test, { params })
+          await ask(inside, endpoints.test)
           return 'endpoint_tested'
         case 'enable':
         case 'disable': {
           const status = form.get('action') === 'enable' ? 'active' : 'disabled'
-          await ask(inside, endpointRoutes, endpoints.update, { params, body: { status } })
+          await ask(inside, endpoints.update, { body: { status } })
           return 'endpoint_updated'
         }
         default: {
-          const { kind } = await ask(inside, endpointRoutes, endpoints.get, { params })
-          await ask(inside, endpointRoutes, endpoints.update, { params, body: endpointInputOf(form, kind) })
+          const { kind } = await ask(inside, endpoints.get)
+          await ask(inside, endpoints.update, { body: endpointInputOf(form, kind) })
           return 'endpoint_updated'
         }
       }
@@ -55,7 +52,7 @@ export const endpointRotation: DashboardPage = {
 
   async show(signedIn) {
     requireRight(signedIn.principal, endpoints.rotate)
-    const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
+    const { url } = await ask(signedIn, endpoints.get)
     return askToConfirm(
       signedIn,
       {
@@ -77,12 +74,7 @@ export const endpointRotation: DashboardPage = {
       signedIn,
       form,
       addressOf(signedIn, pathOf(signedIn), 'endpoint_rotated_before'),
-      async (inside) =>
-        secretPage(
-          inside,
-          await ask(inside, endpointRoutes, endpoints.rotate, { params: signedIn.params }),
-          'Your new secret',
-        ),
+      async (inside) => secretPage(inside, await ask(inside, endpoints.rotate), 'Your new secret'),
     ),
 }
 
@@ -91,7 +83,7 @@ export const endpointDeletion: DashboardPage = {
 
   async show(signedIn) {
     requireRight(signedIn.principal, endpoints.delete)
-    const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
+    const { url } = await ask(signedIn, endpoints.get)
     return askToConfirm(
       signedIn,
       { title: 'Delete this endpoint?', section, button: 'Delete endpoint', cancel: pathOf(signedIn) },
@@ -103,9 +95,7 @@ export const endpointDeletion: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) =>
-      ask(inside, endpointRoutes, endpoints.delete, { params: signedIn.params }),
-    )
+    await write(signedIn, endpoints.delete)
     return seeOther(addressOf(signedIn, list, 'endpoint_deleted'))
   },
 }
@@ -126,10 +116,10 @@ async function showEndpoint(
   fault?: ProblemError,
   form?: URLSearchParams,
 ): Promise<Reply> {
-  const { params, query, base } = signedIn
-  const endpoint = await ask(signedIn, endpointRoutes, endpoints.get, { params })
+  const { query, base } = signedIn
+  const endpoint = await ask(signedIn, endpoints.get)
   const status = query.get('status') ?? undefined
-  const sent = await ask(signedIn, messageRoutes, messages.list, {
+  const sent = await ask(signedIn, messages.list, {
     query: { ...pageQueryOf(signedIn), endpoint_id: endpoint.id, status },
   })
   const isEdited = form?.get('action') === 'save'

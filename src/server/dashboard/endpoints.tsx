@@ -2,7 +2,6 @@ import { lineOf } from '../../codec/display-text.ts'
 import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
 import type { XapiSettings } from '../../contract/statements.ts'
-import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { EndpointForm, endpointInputOf, kindWords } from './endpoint-form.tsx'
@@ -62,7 +61,7 @@ export const endpointsPage = listPage<Endpoint>({
     submitOnce(signedIn, form, addressOf(signedIn, path, 'endpoint_made_before'), async (inside) =>
       secretPage(
         inside,
-        await ask(inside, endpointRoutes, endpoints.create, {
+        await ask(inside, endpoints.create, {
           body: { kind: newKindOf(form), ...endpointInputOf(form, newKindOf(form)) },
         }),
         'Your new endpoint',
@@ -71,7 +70,7 @@ export const endpointsPage = listPage<Endpoint>({
 })
 
 function readEndpoints(signedIn: SignedInRequest, page: PageQuery) {
-  return ask(signedIn, endpointRoutes, endpoints.list, { query: page })
+  return ask(signedIn, endpoints.list, { query: page })
 }
 
 function newKindOf(form: URLSearchParams): string {

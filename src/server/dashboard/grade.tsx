@@ -4,7 +4,6 @@ import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { deliveries } from '../../contract/deliveries.ts'
 import { type Grade, type GradeStep, grades } from '../../contract/grades.ts'
-import { gradeRoutes } from '../grades/grades.ts'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -17,9 +16,8 @@ import { Day, Facts, formatPercent, Minute } from './values.tsx'
 export const gradePage: DashboardPage = {
   path: '/dashboard/grades/:gradeId',
   async show(signedIn) {
-    const { params } = signedIn
-    const grade = await ask(signedIn, gradeRoutes, grades.get, { params })
-    const steps = await ask(signedIn, gradeRoutes, grades.history, { params, query: pageQueryOf(signedIn) })
+    const grade = await ask(signedIn, grades.get)
+    const steps = await ask(signedIn, grades.history, { query: pageQueryOf(signedIn) })
     const isStaff = isRole(signedIn, ...analytics.learners.roles)
     const { learnerId, courseId, courseTitle, userEmail } = grade
     const course = `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
@@ -130,7 +128,7 @@ export async function gradeList({
   /** Content in place of a table without rows. */
   none: Child
 }) {
-  const listed = await ask(signedIn, gradeRoutes, grades.list, {
+  const listed = await ask(signedIn, grades.list, {
     query: { ...pageQueryOf(signedIn), learner_id: learnerId, course_id: courseId, sort: '-gradedAt' },
   })
   const columns = courseId === undefined ? gradeColumns : gradeColumns.filter(({ name }) => name !== 'Course')

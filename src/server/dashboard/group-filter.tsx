@@ -1,6 +1,5 @@
 import type { Course } from '../../contract/courses.ts'
 import { type Group, groups } from '../../contract/groups.ts'
-import { groupRoutes } from '../groups/groups.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { LearnerQuery } from './learner-query.ts'
 
@@ -20,7 +19,7 @@ export async function groupsFor(
   { group }: LearnerQuery,
 ): Promise<readonly Group[]> {
   const list = (query: Readonly<Record<string, string>>) =>
-    ask(signedIn, groupRoutes, groups.list, { query: { limit: String(maxGroups), sort: 'name', ...query } })
+    ask(signedIn, groups.list, { query: { limit: String(maxGroups), sort: 'name', ...query } })
   const found: Group[] = [...(await list({ course_id: id })).data]
   const most = found.length + maxGroups
   let query = {}
@@ -35,7 +34,7 @@ export async function groupsFor(
 }
 
 function groupOf(signedIn: SignedInRequest, groupId: string): Promise<Group> {
-  return ask(signedIn, groupRoutes, groups.get, { params: { groupId } })
+  return ask(signedIn, groups.get, { params: { groupId } })
 }
 
 /** Nothing without groups. */

@@ -10,10 +10,9 @@ import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { issuerOf } from '../http/web-route.ts'
 import { requireKind } from '../integrations/integration.ts'
-import { integrationRoutes } from '../integrations/integrations.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { ask, callOf, routeOf, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, callOf, routeOf, type SignedInRequest, write, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { askToConfirm, Form, OnceField, submitOnce } from './form.tsx'
@@ -39,7 +38,6 @@ export const integrationPage: DashboardPage = {
   again: (signedIn, fault, form) => showIntegration(signedIn, { fault, form }),
 
   async act(signedIn, form) {
-    const { params } = signedIn
     const kind = kindOf(signedIn)
     const here = `${section}/${kind}` as const
     switch (form.get('action')) {
@@ -53,22 +51,16 @@ export const integrationPage: DashboardPage = {
           `${addressOf(signedIn, here, 'items_saved')}&items=${Number(form.get('items') ?? 1)}#gradeItems`,
         )
       case 'map':
-        await writeFor(signedIn, (inside) =>
-          ask(inside, integrationRoutes, integrations.map, { params, body: mappingOf(form) }),
-        )
+        await write(signedIn, integrations.map, { body: mappingOf(form) })
         return seeOther(`${addressOf(signedIn, here, 'mapping_saved')}#mappings`)
       case 'unmap':
-        await writeFor(signedIn, (inside) =>
-          ask(inside, integrationRoutes, integrations.unmap, {
-            params: { ...params, mappingId: form.get('mappingId') ?? '' },
-          }),
-        )
+        await write(signedIn, integrations.unmap, {
+          params: { ...signedIn.params, mappingId: form.get('mappingId') ?? '' },
+        })
         return seeOther(`${addressOf(signedIn, here, 'mapping_deleted')}#mappings`)
       default: {
         const body = integrationInputOf(form, kind, signedIn.request.now)
-        await writeFor(signedIn, (inside) =>
-          ask(inside, integrationRoutes, integrations.set, { params, body }),
-        )
+        await write(signedIn, integrations.set, { body })
         return seeOther(addressOf(signedIn, here, 'integration_saved'))
       }
     }
@@ -80,7 +72,7 @@ export const integrationRemoval: DashboardPage = {
 
   async show(signedIn) {
     requireRight(signedIn.principal, integrations.remove)
-    const { lmsKind } = await ask(signedIn, integrationRoutes, integrations.get, { params: signedIn.params })
+    const { lmsKind } = await ask(signedIn, integrations.get)
     const name = kinds[lmsKind].title
     return askToConfirm(
       signedIn,
@@ -93,9 +85,7 @@ export const integrationRemoval: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) =>
-      ask(inside, integrationRoutes, integrations.remove, { params: signedIn.params }),
-    )
+    await write(signedIn, integrations.remove)
     return seeOther(addressOf(signedIn, section, 'integration_removed'))
   },
 }
@@ -109,18 +99,17 @@ function kindOf({ params, principal }: SignedInRequest): LmsKind {
 async function testConnection(signedIn: SignedInRequest): Promise<IntegrationCheck> {
   requireRight(signedIn.principal, integrations.test)
   const call = callOf(signedIn, integrations.test, { params: signedIn.params })
-  const { prepare, handle } = routeOf(integrationRoutes, integrations.test)
+  const { prepare, handle } = routeOf(integrations.test)
   return (await handle({ ...call, prepared: await prepare?.(call) })) as IntegrationCheck
 }
 
 /** Faults point to the fields of the form. */
 async function saveItems(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
-  const { params } = signedIn
   try {
     await writeFor(signedIn, async (inside) => {
-      const { gradeItems } = await ask(inside, integrationRoutes, integrations.get, { params })
+      const { gradeItems } = await ask(inside, integrations.get)
       const body = itemsInputOf(form, gradeItems)
-      return ask(inside, integrationRoutes, integrations.set, { params, body })
+      return ask(inside, integrations.set, { body })
     })
   } catch (error) {
     throw error instanceof ProblemError ? faultOfItems(error, form) : error
@@ -132,7 +121,7 @@ async function findIntegration(
   lmsKind: LmsKind,
 ): Promise<Integration | undefined> {
   try {
-    return await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
+    return await ask(signedIn, integrations.get, { params: { lmsKind } })
   } catch (error) {
     if (error instanceof ProblemError && error.status === 404) return undefined
     throw error
@@ -183,7 +172,7 @@ async function showIntegration(
         form={mapping.form ?? new URLSearchParams()}
         fault={mapping.fault}
         page={
-          await ask(signedIn, integrationRoutes, integrations.mappings, {
+          await ask(signedIn, integrations.mappings, {
             params: { lmsKind: kind },
             query: { ...pageQueryOf(signedIn), external_key: signedIn.query.get('key') || undefined },
           })
@@ -247,7 +236,7 @@ function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: 
   return submitOnce(signedIn, form, addressOf(signedIn, here, 'secret_made_before'), async (inside) => {
     const secret = newWebhookSecret()
     const body = { webhookSecrets: [secret], ...overlapOf(24, signedIn.request.now) }
-    const { secrets } = await ask(inside, integrationRoutes, integrations.set, {
+    const { secrets } = await ask(inside, integrations.set, {
       params: { lmsKind: kind },
       body,
     })

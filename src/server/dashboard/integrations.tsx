@@ -3,7 +3,6 @@ import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Delivery } from '../../contract/deliveries.ts'
 import { type Integration, integrations } from '../../contract/integrations.ts'
 import { kinds } from '../../lms/kinds.ts'
-import { integrationRoutes } from '../integrations/integrations.ts'
 import { ask } from './call-api.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { listPage } from './list.tsx'
@@ -22,7 +21,7 @@ interface System {
 export const integrationsFile: TableFile = {
   path: section,
   operation: integrations.list,
-  read: (signedIn, page) => ask(signedIn, integrationRoutes, integrations.list, { query: page }),
+  read: (signedIn, page) => ask(signedIn, integrations.list, { query: page }),
 }
 
 /** For admins: systems that can send grades. */
@@ -61,7 +60,7 @@ export const integrationsPage = listPage<System>({
   },
 
   async read(signedIn) {
-    const listed = await ask(signedIn, integrationRoutes, integrations.list, { query: { limit: '100' } })
+    const listed = await ask(signedIn, integrations.list, { query: { limit: '100' } })
     const data: System[] = []
     for (const kind of lmsKinds) {
       const integration = listed.data.find(({ lmsKind }) => lmsKind === kind)

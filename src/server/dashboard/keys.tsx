@@ -1,7 +1,7 @@
 import { isDay } from '../../codec/time-text.ts'
 import { type Key, keys, type NewKey } from '../../contract/keys.ts'
 import { scopeInWords } from '../../contract/oauth.ts'
-import { addYear, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
+import { addYear, findKey, revokeKey } from '../credentials/keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { invalid } from '../problem-error.ts'
@@ -75,12 +75,12 @@ export const keysPage = listPage<Key>({
 
   act: (signedIn, form) =>
     submitOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
-      newKeyPage(inside, await askOwn(inside, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
+      newKeyPage(inside, await askOwn(inside, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
 })
 
 function readKeys(signedIn: SignedInRequest, page: PageQuery) {
-  return askOwn(signedIn, keyRoutes, keys.list, { query: { user_id: signedIn.user.id, ...page } })
+  return askOwn(signedIn, keys.list, { query: { user_id: signedIn.user.id, ...page } })
 }
 
 function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): string {

@@ -10,11 +10,8 @@ import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
 import { summariseRows } from '../analytics/summary.ts'
 import { isGraded } from '../grades/grade-row.ts'
-import { gradeRoutes } from '../grades/grades.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
-import { progressRoutes } from '../progress/progress.ts'
-import { userRoutes } from '../users/users.ts'
 import { CalendarLink } from './calendars.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { Completion } from './completion-chart.tsx'
@@ -154,7 +151,7 @@ export const learnerGradesFile: TableFile = {
   operation: grades.list,
   async read(signedIn, page) {
     const { user } = await learnerOf(signedIn)
-    return ask(signedIn, gradeRoutes, grades.list, {
+    return ask(signedIn, grades.list, {
       query: { ...page, learner_id: user.id, sort: '-gradedAt' },
     })
   },
@@ -167,8 +164,8 @@ function LearnerFiles({ signedIn, user, of }: { signedIn: SignedInRequest; user:
 function historyOf(signedIn: SignedInRequest, { id }: User, page: PageQuery) {
   const course = signedIn.query.get('course') || undefined
   return course === undefined
-    ? ask(signedIn, progressRoutes, progress.steps, { query: { ...page, learner_id: id } })
-    : ask(signedIn, progressRoutes, progress.history, {
+    ? ask(signedIn, progress.steps, { query: { ...page, learner_id: id } })
+    : ask(signedIn, progress.history, {
         params: { learnerId: id },
         query: { ...page, course_id: course },
       })
@@ -208,7 +205,7 @@ function courseNameOf({ courseTitle, courseExternalId }: LearnerRow): string {
 /** Throws 403 unless the user's role can see other learners. */
 async function learnerOf(signedIn: SignedInRequest): Promise<{ user: User; name: string }> {
   requireRight(signedIn.principal, analytics.learners)
-  const user = await ask(signedIn, userRoutes, users.get, { params: signedIn.params })
+  const user = await ask(signedIn, users.get)
   return { user, name: personName(user) }
 }
 

@@ -1,12 +1,10 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { type Attempt, messages } from '../../contract/messages.ts'
-import { endpointRoutes } from '../events/endpoints.ts'
-import { messageRoutes } from '../events/messages.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, type SignedInRequest, write } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
@@ -21,17 +19,14 @@ export const messagePage: DashboardPage = {
   again: showMessage,
 
   async act(signedIn) {
-    const { params } = signedIn
-    const { id } = await writeFor(signedIn, (inside) =>
-      ask(inside, messageRoutes, messages.resend, { params }),
-    )
+    const { id } = await write(signedIn, messages.resend)
     return seeOther(addressOf(signedIn, `/dashboard/messages/${encodeURIComponent(id)}`, 'message_resent'))
   },
 }
 
 async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
-  const { params, base } = signedIn
-  const message = await ask(signedIn, messageRoutes, messages.get, { params })
+  const { base } = signedIn
+  const message = await ask(signedIn, messages.get)
   const endpoint = await endpointOf(signedIn, message.endpointId)
   const facts = [
     ['State', <span class={`state ${message.status}`}>{message.status}</span>],
@@ -98,7 +93,7 @@ function Subject({ base, id }: { base: string; id: string }) {
 /** Undefined if it was deleted. */
 async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
   try {
-    return await ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } })
+    return await ask(signedIn, endpoints.get, { params: { endpointId } })
   } catch (error) {
     if (error instanceof ProblemError && error.status === 404) return undefined
     throw error

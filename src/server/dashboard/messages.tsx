@@ -2,8 +2,7 @@ import { lineOf } from '../../codec/display-text.ts'
 import { messageTypes } from '../../contract/actions.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
-import { endpointRoutes, maxEndpoints } from '../events/endpoints.ts'
-import { messageRoutes } from '../events/messages.ts'
+import { maxEndpoints } from '../events/endpoints.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type ListColumn, listPage, StatusFilter } from './list.tsx'
 import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
@@ -43,7 +42,7 @@ const endpointColumn: ListColumn<Sent> = {
 }
 
 function readMessages(signedIn: SignedInRequest, page: PageQuery) {
-  return ask(signedIn, messageRoutes, messages.list, { query: { ...page, ...filterOf(signedIn) } })
+  return ask(signedIn, messages.list, { query: { ...page, ...filterOf(signedIn) } })
 }
 
 export const messagesFile: TableFile = { path, operation: messages.list, read: readMessages }
@@ -103,7 +102,7 @@ function filterOf({ query }: SignedInRequest) {
 }
 
 async function endpointUrls(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
-  const { data } = await ask(signedIn, endpointRoutes, endpoints.list, {
+  const { data } = await ask(signedIn, endpoints.list, {
     query: { limit: String(maxEndpoints) },
   })
   return new Map(data.map(({ id, url }) => [id, url]))

@@ -1,7 +1,6 @@
 import { analytics } from '../../contract/analytics.ts'
 import { courses } from '../../contract/courses.ts'
 import { readAcademyStanding } from '../analytics/standing.ts'
-import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { AcademyAttention } from './attention-tiles.tsx'
@@ -30,13 +29,13 @@ function seesAllLearners(signedIn: SignedInRequest): boolean {
 
 async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
   const term = signedIn.query.get('term') || undefined
-  const listed = await ask(signedIn, courseReadRoutes, courses.list, {
+  const listed = await ask(signedIn, courses.list, {
     query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true', term_id: term },
   })
   const whole =
     term === undefined
       ? listed
-      : await ask(signedIn, courseReadRoutes, courses.list, { query: { limit: '1', include_total: 'true' } })
+      : await ask(signedIn, courses.list, { query: { limit: '1', include_total: 'true' } })
   const { learners, all, courses: concerned } = await readAcademyStanding(signedIn, signedIn.request.now)
   const rows = await courseRowsOf(signedIn, listed.data)
   const terms = await termFilter(signedIn)

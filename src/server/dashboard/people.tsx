@@ -3,9 +3,7 @@ import { analytics } from '../../contract/analytics.ts'
 import { roles, userStatuses } from '../../contract/constants.ts'
 import { groups } from '../../contract/groups.ts'
 import { type User, users } from '../../contract/users.ts'
-import { groupRoutes } from '../groups/groups.ts'
 import { requireRight } from '../http/handler.ts'
-import { userRoutes } from '../users/users.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type FilterField, FilterForm } from './filter-form.tsx'
 import { capitalized, type List, listedOrFault, listPage, readWithExternalId } from './list.tsx'
@@ -84,15 +82,13 @@ async function readPeople(signedIn: SignedInRequest, page: PageQuery) {
   const { query } = signedIn
   const [q, role, status, group] = filterNames.map((name) => query.get(name)?.trim() || undefined)
   const filter = { q, role, status, group_id: group, sort: query.get('sort') ?? 'email' }
-  return readWithExternalId({ ...filter, ...page }, (asked) =>
-    ask(signedIn, userRoutes, users.list, { query: asked }),
-  )
+  return readWithExternalId({ ...filter, ...page }, (asked) => ask(signedIn, users.list, { query: asked }))
 }
 
 const maxGroups = 100
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
-  const { data } = await ask(signedIn, groupRoutes, groups.list, {
+  const { data } = await ask(signedIn, groups.list, {
     query: { sort: 'name', limit: String(maxGroups) },
   })
   const choicesOf = (values: readonly string[]) => values.map((value) => [value, capitalized(value)] as const)

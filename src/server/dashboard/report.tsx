@@ -2,7 +2,6 @@ import { analytics } from '../../contract/analytics.ts'
 import { Report, reportDocument, reportTitle } from '../../report/report.tsx'
 import { reportStyle } from '../../report/style.ts'
 import { type ReportLanguage, reportLanguages } from '../../report/words.ts'
-import { analyticsRoutes } from '../analytics/analytics.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { courseFilter, courseUrlOf, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -73,7 +72,7 @@ export const reportFile: DashboardPage = {
 
 async function readReport(signedIn: SignedInRequest) {
   const given = (name: string) => signedIn.query.get(name)?.trim() || undefined
-  const figures = await ask(signedIn, analyticsRoutes, analytics.report, {
+  const figures = await ask(signedIn, analytics.report, {
     query: {
       start_date: given('start_date'),
       end_date: given('end_date'),
