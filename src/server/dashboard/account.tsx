@@ -14,20 +14,15 @@ import { invalid, notFound, type ProblemError } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 import { askOwn, callOf, routeOf, type SignedInRequest, writeFor, writingOf } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { askToConfirm, Faults, Field, Form } from './form.tsx'
+import { confirmationPage } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { countOf, Day, Facts, Minute } from './values.tsx'
+import { RecordFields, type RecordForm } from './record-form.tsx'
+import { Card, countOf, Day, Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/account'
-const labels = {
-  currentPassword: 'Current password',
-  password: 'New password',
-  repeated: 'Repeat new password',
-}
-
-export const accountPage: DashboardPage = {
+const page: DashboardPage = {
   path: section,
   show: (signedIn) => showAccount(signedIn),
   act: changePassword,
@@ -104,30 +99,25 @@ async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Pro
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
   const granted = await askOwn(signedIn, grants.list, { query: pageQueryOf(signedIn) })
   const sessions = await ownSessions(signedIn)
-  const facts = [
-    ['Name', name || '–'],
-    ['E-mail address', email],
-    ['Username', username ?? '–'],
-    ['Role', role],
-    ['Scopes', signedIn.principal.scopes.join(' ')],
-    ['ID', <code>{id}</code>],
-    ['Created', <Day time={createdAt} />],
-  ] as const
   return framePage(
     signedIn,
-    { title: fault ? 'Error: account' : 'Account', section, fault },
+    { title: 'Account', section, fault },
     <>
       <h1>Account</h1>
-      <section class="card" aria-labelledby="who">
-        <h2 id="who">Profile</h2>
-        <Facts facts={facts} />
-      </section>
-      <ListCard
-        signedIn={signedIn}
-        list={grantList}
-        listed={granted}
-        none={<p>No application can act as you.</p>}
-      />
+      <Card id="who" title="Profile">
+        <Facts
+          facts={[
+            ['Name', name || '–'],
+            ['E-mail address', email],
+            ['Username', username ?? '–'],
+            ['Role', role],
+            ['Scopes', signedIn.principal.scopes.join(' ')],
+            ['ID', <code>{id}</code>],
+            ['Created', <Day time={createdAt} />],
+          ]}
+        />
+      </Card>
+      <ListCard signedIn={signedIn} list={grantList} listed={granted} none="No application can act as you." />
       <ListCard
         signedIn={signedIn}
         list={sessionList}
@@ -142,77 +132,66 @@ async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Pro
           ) : null
         }
       />
-      <section class="card short" aria-labelledby="change">
-        <h2 id="change">Change password</h2>
-        <PasswordForm signedIn={signedIn} fault={fault} />
-      </section>
+      <Card id="change" title="Change password" isShort>
+        <RecordFields signedIn={signedIn} of={passwordForm} form={new URLSearchParams()} fault={fault} />
+      </Card>
     </>,
   )
 }
 
-function PasswordForm({ signedIn, fault }: { signedIn: SignedInRequest; fault: ProblemError | undefined }) {
-  const field = (name: keyof typeof labels, autocomplete: string, hint?: string) => (
-    <Field type="password" label={labels[name]} required {...{ name, autocomplete, hint, fault }} />
-  )
-  return (
-    <Form signedIn={signedIn} label="Change password">
-      <Faults fault={fault} labels={labels} />
-      {field('currentPassword', 'current-password')}
-      {field('password', 'new-password', '12 to 256 characters')}
-      {field('repeated', 'new-password')}
-      <p class="note">
-        You will be signed out everywhere, and applications lose their access. Your API keys stay valid.
-      </p>
-      <div class="actions">
-        <button type="submit">Change password</button>
-      </div>
-    </Form>
-  )
+const passwordForm: RecordForm = {
+  label: 'Change password',
+  button: 'Change password',
+  fields: [
+    {
+      name: 'currentPassword',
+      label: 'Current password',
+      look: 'secret',
+      input: { required: true, autocomplete: 'current-password' },
+    },
+    {
+      name: 'password',
+      label: 'New password',
+      hint: '12 to 256 characters',
+      look: 'secret',
+      input: { required: true },
+    },
+    { name: 'repeated', label: 'Repeat new password', look: 'secret', input: { required: true } },
+  ],
+  note: 'You will be signed out everywhere, and applications lose their access. Your API keys stay valid.',
 }
 
-export const sessionEnd: DashboardPage = {
+const sessionEnd = confirmationPage({
   path: '/dashboard/sessions/:sessionId/end',
-
-  async show(signedIn) {
+  section,
+  async find(signedIn) {
     const { sessionId = '' } = signedIn.params
-    const sessions = await ownSessions(signedIn)
-    const session = sessions.find(({ id }) => id === sessionId)
+    const session = (await ownSessions(signedIn)).find(({ id }) => id === sessionId)
     if (!session) throw notFound('session', sessionId)
-    return askToConfirm(
-      signedIn,
-      { title: 'End this session?', section, button: 'End session' },
-      <p>
-        <strong>{session.browser}</strong> ({session.place}) will be signed out.
-      </p>,
-    )
+    return session
   },
+  title: () => 'End this session?',
+  question: ({ browser, place }) => (
+    <>
+      <strong>{browser}</strong> ({place}) will be signed out.
+    </>
+  ),
+  button: 'End session',
+  act: (inside) => endOneSession(writingOf(inside), inside.user.id, inside.params['sessionId'] ?? ''),
+  done: 'session_ended',
+})
 
-  async act(signedIn) {
-    await writeFor(signedIn, (inside) =>
-      endOneSession(writingOf(inside), inside.user.id, signedIn.params['sessionId'] ?? ''),
-    )
-    return seeOther(addressOf(signedIn, section, 'session_ended'))
-  },
-}
-
-export const otherSessionsEnd: DashboardPage = {
+const otherSessionsEnd = confirmationPage({
   path: '/dashboard/other-sessions/end',
-
-  async show(signedIn) {
-    const sessions = await ownSessions(signedIn)
-    const others = sessions.filter(({ isThis }) => !isThis)
-    return askToConfirm(
-      signedIn,
-      { title: 'End all other sessions?', section, button: 'End all other sessions' },
-      <p>{countOf(others.length, 'other browser')} will be signed out. You stay signed in here.</p>,
-    )
-  },
-
-  async act(signedIn) {
-    await writeFor(signedIn, (inside) => endOtherSessions(writingOf(inside), sessionQueryOf(inside)))
-    return seeOther(addressOf(signedIn, section, 'other_sessions_ended'))
-  },
-}
+  section,
+  find: async (signedIn) => (await ownSessions(signedIn)).filter(({ isThis }) => !isThis),
+  title: () => 'End all other sessions?',
+  question: ({ length }) =>
+    `${countOf(length, 'other browser')} will be signed out. You stay signed in here.`,
+  button: 'End all other sessions',
+  act: (inside) => endOtherSessions(writingOf(inside), sessionQueryOf(inside)),
+  done: 'other_sessions_ended',
+})
 
 function ownSessions(signedIn: SignedInRequest) {
   return sessionsOf(sessionQueryOf(signedIn), signedIn.request.now)
@@ -222,28 +201,26 @@ function sessionQueryOf({ database, user, visitor }: SignedInRequest) {
   return { database, userId: user.id, token: visitor.token }
 }
 
-export const grantRevocation: DashboardPage = {
+const grantRevocation = confirmationPage({
   path: '/dashboard/grants/:grantId/revoke',
-
-  async show(signedIn) {
-    const { database, request, params, user } = signedIn
+  section,
+  async find({ database, request, params, user }) {
     const { grantId = '' } = params
     const granted = await grantsOf(database, user.id, request.now.toISOString())
     const grant = granted.find(({ id }) => id === grantId)
     if (!grant) throw notFound('grant', grantId)
-    return askToConfirm(
-      signedIn,
-      { title: `Revoke access of ${grant.clientName}?`, section, button: 'Revoke access' },
-      <p>
-        <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) will no
-        longer be able to act as you. It can ask for access again.
-      </p>,
-    )
+    return grant
   },
+  title: ({ clientName }) => `Revoke access of ${clientName}?`,
+  question: ({ clientName, clientId, scopes }) => (
+    <>
+      <strong>{clientName}</strong> (<code>{clientId}</code>, {scopes.join(' ')}) will no longer be able to
+      act as you. It can ask for access again.
+    </>
+  ),
+  button: 'Revoke access',
+  act: (inside) => revokeGrant(writingOf(inside), inside.params['grantId'] ?? '', inside.user.id),
+  done: 'grant_revoked',
+})
 
-  async act(signedIn) {
-    const { params, user } = signedIn
-    await writeFor(signedIn, (inside) => revokeGrant(writingOf(inside), params['grantId'] ?? '', user.id))
-    return seeOther(addressOf(signedIn, section, 'grant_revoked'))
-  },
-}
+export const accountPages = [page, grantRevocation, sessionEnd, otherSessionsEnd]

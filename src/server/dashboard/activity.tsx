@@ -2,7 +2,6 @@ import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { type ActivityUnit, activityUnits } from '../../contract/constants.ts'
 import { fieldsOf } from '../../contract/fields.ts'
-import { groups } from '../../contract/groups.ts'
 import { type Activity, ActivityPeriod } from '../../contract/questions.ts'
 import { ColumnChart } from '../../report/drawings.tsx'
 import { Table } from '../../report/table.tsx'
@@ -13,9 +12,11 @@ import { ask, type SignedInRequest } from './call-api.ts'
 import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { type FilterField, FilterForm } from './filter-form.tsx'
+import { FaultText } from './form.tsx'
 import { framePage } from './frame.tsx'
-import { capitalized } from './list.tsx'
-import { FileLinks, type TableFile } from './table-file.tsx'
+import { groupFilter } from './group-filter.tsx'
+import { capitalized, capitalizedChoices } from './list.tsx'
+import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
 import { Figures, formatCount } from './values.tsx'
 
 const path = '/dashboard/activity'
@@ -29,7 +30,7 @@ const measures = {
 type Measure = keyof typeof measures
 
 /** For staff. */
-export const activityPage: DashboardPage = {
+const page: DashboardPage = {
   path,
   isLong: () => true,
   async show(signedIn) {
@@ -38,17 +39,17 @@ export const activityPage: DashboardPage = {
     const measure = measureOf(signedIn.query)
     return framePage(
       signedIn,
-      { title: fault ? 'Error: activity' : 'Activity', section: path, fault },
+      { title: 'Activity', section: path, fault },
       <>
         <h1>Activity</h1>
         <section class="card periods" aria-labelledby="activity">
           <h2 id="activity">{`${measures[measure]} by ${activity?.by ?? 'period'}`}</h2>
+          <FaultText fault={fault} />
           <FilterForm
             signedIn={signedIn}
             label="Filter activity"
             fields={await filterFields(signedIn)}
             anchor="activity"
-            fault={fault}
           />
           {activity ? <Shown signedIn={signedIn} activity={activity} measure={measure} /> : null}
         </section>
@@ -75,7 +76,7 @@ const periodColumns: readonly TableColumn[] = Object.entries(fieldsOf(ActivityPe
   }),
 )
 
-export const activityFile: TableFile = {
+const file: TableFile = {
   path,
   operation: analytics.activity,
   columns: periodColumns,
@@ -84,6 +85,8 @@ export const activityFile: TableFile = {
     return { data, nextCursor: null }
   },
 }
+
+export const activityPages = [page, ...tableFilePages(file)]
 
 function Shown({
   signedIn,
@@ -202,15 +205,10 @@ function measureOf(query: URLSearchParams): Measure {
   return Object.hasOwn(measures, name) ? (name as Measure) : 'activeLearners'
 }
 
-const maxGroups = 100
-
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   const course = await courseFilter(signedIn)
-  const found = await ask(signedIn, groups.list, {
-    query: { sort: 'name', limit: String(maxGroups) },
-  })
+  const group = await groupFilter(signedIn, 'All learners')
   const term = await termFilter(signedIn)
-  const { query: given } = signedIn
   return [
     {
       name: 'show',
@@ -221,22 +219,13 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
     {
       name: 'by',
       label: 'By',
-      choices: activityUnits.map((unit) => [unit, capitalized(unit)]),
+      choices: capitalizedChoices(activityUnits),
       standard: 'week',
     },
     { name: 'from', label: 'From day', type: 'date' },
     { name: 'to', label: 'To day', type: 'date' },
     course,
-    ...(found.data.length === 0 && !given.get('group')
-      ? []
-      : [
-          {
-            name: 'group',
-            label: 'Group',
-            choices: found.data.map(({ id, name }) => [id, name] as const),
-            all: 'All learners',
-          },
-        ]),
+    ...(group ? [group] : []),
     ...(term ? [term] : []),
     { name: 'zone', label: 'Time zone', placeholder: 'UTC' },
   ]

@@ -3,7 +3,7 @@ import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
-import { countOf, formatCount } from './values.tsx'
+import { Card, countOf, formatCount } from './values.tsx'
 
 export const attentionWords: Readonly<Record<Attention, string>> = {
   inactive: 'Inactive',
@@ -89,8 +89,7 @@ function AttentionTiles({
   // Without grades there is no pass or fail.
   const kinds = attentionKinds.filter((kind) => kind !== 'not_passed' || averageGradePercent !== null)
   return (
-    <section class="card" aria-labelledby="attention">
-      <h2 id="attention">Needs attention</h2>
+    <Card id="attention" title="Needs attention">
       <dl class="attention">
         {kinds.map((kind) => {
           const { figure, below } = tile(kind, attention[kind])
@@ -104,7 +103,7 @@ function AttentionTiles({
           )
         })}
       </dl>
-    </section>
+    </Card>
   )
 }
 

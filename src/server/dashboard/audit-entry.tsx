@@ -8,12 +8,11 @@ import { integrations } from '../../contract/integrations.ts'
 import { users } from '../../contract/users.ts'
 import { Table } from '../../report/table.tsx'
 import type { Reply } from '../http/reply.ts'
-import { ProblemError } from '../problem-error.ts'
 import { Actor, SubjectName } from './audit-runs.tsx'
-import { ask, type SignedInRequest } from './call-api.ts'
+import { ask, askOrNone, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage } from './frame.tsx'
-import { Facts, Minute } from './values.tsx'
+import { Back, framePage } from './frame.tsx'
+import { Card, Details, Minute, none, recordUrl } from './values.tsx'
 
 const section = '/dashboard/audit'
 
@@ -24,13 +23,12 @@ export const auditEntryPage: DashboardPage = {
 
 async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
   const { address, userAgent, requestId, subjectId, place, hash } = entry
-  const none = <span class="none">–</span>
   const subjectHref = await subjectPage(signedIn, entry)
   const linked = (name: Child) => (subjectHref ? <a href={subjectHref}>{name}</a> : name)
   const facts = [
     ['Time', <Minute time={entry.at} />],
     ['By', <Actor entry={entry} />],
-    ...(entry.subjectName === null ? [] : [['Subject', linked(<SubjectName entry={entry} />)] as const]),
+    ['Subject', entry.subjectName !== null && linked(<SubjectName entry={entry} />)],
     ['Subject ID', subjectId === null ? none : linked(<code>{lineOf(subjectId, 300)}</code>)],
     ['Address', address === null ? none : lineOf(address, 64)],
     ['Program', userAgent === null ? none : lineOf(userAgent, 300)],
@@ -42,23 +40,18 @@ async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<
     signedIn,
     { title: 'Audit entry', section },
     <>
-      <p class="back">
-        <a href={`${signedIn.base}${section}`}>Audit log</a>
-      </p>
+      <Back to={`${signedIn.base}${section}`}>Audit log</Back>
       <h1>{entry.action}</h1>
-      <section class="card" aria-labelledby="facts">
-        <h2 id="facts">Details</h2>
-        <Facts facts={facts} />
+      <Details facts={facts}>
         <nav class="pages" aria-label="Other entries">
           {otherEntries(signedIn, entry).map(([href, words]) => (
             <a href={href}>{words}</a>
           ))}
         </nav>
-      </section>
-      <section class="card" aria-labelledby="changes">
-        <h2 id="changes">Changes</h2>
+      </Details>
+      <Card id="changes" title="Changes">
         <Changes entry={entry} />
-      </section>
+      </Card>
     </>,
   )
 }
@@ -83,51 +76,29 @@ function Changes({ entry: { before, after, detailsSalt } }: { entry: AuditEntry 
 
 function Value({ of, field }: { of: Readonly<Record<string, unknown>> | null; field: string }) {
   const value = of && Object.hasOwn(of, field) ? of[field] : undefined
-  if (value === undefined || value === null) return <span class="none">–</span>
+  if (value === undefined || value === null) return none
   if (value === '') return <span class="none">Empty</span>
   return <code>{lineOf(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
 }
 
-/** By noun; `find` throws 404 if the subject no longer exists. */
-const pages: Readonly<
-  Record<string, { place: string; find: (signedIn: SignedInRequest, id: string) => Promise<unknown> }>
-> = {
-  course: {
-    place: 'courses',
-    find: (signedIn, courseId) => ask(signedIn, courses.get, { params: { courseId } }),
-  },
-  user: {
-    place: 'learners',
-    find: (signedIn, userId) => ask(signedIn, users.get, { params: { userId } }),
-  },
-  grade: {
-    place: 'grades',
-    find: (signedIn, gradeId) => ask(signedIn, grades.get, { params: { gradeId } }),
-  },
-  endpoint: {
-    place: 'endpoints',
-    find: (signedIn, endpointId) => ask(signedIn, endpoints.get, { params: { endpointId } }),
-  },
-  integration: {
-    place: 'integrations',
-    find: (signedIn, lmsKind) => ask(signedIn, integrations.get, { params: { lmsKind } }),
-  },
-}
+/** Reads the subjects that have a page, by noun. */
+const subjects = {
+  course: { place: 'courses', operation: courses.get, parameter: 'courseId' },
+  user: { place: 'learners', operation: users.get, parameter: 'userId' },
+  grade: { place: 'grades', operation: grades.get, parameter: 'gradeId' },
+  endpoint: { place: 'endpoints', operation: endpoints.get, parameter: 'endpointId' },
+  integration: { place: 'integrations', operation: integrations.get, parameter: 'lmsKind' },
+} as const
 
 /** Undefined if there is none, or no subject any more. */
 async function subjectPage(
   signedIn: SignedInRequest,
   { noun, subjectId }: AuditEntry,
 ): Promise<string | undefined> {
-  const page = pages[noun]
-  if (!page || subjectId === null) return undefined
-  try {
-    await page.find(signedIn, subjectId)
-    return `${signedIn.base}/dashboard/${page.place}/${encodeURIComponent(subjectId)}`
-  } catch (error) {
-    if (error instanceof ProblemError && error.status === 404) return undefined
-    throw error
-  }
+  if (subjectId === null || !Object.hasOwn(subjects, noun)) return undefined
+  const { place, operation, parameter } = subjects[noun as keyof typeof subjects]
+  const found = await askOrNone(signedIn, operation, { params: { [parameter]: subjectId } })
+  return found && recordUrl(signedIn, place, subjectId)
 }
 
 function otherEntries(

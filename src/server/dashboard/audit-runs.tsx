@@ -5,7 +5,7 @@ import type { EntryRun, Tally } from '../audit/entry-runs.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { ListColumn } from './list.tsx'
 import { pathWith, withoutPageOf } from './paging.tsx'
-import { countOf, formatCount, Minute, Name, Period } from './values.tsx'
+import { countOf, formatCount, Minute, Name, none, Period, recordUrl } from './values.tsx'
 
 const section = '/dashboard/audit'
 
@@ -44,10 +44,6 @@ function runWords({ tallies }: EntryRun): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
-function entryHref({ base }: SignedInRequest, { id }: AuditEntry): string {
-  return `${base}${section}/${encodeURIComponent(id)}`
-}
-
 export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): string {
   const search = withoutPageOf(query)
   search.delete('fold')
@@ -77,7 +73,7 @@ export const runColumns: readonly ListColumn<EntryRun>[] = [
     name: 'Action',
     cell: (run, signedIn) =>
       run.entries === 1 ? (
-        <a href={entryHref(signedIn, run.shown[0])}>
+        <a href={recordUrl(signedIn, 'audit', run.shown[0].id)}>
           <Name text={run.shown[0].action} />
         </a>
       ) : (
@@ -95,8 +91,7 @@ export const runColumns: readonly ListColumn<EntryRun>[] = [
   },
   {
     name: 'Address',
-    cell: ({ shown: [{ address }] }) =>
-      address === null ? <span class="none">–</span> : lineOf(address, 64),
+    cell: ({ shown: [{ address }] }) => (address === null ? none : lineOf(address, 64)),
   },
   {
     name: 'Subject',
@@ -125,7 +120,7 @@ function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRu
       <ul>
         {run.shown.map((entry) => (
           <li>
-            <a href={entryHref(signedIn, entry)}>
+            <a href={recordUrl(signedIn, 'audit', entry.id)}>
               {entry.subjectName === null && entry.subjectId === null ? (
                 <Name text={entry.action} />
               ) : (
@@ -163,5 +158,5 @@ export function Actor({ entry: { userId, userEmail, credential } }: { entry: Aud
 /** Its id if it has no name. */
 export function SubjectName({ entry: { subjectName, subjectId } }: { entry: AuditEntry }) {
   if (subjectName !== null) return <Name text={subjectName} maxLength={200} />
-  return subjectId === null ? <span class="none">–</span> : <code>{lineOf(subjectId, 100)}</code>
+  return subjectId === null ? none : <code>{lineOf(subjectId, 100)}</code>
 }

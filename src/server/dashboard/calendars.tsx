@@ -1,32 +1,44 @@
 import { lineOf } from '../../codec/display-text.ts'
-import { type Calendar, calendars, type NewCalendar } from '../../contract/calendars.ts'
+import { type Calendar, CalendarInput, calendars } from '../../contract/calendars.ts'
 import { findCalendar } from '../calendars/calendars.ts'
-import { isRole, requireRight } from '../http/handler.ts'
-import type { Reply } from '../http/reply.ts'
-import { issuerOf } from '../http/web-route.ts'
-import { seeOther } from '../pages/page.tsx'
-import { ask, type SignedInRequest, write } from './call-api.ts'
-import type { DashboardPage } from './dashboard-page.ts'
-import { askToConfirm, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
-import { listedOrFault, listPage } from './list.tsx'
-import { type PageQuery, pageQueryOf, withoutPageOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Day } from './values.tsx'
+import { isRole } from '../http/handler.ts'
+import { ask, type SignedInRequest } from './call-api.ts'
+import { confirmationPage, secretPage } from './form.tsx'
+import { listPage } from './list.tsx'
+import { withoutPageOf } from './paging.tsx'
+import { bodyIn, type RecordForm } from './record-form.tsx'
+import { Day, recordUrl } from './values.tsx'
 
 const [section, path] = ['/dashboard/integrations', '/dashboard/calendars'] as const
 
-/** Without the addresses. */
-export const calendarsFile: TableFile = { path: path, operation: calendars.list, read: readCalendars }
+const calendarForm: RecordForm = {
+  label: 'Create a calendar',
+  button: 'Create calendar',
+  body: CalendarInput,
+  isOnce: true,
+  fields: [
+    {
+      name: 'courseId',
+      label: 'Course',
+      hint: 'ID or external ID. Leave it empty for the calendar of a person',
+    },
+    { name: 'userId', label: 'Person', hint: 'E-mail address, ID or external ID' },
+  ],
+}
 
 /** For admins. */
-export const calendarsPage = listPage<Calendar>({
+const list = listPage<Calendar>({
   path,
   section,
   title: 'Calendars',
   tab: 'Calendars',
   intro:
     'Calendar programs read the dates of a course, or of all courses of a person, at a secret address: the days of the term, and when lessons are due.',
+  operation: calendars.list,
+  query: ({ query }) => ({
+    course_id: query.get('course') || undefined,
+    user_id: query.get('user') || undefined,
+  }),
   list: {
     id: 'calendars',
     title: 'Addresses',
@@ -34,15 +46,13 @@ export const calendarsPage = listPage<Calendar>({
     columns: [
       {
         name: 'Dates of',
-        cell: ({ courseId, courseTitle, userId, userEmail }, { base }) =>
+        cell: ({ courseId, courseTitle, userId, userEmail }, signedIn) =>
           courseId === null ? (
-            <a href={`${base}/dashboard/learners/${encodeURIComponent(userId ?? '')}`}>
+            <a href={recordUrl(signedIn, 'learners', userId ?? '')}>
               {lineOf(userEmail ?? userId ?? '', 254)}
             </a>
           ) : (
-            <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
-              {lineOf(courseTitle ?? courseId, 255)}
-            </a>
+            <a href={recordUrl(signedIn, 'courses', courseId)}>{lineOf(courseTitle ?? courseId, 255)}</a>
           ),
       },
       { name: 'Kind', cell: ({ courseId }) => (courseId === null ? 'Person' : 'Course') },
@@ -59,40 +69,38 @@ export const calendarsPage = listPage<Calendar>({
       },
     ],
   },
-  read: (signedIn) => listedOrFault(() => readCalendars(signedIn, pageQueryOf(signedIn))),
-  file: calendarsFile,
-  filters: ({ base, query }, { fault }) => (
-    <>
-      {fault ? (
-        <p class="fault" role="alert">
-          {fault.message}
-        </p>
-      ) : null}
-      {withoutPageOf(query).size === 0 ? null : (
-        <p>
-          <a href={base + path}>Show all calendars</a>
-        </p>
-      )}
-    </>
-  ),
-  none: () => <p>No calendars yet.</p>,
-  form: { title: 'Create a calendar', Fields: CalendarForm },
-
-  act: (signedIn, form) =>
-    submitOnce(signedIn, form, addressOf(signedIn, path, 'calendar_made_before'), async (inside) =>
-      newCalendarPage(inside, await ask(inside, calendars.create, { body: calendarInputOf(form) })),
+  filters: ({ base, query }) =>
+    withoutPageOf(query).size === 0 ? null : (
+      <p>
+        <a href={base + path}>Show all calendars</a>
+      </p>
     ),
-})
-
-function readCalendars(signedIn: SignedInRequest, page: PageQuery) {
-  return ask(signedIn, calendars.list, {
-    query: {
-      ...page,
-      course_id: signedIn.query.get('course') || undefined,
-      user_id: signedIn.query.get('user') || undefined,
+  none: 'No calendars yet.',
+  create: {
+    title: 'Create a calendar',
+    form: calendarForm,
+    initial: ({ query }) => ({ courseId: query.get('course'), userId: query.get('user') }),
+    again: 'calendar_made_before',
+    submit: async (inside, form) => {
+      const body = bodyIn(calendarForm, form)
+      const { secretPath, courseTitle, userEmail } = await ask(inside, calendars.create, { body })
+      return secretPage(
+        inside,
+        {
+          title: 'Your new calendar',
+          section,
+          name: 'address',
+          secret: inside.issuer + (secretPath ?? ''),
+          next: path,
+        },
+        <p>
+          It has the dates of <strong>{lineOf(courseTitle ?? userEmail ?? '', 255)}</strong>. Anyone who has
+          the address can read them.
+        </p>,
+      )
     },
-  })
-}
+  },
+})
 
 /** Of a course or a person, for roles that can read them. */
 export function CalendarLink({
@@ -110,90 +118,22 @@ export function CalendarLink({
   )
 }
 
-const labels = { courseId: 'Course', userId: 'Person' }
+const revocation = confirmationPage({
+  path: `${path}/:calendarId/revoke`,
+  section,
+  operation: calendars.revoke,
+  find: ({ database, params }) => findCalendar(database, params['calendarId'] ?? ''),
+  title: () => 'Revoke this calendar?',
+  question: ({ courseTitle, userEmail, last4 }) => (
+    <>
+      <strong>{lineOf(courseTitle ?? userEmail ?? '', 255)}</strong> (<code>…{last4}</code>): programs that
+      read this address find no calendar any more. This cannot be undone.
+    </>
+  ),
+  button: 'Revoke calendar',
+  cancel: () => path,
+  next: path,
+  done: 'calendar_revoked',
+})
 
-function CalendarForm({ signedIn, form, fault }: FilledIn) {
-  const value = (name: keyof typeof labels, parameter: string) =>
-    form.get(name) ?? signedIn.query.get(parameter) ?? ''
-  return (
-    <Form signedIn={signedIn} label="Create a calendar">
-      <Faults fault={fault} labels={labels} />
-      <OnceField signedIn={signedIn} />
-      <Field
-        name="courseId"
-        label={labels.courseId}
-        hint="ID or external ID. Leave it empty for the calendar of a person"
-        fault={fault}
-        value={value('courseId', 'course')}
-        maxlength={300}
-        autocomplete="off"
-      />
-      <Field
-        name="userId"
-        label={labels.userId}
-        hint="E-mail address, ID or external ID"
-        fault={fault}
-        value={value('userId', 'user')}
-        maxlength={300}
-        autocomplete="off"
-      />
-      <div class="actions">
-        <button type="submit">Create calendar</button>
-      </div>
-    </Form>
-  )
-}
-
-function calendarInputOf(form: URLSearchParams) {
-  const given = (name: string) => (form.get(name) ?? '').trim() || null
-  return { courseId: given('courseId'), userId: given('userId') }
-}
-
-/** The only page that shows the address. */
-function newCalendarPage(
-  signedIn: SignedInRequest,
-  { secretPath, courseTitle, userEmail }: NewCalendar,
-): Reply {
-  const { academy, request } = signedIn
-  return framePage(
-    signedIn,
-    { title: 'Your new calendar', section },
-    <div class="card short">
-      <h1>Your new calendar</h1>
-      <p role="status">Copy the address now. It will not be shown again.</p>
-      <code class="code secret">{issuerOf(academy, request) + (secretPath ?? '')}</code>
-      <p>
-        It has the dates of <strong>{lineOf(courseTitle ?? userEmail ?? '', 255)}</strong>. Anyone who has the
-        address can read them.
-      </p>
-      <p class="actions">
-        <a class="button" href={addressOf(signedIn, path)}>
-          Done
-        </a>
-      </p>
-    </div>,
-  )
-}
-
-export const calendarRevocation: DashboardPage = {
-  path: '/dashboard/calendars/:calendarId/revoke',
-
-  async show(signedIn) {
-    requireRight(signedIn.principal, calendars.revoke)
-    const { database, params } = signedIn
-    const { courseTitle, userEmail, last4 } = await findCalendar(database, params['calendarId'] ?? '')
-    return askToConfirm(
-      signedIn,
-      { title: 'Revoke this calendar?', section, button: 'Revoke calendar', cancel: path },
-      <p>
-        <strong>{lineOf(courseTitle ?? userEmail ?? '', 255)}</strong> (<code>…{last4}</code>): programs that
-        read this address find no calendar any more. This cannot be undone.
-      </p>,
-    )
-  },
-
-  async act(signedIn) {
-    await write(signedIn, calendars.revoke)
-    return seeOther(addressOf(signedIn, path, 'calendar_revoked'))
-  },
-}
+export const calendarPages = [...list, revocation]

@@ -41,7 +41,7 @@ export interface SignedInRequest extends SignedInVisit {
   readonly principal: Principal
 }
 
-type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
+export type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
 
 export function writingOf({ database, academy, principal, request }: WritingRequest): Writing {
   const { newId } = academy
@@ -93,6 +93,20 @@ export async function ask<const O extends Operation>(
 ): Promise<Answer<O>> {
   requireRight(signedIn.principal, operation)
   return askOwn(signedIn, operation, question)
+}
+
+/** Undefined for a record that is not found. */
+export async function askOrNone<const O extends Operation>(
+  signedIn: SignedInRequest,
+  operation: O,
+  question?: Question,
+): Promise<Answer<O> | undefined> {
+  try {
+    return await ask(signedIn, operation, question)
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return undefined
+    throw error
+  }
 }
 
 /** Without checking rights: for users' own records that the API leaves to admins or writers. */

@@ -3,24 +3,16 @@ import { type Change, type ChangedRecord, changes } from '../../contract/changes
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage } from './frame.tsx'
+import { Back, framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
-import { noneText, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { countOf, Day, Facts, formatCount, Minute, Name, Period } from './values.tsx'
+import { pageQueryOf } from './paging.tsx'
+import { Card, countOf, Day, Details, formatCount, Minute, Name, none, Period, recordUrl } from './values.tsx'
 
 const section = '/dashboard/changes'
 
-export const changesFile: TableFile = {
-  path: section,
-  operation: changes.list,
-  read: (signedIn, query) => ask(signedIn, changes.list, { query }),
-}
-
 /** Imports, rosters, applies and the like: admins see all, others their own. */
-export const changesPage = listPage<Change>({
+const list = listPage<Change>({
   path: section,
-  section,
   title: 'Changes',
   intro:
     'Imports, rosters, applies and other commands that change many records. Each can be undone as a whole for 30 days.',
@@ -31,13 +23,13 @@ export const changesPage = listPage<Change>({
     columns: [
       {
         name: 'Change',
-        cell: ({ id, command }, { base }) => (
-          <a href={`${base}${section}/${encodeURIComponent(id)}`}>{lineOf(command, 100)}</a>
+        cell: ({ id, command }, signedIn) => (
+          <a href={recordUrl(signedIn, 'changes', id)}>{lineOf(command, 100)}</a>
         ),
       },
       {
         name: 'From',
-        cell: ({ source }) => (source === null ? <span class="none">–</span> : lineOf(source, 100)),
+        cell: ({ source }) => (source === null ? none : lineOf(source, 100)),
       },
       { name: 'Begun', cell: ({ createdAt }) => <Minute time={createdAt} /> },
       { name: 'By', look: 'broad', cell: ({ userEmail }) => <Name text={userEmail} /> },
@@ -45,12 +37,11 @@ export const changesPage = listPage<Change>({
       { name: 'State', cell: (change) => <State change={change} /> },
     ],
   },
-  read: (signedIn) => ask(signedIn, changes.list, { query: pageQueryOf(signedIn) }),
-  file: changesFile,
-  none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No changes of many records yet.')}</p>,
+  operation: changes.list,
+  none: 'No changes of many records yet.',
 })
 
-export const changePage: DashboardPage = {
+const page: DashboardPage = {
   path: `${section}/:changeId`,
   async show(signedIn) {
     const { params } = signedIn
@@ -63,41 +54,35 @@ export const changePage: DashboardPage = {
     const facts = [
       ['Begun', endedAt === null ? <Minute time={createdAt} /> : <Period start={createdAt} end={endedAt} />],
       ['By', lineOf(change.userEmail, 254)],
-      ['From', source === null ? <span class="none">–</span> : lineOf(source, 255)],
+      ['From', source === null ? none : lineOf(source, 255)],
       ['State', <State change={change} />],
       ['What it did', <Counts change={change} />],
-      ...(undoes === null ? [] : [['Undoes', <ChangeLink signedIn={signedIn} id={undoes} />] as const]),
-      ...(undoneBy === null
-        ? []
-        : [['Undone by', <ChangeLink signedIn={signedIn} id={undoneBy} />] as const]),
+      ['Undoes', undoes && <ChangeLink signedIn={signedIn} id={undoes} />],
+      ['Undone by', undoneBy && <ChangeLink signedIn={signedIn} id={undoneBy} />],
       ['ID', <code>{change.id}</code>],
     ] as const
     return framePage(
       signedIn,
       { title: 'Change', section },
       <>
-        <p class="back">
-          <a href={`${signedIn.base}${section}`}>Changes</a>
-        </p>
+        <Back to={`${signedIn.base}${section}`}>Changes</Back>
         <h1>{lineOf(change.command, 100)}</h1>
-        <section class="card" aria-labelledby="facts">
-          <h2 id="facts">Details</h2>
-          <Facts facts={facts} />
-        </section>
-        <section class="card" aria-labelledby="undo">
-          <h2 id="undo">Undo</h2>
+        <Details facts={facts} />
+        <Card id="undo" title="Undo">
           <UndoText change={change} now={signedIn.request.now} />
-        </section>
+        </Card>
         <ListCard
           signedIn={signedIn}
           list={records}
           listed={listed}
-          none={<p>{noneText(listed.nextCursor, 'The audit log has no entry of this change.')}</p>}
+          none="The audit log has no entry of this change."
         />
       </>,
     )
   },
 }
+
+export const changePages = [...list, page]
 
 const records: List<ChangedRecord> = {
   id: 'records',
@@ -129,7 +114,7 @@ function ActionLink({
 }) {
   if (!isRole(signedIn, 'admin')) return <Name text={action} />
   return (
-    <a href={`${signedIn.base}/dashboard/audit/${encodeURIComponent(id)}`}>
+    <a href={recordUrl(signedIn, 'audit', id)}>
       <Name text={action} />
     </a>
   )
@@ -182,7 +167,7 @@ function State({ change: { state, undoneBy } }: { change: Change }) {
 
 function ChangeLink({ signedIn, id }: { signedIn: SignedInRequest; id: string }) {
   return (
-    <a href={`${signedIn.base}${section}/${encodeURIComponent(id)}`}>
+    <a href={recordUrl(signedIn, 'changes', id)}>
       <code>{id}</code>
     </a>
   )

@@ -16,7 +16,7 @@ import { courseHeading } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { itemName, Score } from './grade.tsx'
-import { groupsFor, requireGroup } from './group-filter.tsx'
+import { requireGroup } from './group-filter.tsx'
 import {
   filterOf,
   type LearnerQuery,
@@ -25,15 +25,16 @@ import {
   searchOf,
   withoutPage,
 } from './learner-query.ts'
-import { gradeOf, LearnerName, LearnerSearch, PartNote, sortingOf } from './learner-table.tsx'
+import { gradeOf, LearnerName, learnerSearch, PartNote, sortingOf } from './learner-table.tsx'
+import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { FileLinks, type TableFile } from './table-file.tsx'
-import { Figures, formatCount, formatPercent } from './values.tsx'
+import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
+import { Card, Figures, formatCount, formatPercent } from './values.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
 
 /** For staff. */
-export const courseGradesPage: DashboardPage = {
+const page: DashboardPage = {
   path: '/dashboard/courses/:courseId/grades',
   isLong: () => true,
   async show(signedIn) {
@@ -50,7 +51,7 @@ export const courseGradesPage: DashboardPage = {
   },
 }
 
-export const gradesWorkbook: TableFile = {
+const workbook: TableFile = {
   path: '/dashboard/courses/:courseId/grades',
   formats: ['xlsx'],
   operation: grades.list,
@@ -60,6 +61,8 @@ export const gradesWorkbook: TableFile = {
     return ask(signedIn, grades.list, { query: { ...page, course_id: id } })
   },
 }
+
+export const courseGradesPages = [page, ...tableFilePages(workbook)]
 
 async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database, request, base } = signedIn
@@ -93,12 +96,11 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
           ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
         ]}
       />
-      <section class="card" aria-labelledby="learners">
-        <h2 id="learners">Grades</h2>
+      <Card id="learners" title="Grades">
         {standing.averageGradePercent === null ? null : (
-          <VerdictFilter {...{ here, standing, query, items }} />
+          <FilterLinks label="Learners by verdict" links={verdictLinks({ here, standing, query, items })} />
         )}
-        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course, query)} />
+        {await learnerSearch(signedIn, course, query)}
         {isPart ? <PartNote /> : null}
         {isUngraded ? <FirstGrade course={course} /> : null}
         {grades.length === maxGrades ? (
@@ -107,18 +109,18 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         {data.length === 0 ? (
           <p>{standing.enrollments === 0 ? 'No learners enrolled yet.' : noLearnersText(query)}</p>
         ) : (
-          <GradeMatrix at={items} rows={data} {...{ base, here, query, grades }} />
+          <GradeMatrix at={items} rows={data} {...{ signedIn, here, query, grades }} />
         )}
         <div class="below">
           {nextPage(signedIn, nextCursor, '#learners')}
           <FileLinks signedIn={signedIn} path={request.path} search={new URLSearchParams()} of="all grades" />
         </div>
-      </section>
+      </Card>
     </>
   )
 }
 
-function VerdictFilter({
+function verdictLinks({
   here,
   standing,
   query,
@@ -128,27 +130,15 @@ function VerdictFilter({
   standing: Standing
   query: LearnerQuery
   items: number
-}) {
-  const choices = [
-    { word: 'All', count: standing.enrollments, attention: undefined },
-    { word: 'Not passed', count: standing.attention.not_passed, attention: 'not_passed' as const },
-  ]
-  return (
-    <nav class="filter" aria-label="Learners by verdict">
-      <ul>
-        {choices.map(({ word, count, attention }) => (
-          <li>
-            <a
-              href={`${here}${itemSearch({ ...withoutPage(query), attention }, items)}#learners`}
-              aria-current={query.attention === attention ? 'true' : undefined}
-            >
-              {word} {query.q ? null : <span>{formatCount(count)}</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  )
+}): FilterLink[] {
+  const link = (words: string, count: number, attention?: 'not_passed') => ({
+    words,
+    href: `${here}${itemSearch({ ...withoutPage(query), attention }, items)}#learners`,
+    isChosen: query.attention === attention,
+    // Counts are those without a search.
+    count: query.q ? undefined : count,
+  })
+  return [link('All', standing.enrollments), link('Not passed', standing.attention.not_passed, 'not_passed')]
 }
 
 function FirstGrade({ course }: { course: Course }) {
@@ -162,14 +152,14 @@ function FirstGrade({ course }: { course: Course }) {
 
 /** One column per item; links to the other items if there are too many. */
 function GradeMatrix({
-  base,
+  signedIn,
   here,
   query,
   at,
   rows,
   grades,
 }: {
-  base: string
+  signedIn: SignedInRequest
   here: string
   query: LearnerQuery
   /** From 1. */
@@ -204,8 +194,8 @@ function GradeMatrix({
         rows={rows.map((row) => {
           const given = new Map(ofLearner.get(row.learnerId)?.map((grade) => [keyOf(grade), grade]))
           return [
-            <LearnerName base={base} row={row} page="/grades" />,
-            ...columns.map(({ key }) => <Score grade={given.get(key)} base={base} />),
+            <LearnerName signedIn={signedIn} row={row} page="/grades" />,
+            ...columns.map(({ key }) => <Score grade={given.get(key)} signedIn={signedIn} />),
             gradeOf(row),
           ]
         })}

@@ -10,10 +10,20 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { type List, ListTable } from './list.tsx'
 import { nextPage } from './paging.tsx'
-import { FileLinks, type TableFile } from './table-file.tsx'
-import { countOf, Day, Facts, formatPercent, Minute } from './values.tsx'
+import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
+import {
+  Card,
+  countOf,
+  Day,
+  Facts,
+  formatPercent,
+  type ListedFacts,
+  Minute,
+  none,
+  recordUrl,
+} from './values.tsx'
 
-export const courseLessonsPage: DashboardPage = {
+const page: DashboardPage = {
   path: '/dashboard/courses/:courseId/lessons',
   isLong: () => true,
   async show(signedIn) {
@@ -24,18 +34,17 @@ export const courseLessonsPage: DashboardPage = {
       <>
         {await courseHeading({ signedIn, course, shown: 'Lessons' })}
         {await lessonsOf(signedIn, course)}
-        <section class="card" aria-labelledby="settings">
-          <h2 id="settings">Settings</h2>
+        <Card id="settings" title="Settings">
           <Facts facts={courseFacts(course)} />
           <CalendarLink signedIn={signedIn} of={{ course: course.id }} />
-        </section>
+        </Card>
       </>,
     )
   },
 }
 
 /** Without the content of the lessons. */
-export const lessonsFile: TableFile = {
+const file: TableFile = {
   path: '/dashboard/courses/:courseId/lessons',
   operation: lessons.list,
   omit: ['contentBlocks', 'assessments'],
@@ -44,6 +53,8 @@ export const lessonsFile: TableFile = {
     return ask(signedIn, lessons.list, { query: { ...page, course_id: id } })
   },
 }
+
+export const courseLessonsPages = [page, ...tableFilePages(file)]
 
 /** The content of each is read with it. */
 const maxLessons = 50
@@ -74,10 +85,7 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course) {
       <div class="below">
         {nextPage(signedIn, nextCursor, '#lessons')}
         {data.length === 0 ? null : (
-          <FileLinks
-            signedIn={signedIn}
-            path={`/dashboard/courses/${encodeURIComponent(course.id)}/lessons`}
-          />
+          <FileLinks signedIn={signedIn} path={`${recordUrl({ base: '' }, 'courses', course.id)}/lessons`} />
         )}
       </div>
     </section>
@@ -118,8 +126,6 @@ function PartOfCourse({
     </>
   )
 }
-
-const none = <span class="none">–</span>
 
 const lessonList: Pick<List<Lesson>, 'columns'> = {
   columns: [
@@ -204,39 +210,33 @@ const moveOnWords: Readonly<Record<Course['assessmentCriteria']['moveOn'], strin
   NotApplicable: 'Neither progress nor grade',
 }
 
-function courseFacts(course: Course): readonly (readonly [string, Child])[] {
+function courseFacts(course: Course): ListedFacts {
   const { assessmentCriteria, progressTracking, learningObjectives, tags, termName, language } = course
+  const { weights } = assessmentCriteria
   return [
-    ...(termName === null ? [] : [['Term', lineOf(termName, 255)] as const]),
+    ['Term', termName && lineOf(termName, 255)],
     ['Difficulty', course.difficulty],
-    ...(language === null ? [] : [['Language', <code>{language}</code>] as const]),
-    ...(course.durationMinutes === null ? [] : [['Duration', durationText(course.durationMinutes)] as const]),
+    ['Language', language && <code>{language}</code>],
+    ['Duration', course.durationMinutes !== null && durationText(course.durationMinutes)],
     ['Passing score', formatPercent(assessmentCriteria.passingScore)],
     ['Completes an enrolment', moveOnWords[assessmentCriteria.moveOn]],
     ['Completion threshold', formatPercent(progressTracking.completionThreshold)],
-    ...(assessmentCriteria.weights.length === 0
-      ? []
-      : [
-          [
-            'Weights',
-            assessmentCriteria.weights
-              .map(({ name, weight }) => `${lineOf(name, 64)} ${formatPercent(weight)}`)
-              .join(', '),
-          ] as const,
-        ]),
-    ...(tags.length === 0 ? [] : [['Tags', lineOf(tags.join(', '), 500)] as const]),
-    ...(learningObjectives.length === 0
-      ? []
-      : [
-          [
-            'Learning objectives',
-            <ul class="plain">
-              {learningObjectives.map((text) => (
-                <li>{lineOf(text, 500)}</li>
-              ))}
-            </ul>,
-          ] as const,
-        ]),
+    [
+      'Weights',
+      weights.length > 0 &&
+        weights.map(({ name, weight }) => `${lineOf(name, 64)} ${formatPercent(weight)}`).join(', '),
+    ],
+    ['Tags', tags.length > 0 && lineOf(tags.join(', '), 500)],
+    [
+      'Learning objectives',
+      learningObjectives.length > 0 && (
+        <ul class="plain">
+          {learningObjectives.map((text) => (
+            <li>{lineOf(text, 500)}</li>
+          ))}
+        </ul>
+      ),
+    ],
     ['Updated', <Day time={course.updatedAt} />],
     ['ID', <code>{course.id}</code>],
   ]

@@ -14,11 +14,10 @@ import { isRole, requireRight } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { CompletionChart } from './completion-chart.tsx'
-import { courseUrlOf } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage, PageTabs } from './frame.tsx'
+import { Back, framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
-import { groupsFor, requireGroup } from './group-filter.tsx'
+import { requireGroup } from './group-filter.tsx'
 import {
   filterOf,
   type LearnerQuery,
@@ -27,13 +26,14 @@ import {
   searchOf,
   withoutPage,
 } from './learner-query.ts'
-import { CourseTable, LearnerSearch, LearnerTable, PartNote } from './learner-table.tsx'
+import { CourseTable, LearnerTable, learnerSearch, PartNote } from './learner-table.tsx'
+import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
-import { Figures, formatCount, formatPercent, statusWords } from './values.tsx'
+import { Card, Figures, formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
 
 /** Learners for staff, their own progress for learners. */
-export const coursePage: DashboardPage = {
+const page: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   async show(signedIn) {
@@ -65,19 +65,17 @@ async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; co
   })
   return (
     <>
-      <section class="card" aria-labelledby="progress">
-        <h2 id="progress">My progress</h2>
+      <Card id="progress" title="My progress">
         {data.length === 0 ? (
           <p>You are not enrolled in this course.</p>
         ) : (
           <CourseTable caption="My progress in this course" rows={data} />
         )}
-      </section>
+      </Card>
       {grades ? (
-        <section class="card" aria-labelledby="grades">
-          <h2 id="grades">My grades</h2>
+        <Card id="grades" title="My grades">
           {grades}
-        </section>
+        </Card>
       ) : null}
     </>
   )
@@ -92,14 +90,18 @@ export async function courseHeading({
   course: Course
   shown: 'Learners' | 'My progress' | 'Lessons' | 'Grades'
 }) {
-  const place = courseUrlOf(signedIn, course.id)
+  const place = recordUrl(signedIn, 'courses', course.id)
   const isStaff = isRole(signedIn, ...analytics.learners.roles)
   const isGraded = shown === 'Grades' || (isStaff && (await hasGrades(signedIn.database, course.id)))
+  const tabs: readonly (readonly [href: string, name: string] | false)[] = [
+    [place, isStaff ? 'Learners' : 'My progress'],
+    [`${place}/lessons`, 'Lessons'],
+    isGraded && [`${place}/grades`, 'Grades'],
+    isStaff && [`${signedIn.base}/dashboard/activity?course=${encodeURIComponent(course.id)}`, 'Activity'],
+  ]
   return (
     <>
-      <p class="back">
-        <a href={`${signedIn.base}/dashboard/courses`}>Courses</a>
-      </p>
+      <Back to={`${signedIn.base}/dashboard/courses`}>Courses</Back>
       <h1>{course.title}</h1>
       <p class="note">
         {course.difficulty} · {course.status}
@@ -110,23 +112,7 @@ export async function courseHeading({
           </>
         )}
       </p>
-      <PageTabs
-        label="Course"
-        shown={shown}
-        tabs={[
-          [place, isStaff ? 'Learners' : 'My progress'],
-          [`${place}/lessons`, 'Lessons'],
-          ...(isGraded ? [[`${place}/grades`, 'Grades'] as const] : []),
-          ...(isStaff
-            ? [
-                [
-                  `${signedIn.base}/dashboard/activity?course=${encodeURIComponent(course.id)}`,
-                  'Activity',
-                ] as const,
-              ]
-            : []),
-        ]}
-      />
+      <PageTabs label="Course" shown={shown} tabs={tabs.filter((tab) => tab !== false)} />
     </>
   )
 }
@@ -140,11 +126,10 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   const standing = await readCourseStanding(database, course.id, now)
   if (standing.enrollments === 0) {
     return (
-      <section class="card" aria-labelledby="learners">
-        <h2 id="learners">Learners</h2>
+      <Card id="learners" title="Learners">
         <p>No learners enrolled yet.</p>
         {isRole(signedIn, ...courses.update.roles) ? await nextSteps(signedIn, course) : null}
-      </section>
+      </Card>
     )
   }
   const here = signedIn.base + signedIn.request.path
@@ -163,24 +148,19 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
           ['Learners', formatCount(standing.enrollments)],
           ['Average completion', formatPercent(standing.averageCompletionPercentage)],
           ['Median completion', formatPercent(standing.medianCompletionPercentage)],
-          ...(isGraded
-            ? ([
-                ['Average grade', formatPercent(standing.averageGradePercent)],
-                ['Pass rate', formatPercent(standing.passRate)],
-              ] as const)
-            : []),
+          isGraded && ['Average grade', formatPercent(standing.averageGradePercent)],
+          isGraded && ['Pass rate', formatPercent(standing.passRate)],
         ]}
       />
       <CompletionChart standing={standing} />
-      <section class="card" aria-labelledby="learners">
-        <h2 id="learners">Learners</h2>
-        <Filters {...{ here, standing, query, isGraded }} />
-        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course, query)} />
+      <Card id="learners" title="Learners">
+        <FilterLinks label="Learners by status" links={filterLinks({ here, standing, query, isGraded })} />
+        {await learnerSearch(signedIn, course, query)}
         {isPart ? <PartNote /> : null}
         {data.length === 0 ? (
           <p>{noLearnersText(query)}</p>
         ) : (
-          <LearnerTable base={signedIn.base} {...{ here, query, isGraded }} rows={data} />
+          <LearnerTable {...{ signedIn, here, query, isGraded }} rows={data} />
         )}
         {isEmpty ? null : (
           <div class="below">
@@ -192,12 +172,12 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
             />
           </div>
         )}
-      </section>
+      </Card>
     </>
   )
 }
 
-function Filters({
+function filterLinks({
   here,
   standing,
   query,
@@ -207,47 +187,33 @@ function Filters({
   standing: Standing
   query: LearnerQuery
   isGraded: boolean
-}) {
+}): FilterLink[] {
+  const { q, sort } = query
+  const link = (words: string, count: number, only: Pick<LearnerQuery, 'status' | 'attention'> = {}) => {
+    const search = searchOf({ ...only, q, sort })
+    return {
+      words,
+      href: `${here}${search}#learners`,
+      isChosen: search === searchOf(withoutPage(query)),
+      // Counts are those without a search.
+      count: q ? undefined : count,
+    }
+  }
   const byStatus = {
     not_started: standing.notStarted,
     in_progress: standing.inProgress,
     completed: standing.completed,
   }
-  const choices = [
-    { word: 'All', count: standing.enrollments, only: {}, apart: false },
-    ...progressStatuses.map((status) => ({
-      word: statusWords[status],
-      count: byStatus[status],
-      only: { status },
-      apart: false,
-    })),
+  return [
+    link('All', standing.enrollments),
+    ...progressStatuses.map((status) => link(statusWords[status], byStatus[status], { status })),
     ...attentionKinds
       .filter((kind) => kind !== 'not_passed' || isGraded)
       .map((attention, index) => ({
-        apart: index === 0,
-        word: attentionWords[attention],
-        count: standing.attention[attention],
-        only: { attention },
+        ...link(attentionWords[attention], standing.attention[attention], { attention }),
+        isApart: index === 0,
       })),
   ]
-  const { q, sort } = query
-  const chosen = searchOf(withoutPage(query))
-  return (
-    <nav class="filter" aria-label="Learners by status">
-      <ul>
-        {choices.map(({ word, count, only, apart }) => {
-          const search = searchOf({ ...only, q, sort })
-          return (
-            <li class={apart ? 'apart' : undefined}>
-              <a href={`${here}${search}#learners`} aria-current={search === chosen ? 'true' : undefined}>
-                {word} {q ? null : <span>{formatCount(count)}</span>}
-              </a>
-            </li>
-          )
-        })}
-      </ul>
-    </nav>
-  )
 }
 
 /** For a course without learners, each with its command. */
@@ -286,11 +252,11 @@ export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
 }
 
 /** With the filter and order of the page. For a course that is too large to sort, all learners that match, unsorted. */
-export const courseFile = fileAt('learners', async (signedIn, course) =>
+const file = fileAt('learners', async (signedIn, course) =>
   learnerRows(await learnersStatement(signedIn, course)),
 )
 
-export const courseWorkbook = workbookPage({
+const workbook = workbookPage({
   path: '/dashboard/courses/:courseId/learners',
   operation: analytics.learners,
   async rows(signedIn) {
@@ -313,7 +279,9 @@ async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Pro
   return everyLearner(database.dialect, filterOf(id, query), request.now, { learners })
 }
 
-export const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))
+const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))
+
+export const coursePages = [page, file, workbook, gradeFile]
 
 function fileAt(
   what: string,

@@ -9,17 +9,8 @@ import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { type EnrollmentCounts, Legend, StandingBar } from './completion-chart.tsx'
 import { type FilterField, FilterForm } from './filter-form.tsx'
-import {
-  capitalized,
-  type List,
-  type ListColumn,
-  listedOrFault,
-  listPage,
-  readWithExternalId,
-} from './list.tsx'
-import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Day, formatCount, formatPercent } from './values.tsx'
+import { capitalizedChoices, filterIn, type List, type ListColumn, listPage } from './list.tsx'
+import { Day, formatCount, formatPercent, recordUrl } from './values.tsx'
 
 const path = '/dashboard/courses'
 
@@ -88,21 +79,16 @@ const catalogue: List<CourseRow> = {
   sort: 'title',
 }
 
-export const coursesFile: TableFile = { path, operation: courses.list, read: readCourses }
-
 /** Learners see those that are published. */
-export const coursesPage = listPage<CourseRow>({
+export const coursesPages = listPage<CourseRow, Course>({
   path,
-  section: path,
   title: 'Courses',
+  operation: courses.list,
+  query: ({ query }) => ({ ...filterIn(query, filterNames), sort: query.get('sort') ?? 'title' }),
+  findsExternalIds: true,
+  rows: courseRowsOf,
   list: (signedIn) => (seesLearners(signedIn) ? sortedList : catalogue),
-  read: (signedIn) =>
-    listedOrFault(async () => {
-      const { data, nextCursor } = await readCourses(signedIn, pageQueryOf(signedIn))
-      return { data: await courseRowsOf(signedIn, data), nextCursor }
-    }),
-  file: coursesFile,
-  filters: async (signedIn, { fault, data }) => (
+  filters: async (signedIn, { data }) => (
     <>
       <FilterForm
         signedIn={signedIn}
@@ -110,43 +96,34 @@ export const coursesPage = listPage<CourseRow>({
         fields={await filterFields(signedIn)}
         kept={['sort']}
         anchor="courses"
-        fault={fault}
       />
       {data.length > 0 && seesLearners(signedIn) ? <Legend /> : null}
     </>
   ),
-  none: (signedIn, { nextCursor = null }) => (
-    <p>
-      {noneText(
-        nextCursor,
-        filterNames.some((name) => signedIn.query.get(name)) ? 'No courses match.' : 'No courses yet.',
-      )}
-    </p>
-  ),
+  none: 'No courses yet.',
+  noMatch: 'No courses match.',
 })
 
 function seesLearners(signedIn: SignedInRequest): boolean {
   return isRole(signedIn, ...analytics.learners.roles)
 }
 
-const filterNames = ['q', 'status', 'difficulty', 'term'] as const
-
-function readCourses(signedIn: SignedInRequest, page: PageQuery) {
-  const { query } = signedIn
-  const [q, status, difficulty, term] = filterNames.map((name) => query.get(name)?.trim() || undefined)
-  const filter = { q, status, difficulty, term_id: term, sort: query.get('sort') ?? 'title' }
-  return readWithExternalId({ ...filter, ...page }, (asked) => ask(signedIn, courses.list, { query: asked }))
-}
+/** Parameters of the API by those of the page. */
+const filterNames = { q: 'q', status: 'status', difficulty: 'difficulty', term_id: 'term' }
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   const term = await termFilter(signedIn)
-  const choicesOf = (values: readonly string[]) => values.map((value) => [value, capitalized(value)] as const)
   return [
     { name: 'q', label: 'Title, description or external ID', type: 'search' },
     ...(seesLearners(signedIn)
-      ? [{ name: 'status', label: 'Status', choices: choicesOf(courseStatuses), all: 'Any status' }]
+      ? [{ name: 'status', label: 'Status', choices: capitalizedChoices(courseStatuses), all: 'Any status' }]
       : []),
-    { name: 'difficulty', label: 'Difficulty', choices: choicesOf(difficulties), all: 'Any difficulty' },
+    {
+      name: 'difficulty',
+      label: 'Difficulty',
+      choices: capitalizedChoices(difficulties),
+      all: 'Any difficulty',
+    },
     ...(term ? [term] : []),
   ]
 }
@@ -210,10 +187,6 @@ function noneOfError(error: unknown): undefined {
   throw error
 }
 
-export function courseUrlOf({ base }: SignedInRequest, courseId: string): string {
-  return `${base}${path}/${encodeURIComponent(courseId)}`
-}
-
 function CourseName({
   signedIn,
   row: { course, standing, hasUniqueTitle },
@@ -225,7 +198,7 @@ function CourseName({
   const name = externalId ?? (hasUniqueTitle ? null : course.id)
   return (
     <>
-      <a href={courseUrlOf(signedIn, course.id)}>{title}</a>
+      <a href={recordUrl(signedIn, 'courses', course.id)}>{title}</a>
       <small>
         {name === null ? null : `${lineOf(name, 64)} · `}
         {difficulty}

@@ -5,19 +5,16 @@ import type { IgnoredReason } from '../../lms/event.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ask, type SignedInRequest, write } from './call-api.ts'
+import { FilterForm } from './filter-form.tsx'
 import { Form } from './form.tsx'
 import { addressOf } from './frame.tsx'
-import { listPage, StatusFilter, startOfDay } from './list.tsx'
-import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Minute } from './values.tsx'
+import { capitalized, filterIn, listPage, StatusFilter, startOfDay } from './list.tsx'
+import { Minute, none, recordUrl } from './values.tsx'
 
 const path = '/dashboard/deliveries'
 
-export const deliveriesFile: TableFile = { path, operation: deliveries.list, read: readDeliveries }
-
 /** For admins. */
-export const deliveriesPage = listPage<Delivery>({
+export const deliveriesPages = listPage<Delivery>({
   path,
   section: '/dashboard/integrations',
   title: 'Deliveries',
@@ -30,9 +27,9 @@ export const deliveriesPage = listPage<Delivery>({
     columns: [
       {
         name: 'Event',
-        cell: (delivery, { base }) => (
+        cell: (delivery, signedIn) => (
           <>
-            <a href={`${base}${path}/${encodeURIComponent(delivery.id)}`}>{eventName(delivery, 80)}</a>
+            <a href={recordUrl(signedIn, 'deliveries', delivery.id)}>{eventName(delivery, 80)}</a>
             <small>{kindName(delivery.lmsKind)}</small>
           </>
         ),
@@ -42,49 +39,52 @@ export const deliveriesPage = listPage<Delivery>({
       {
         name: 'Learner',
         look: 'broad',
-        cell: (delivery, { base }) => <Learner base={base} delivery={delivery} />,
+        cell: (delivery, signedIn) => <Learner {...{ signedIn, delivery }} />,
       },
       {
         name: 'Course',
         look: 'broad',
-        cell: (delivery, { base }) => <Course base={base} delivery={delivery} />,
+        cell: (delivery, signedIn) => <Course {...{ signedIn, delivery }} />,
       },
     ],
   },
 
-  read: (signedIn) => readDeliveries(signedIn, pageQueryOf(signedIn)),
-  file: deliveriesFile,
-
-  filters(signedIn) {
-    const { kind, status, from } = filterOf(signedIn)
-    return (
-      <>
-        <StatusFilter
-          label="Deliveries by state"
-          here={hereWith(signedIn, { kind, from })}
-          choices={deliveryStatuses}
-          chosen={status}
-          anchor="deliveries"
-        />
-        <StatusFilter
-          label="Deliveries by system"
-          here={hereWith(signedIn, { status, from })}
-          parameter="kind"
-          choices={lmsKinds}
-          nameOf={kindName}
-          chosen={kind}
-          anchor="deliveries"
-        />
-        <SinceFilter signedIn={signedIn} from={from} others={{ kind, status }} />
-      </>
-    )
+  operation: deliveries.list,
+  query: ({ query }) => {
+    const { from, ...filter } = filterIn(query, { lms_kind: 'kind', status: 'status', from: 'from' })
+    return { ...filter, received_since: startOfDay(from) }
   },
 
-  none(signedIn, { nextCursor = null }) {
-    const isFiltered = Object.values(filterOf(signedIn)).some((value) => value !== undefined)
-    if (isFiltered) return <p>{noneText(nextCursor, 'No deliveries match.')}</p>
-    return <NoneYet base={signedIn.base} />
-  },
+  filters: (signedIn) => (
+    <>
+      <StatusFilter
+        signedIn={signedIn}
+        label="Deliveries by state"
+        kept={['kind', 'from']}
+        choices={deliveryStatuses}
+        anchor="deliveries"
+      />
+      <StatusFilter
+        signedIn={signedIn}
+        label="Deliveries by system"
+        parameter="kind"
+        kept={['status', 'from']}
+        choices={lmsKinds}
+        nameOf={kindName}
+        anchor="deliveries"
+      />
+      <FilterForm
+        signedIn={signedIn}
+        label="Deliveries by day"
+        fields={[{ name: 'from', label: 'Received from day (UTC)', type: 'date' }]}
+        kept={['kind', 'status']}
+        isLine
+      />
+    </>
+  ),
+
+  none: (signedIn) => <NoneYet base={signedIn.base} />,
+  noMatch: 'No deliveries match.',
 
   below: async (signedIn) => ((await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null),
 
@@ -95,23 +95,6 @@ export const deliveriesPage = listPage<Delivery>({
     return seeOther(nextCursor === null ? address : `${address}&${new URLSearchParams({ rest: nextCursor })}`)
   },
 })
-
-function readDeliveries(signedIn: SignedInRequest, page: PageQuery) {
-  const { kind, status, from } = filterOf(signedIn)
-  return ask(signedIn, deliveries.list, {
-    query: { ...page, lms_kind: kind, status, received_since: startOfDay(from) },
-  })
-}
-
-function filterOf({ query }: SignedInRequest) {
-  const [kind, status, from] = ['kind', 'status', 'from'].map((name) => query.get(name) || undefined)
-  return { kind, status, from }
-}
-
-function hereWith({ base }: SignedInRequest, filters: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(filters).filter((one): one is [string, string] => one[1] !== undefined)
-  return base + path + (given.length === 0 ? '' : `?${new URLSearchParams(given)}`)
-}
 
 async function hasUnmatched(signedIn: SignedInRequest): Promise<boolean> {
   const query = { status: 'unmatched', limit: '1' }
@@ -130,31 +113,6 @@ function NoneYet({ base }: { base: string }) {
         learnctl webhooks send moodle user_graded --user 15 --course 4 --item 12 --score 18 --maximum 20
       </code>
     </>
-  )
-}
-
-function SinceFilter({
-  signedIn: { base },
-  from,
-  others,
-}: {
-  signedIn: SignedInRequest
-  from: string | undefined
-  others: Readonly<Record<string, string | undefined>>
-}) {
-  return (
-    <search>
-      <form method="get" action={base + path} class="search" aria-label="Deliveries by day">
-        {Object.entries(others).map(([name, value]) =>
-          value === undefined ? null : <input type="hidden" name={name} value={value} />,
-        )}
-        <label for="from">Received from day (UTC)</label>
-        <input id="from" name="from" type="date" value={from ?? ''} />
-        <button type="submit" class="quiet">
-          Filter
-        </button>
-      </form>
-    </search>
   )
 }
 
@@ -209,7 +167,7 @@ function reasonOf({ reason, missing }: Delivery): string | null {
   if (reason === null) return null
   return Object.hasOwn(reasonWords, reason)
     ? (reasonWords[reason] ?? reason)
-    : `${reason[0]?.toUpperCase()}${reason.slice(1).replaceAll('_', ' ')}`
+    : capitalized(reason.replaceAll('_', ' '))
 }
 
 /** A malformed delivery may have none. */
@@ -218,37 +176,35 @@ export function eventName({ event }: Delivery, maxLength: number): string {
 }
 
 /** Linked; `otherwise` or a dash if there is no match. */
-export function Learner({ base, delivery: { learnerId, userEmail }, otherwise }: Named) {
-  return <Linked {...{ base, otherwise }} place="learners" id={learnerId} name={userEmail} />
+export function Learner({ delivery: { learnerId, userEmail }, ...others }: Named) {
+  return <Linked place="learners" id={learnerId} name={userEmail} {...others} />
 }
 
-/** Linked; `otherwise` or a dash if there is no match. */
-export function Course({ base, delivery: { courseId, courseTitle }, otherwise }: Named) {
-  return <Linked {...{ base, otherwise }} place="courses" id={courseId} name={courseTitle} />
+/** The same. */
+export function Course({ delivery: { courseId, courseTitle }, ...others }: Named) {
+  return <Linked place="courses" id={courseId} name={courseTitle} {...others} />
 }
 
 interface Named {
-  readonly base: string
+  readonly signedIn: SignedInRequest
   readonly delivery: Delivery
   /** Its id in the other system. */
   readonly otherwise?: string | undefined
 }
 
 function Linked({
-  base,
+  signedIn,
   place,
   id,
   name,
   otherwise,
 }: Omit<Named, 'delivery'> & {
-  readonly place: string
+  readonly place: 'learners' | 'courses'
   readonly id: string | null
   readonly name: string | null
 }) {
-  if (id !== null) {
-    return <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{lineOf(name ?? id, 255)}</a>
-  }
-  return otherwise === undefined ? <span class="none">–</span> : <code>{lineOf(otherwise, 120)}</code>
+  if (id !== null) return <a href={recordUrl(signedIn, place, id)}>{lineOf(name ?? id, 255)}</a>
+  return otherwise === undefined ? none : <code>{lineOf(otherwise, 120)}</code>
 }
 
 /** Undefined before the first one. */
@@ -259,11 +215,17 @@ export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Pr
   return data[0]
 }
 
-export function LastDelivery({ base, delivery }: { base: string; delivery: Delivery | undefined }) {
-  if (!delivery) return <span class="none">–</span>
+export function LastDelivery({
+  signedIn,
+  delivery,
+}: {
+  signedIn: SignedInRequest
+  delivery: Delivery | undefined
+}) {
+  if (!delivery) return none
   return (
     <>
-      <a href={`${base}/dashboard/deliveries/${encodeURIComponent(delivery.id)}`}>
+      <a href={recordUrl(signedIn, 'deliveries', delivery.id)}>
         <Minute time={delivery.receivedAt} />
       </a>{' '}
       <DeliveryState delivery={delivery} />

@@ -6,17 +6,17 @@ import type { Reply } from '../http/reply.ts'
 import { requireKind } from '../integrations/integration.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { ask, type SignedInRequest, writeFor } from './call-api.ts'
+import { ask, askOrNone, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Course, DeliveryState, eventName, kindName, Learner } from './deliveries.tsx'
-import { Faults, Field, type FilledIn, Form } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
+import { addressOf, Back, framePage } from './frame.tsx'
 import { referenceOf } from './mappings.tsx'
-import { Document, Facts, Minute } from './values.tsx'
+import { RecordFields, type RecordForm } from './record-form.tsx'
+import { Card, Details, Document, type ListedFacts, Minute, recordUrl } from './values.tsx'
 
 type Keys = ReturnType<typeof mappingKeys>
 
-const labels = { course: 'Course here', user: 'Learner here' }
+const labels = { course: 'Course here', user: 'Learner here' } as const
 
 export const deliveryPage: DashboardPage = {
   path: '/dashboard/deliveries/:deliveryId',
@@ -60,13 +60,9 @@ async function saveMapping(
 
 /** Returns the other system's keys of the course and learner; none if it is no longer connected. */
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
-  try {
-    const settings = await ask(signedIn, integrations.get, { params: { lmsKind } })
-    return mappingKeys(requireKind(lmsKind), body, settings)
-  } catch (error) {
-    if (error instanceof ProblemError && error.status === 404) return { course: undefined, user: undefined }
-    throw error
-  }
+  const settings = await askOrNone(signedIn, integrations.get, { params: { lmsKind } })
+  if (!settings) return { course: undefined, user: undefined }
+  return mappingKeys(requireKind(lmsKind), body, settings)
 }
 
 async function showDelivery(
@@ -79,75 +75,74 @@ async function showDelivery(
   const keys = await keysOf(signedIn, delivery)
   return framePage(
     signedIn,
-    { title: fault ? 'Error: delivery' : 'Delivery', section: '/dashboard/integrations', fault },
+    { title: 'Delivery', section: '/dashboard/integrations', fault },
     <>
-      <p class="back">
-        <a href={`${base}/dashboard/deliveries`}>Deliveries</a>
-      </p>
+      <Back to={`${base}/dashboard/deliveries`}>Deliveries</Back>
       <h1>{eventName(delivery, 120)}</h1>
-      <section class="card" aria-labelledby="facts">
-        <h2 id="facts">Details</h2>
-        <DeliveryFacts delivery={delivery} keys={keys} base={base} />
-      </section>
+      <Details facts={factsOf(signedIn, delivery, keys)} />
       {delivery.status === 'applied' || delivery.body === null ? null : (
-        <section class="card short" aria-labelledby="replay">
-          <h2 id="replay">Replay</h2>
-          <ReplayForm {...{ signedIn, form, fault, delivery, keys }} />
-        </section>
+        <Card id="replay" title="Replay" isShort>
+          <RecordFields {...{ signedIn, form, fault }} of={replayForm(delivery, keys)}>
+            <ReplayNotes signedIn={signedIn} delivery={delivery} />
+          </RecordFields>
+        </Card>
       )}
-      <section class="card" aria-labelledby="payload">
-        <h2 id="payload">Payload</h2>
+      <Card id="payload" title="Payload">
         {delivery.body === null ? <p>The payload is not kept.</p> : <Document text={delivery.body} />}
-      </section>
+      </Card>
     </>,
   )
 }
 
-function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
+function factsOf(signedIn: SignedInRequest, delivery: DeliveryDetails, keys: Keys): ListedFacts {
   const { lmsKind, detail, itemId, gradeId, replays } = delivery
-  const facts = [
+  return [
     ['State', <DeliveryState delivery={delivery} />],
-    ...(detail === null ? [] : [['Why', lineOf(detail, 500)] as const]),
+    ['Why', detail && lineOf(detail, 500)],
+    ['System', <a href={recordUrl(signedIn, 'integrations', lmsKind)}>{kindName(lmsKind)}</a>],
+    ['Learner', <Learner signedIn={signedIn} delivery={delivery} otherwise={keys.user} />],
+    ['Course', <Course signedIn={signedIn} delivery={delivery} otherwise={keys.course} />],
     [
-      'System',
-      <a href={`${base}/dashboard/integrations/${encodeURIComponent(lmsKind)}`}>{kindName(lmsKind)}</a>,
+      'Grade',
+      gradeId && (
+        <a href={recordUrl(signedIn, 'grades', gradeId)}>{`Item ${lineOf(itemId ?? gradeId, 120)}`}</a>
+      ),
     ],
-    ['Learner', <Learner base={base} delivery={delivery} otherwise={keys.user} />],
-    ['Course', <Course base={base} delivery={delivery} otherwise={keys.course} />],
-    ...(gradeId === null
-      ? []
-      : [
-          [
-            'Grade',
-            <a href={`${base}/dashboard/grades/${encodeURIComponent(gradeId)}`}>
-              {`Item ${lineOf(itemId ?? gradeId, 120)}`}
-            </a>,
-          ] as const,
-        ]),
-    ...(gradeId !== null || itemId === null ? [] : [['Item', <code>{lineOf(itemId, 120)}</code>] as const]),
+    ['Item', gradeId === null && itemId !== null && <code>{lineOf(itemId, 120)}</code>],
     ['Received', <Minute time={delivery.receivedAt} />],
     ['Processed', <Minute time={delivery.processedAt} />],
-    ...(replays === 0 ? [] : [['Replays', String(replays)] as const]),
+    ['Replays', replays > 0 && String(replays)],
     ['ID', <code>{delivery.id}</code>],
-  ] as const
-  return <Facts facts={facts} />
+  ]
 }
 
-function ReplayForm({
+/** Asks for the course and the user that are missing and that the other system names. */
+function replayForm({ missing, lmsKind, reason }: DeliveryDetails, keys: Keys): RecordForm {
+  const isMissing = {
+    course: missing.includes('course'),
+    user: missing.includes('learner') && reason !== 'user_inactive',
+  }
+  const asked = (['course', 'user'] as const).filter((noun) => isMissing[noun] && keys[noun] !== undefined)
+  return {
+    label: 'Replay the delivery',
+    button: asked.length > 0 ? 'Map and replay' : 'Replay',
+    fields: asked.map((noun) => ({
+      name: noun,
+      label: labels[noun],
+      hint: `${kindName(lmsKind)} has it as ${lineOf(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`,
+    })),
+  }
+}
+
+function ReplayNotes({
   signedIn,
-  form,
-  fault,
   delivery: { missing, lmsKind, reason },
-  keys,
-}: FilledIn & { delivery: DeliveryDetails; keys: Keys }) {
-  const needed = [
-    { noun: 'course', isMissing: missing.includes('course') },
-    { noun: 'user', isMissing: missing.includes('learner') && reason !== 'user_inactive' },
-  ] as const
-  const asked = needed.filter(({ noun, isMissing }) => isMissing && keys[noun] !== undefined)
+}: {
+  signedIn: SignedInRequest
+  delivery: DeliveryDetails
+}) {
   return (
-    <Form signedIn={signedIn} label="Replay the delivery">
-      <Faults fault={fault} labels={labels} />
+    <>
       {missing.includes('enrollment') ? (
         <p>
           The learner is not enrolled in the course, or the enrolment is inactive. Enrol the learner, then
@@ -160,27 +155,12 @@ function ReplayForm({
       {reason === 'no_maximum' ? (
         <p>
           The score has no maximum. Add the item to the{' '}
-          <a href={`${signedIn.base}/dashboard/integrations/${encodeURIComponent(lmsKind)}#gradeItems`}>
+          <a href={`${recordUrl(signedIn, 'integrations', lmsKind)}#gradeItems`}>
             {`graded items of ${kindName(lmsKind)}`}
           </a>
           , then replay.
         </p>
       ) : null}
-      {asked.map(({ noun }) => (
-        <Field
-          name={noun}
-          label={labels[noun]}
-          hint={`${kindName(lmsKind)} has it as ${lineOf(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`}
-          fault={fault}
-          value={form.get(noun) ?? ''}
-          maxlength={300}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      ))}
-      <div class="actions">
-        <button type="submit">{asked.length > 0 ? 'Map and replay' : 'Replay'}</button>
-      </div>
-    </Form>
+    </>
   )
 }

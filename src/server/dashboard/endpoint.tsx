@@ -1,104 +1,85 @@
 import { lineOf } from '../../codec/display-text.ts'
+import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
-import { requireRight } from '../http/handler.ts'
+import type { XapiSettings } from '../../contract/statements.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest, write, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { EndpointForm, endpointInputOf, filledInWith, kindWords } from './endpoint-form.tsx'
-import { chatText, EndpointState, EventNames, secretPage, xapiText } from './endpoints.tsx'
-import { askToConfirm, Faults, Form, submitOnce } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
+import { endpointForm, kindWords } from './endpoint-form.tsx'
+import { EndpointState, EventNames, endpointSecretPage } from './endpoints.tsx'
+import { confirmationPage, Faults, Form } from './form.tsx'
+import { addressOf, Back, framePage } from './frame.tsx'
 import { type List, ListCard, StatusFilter } from './list.tsx'
 import { messageColumns, messageStatuses } from './messages.tsx'
-import { noneText, pageQueryOf } from './paging.tsx'
-import { Day, Facts, Minute } from './values.tsx'
+import { pageQueryOf } from './paging.tsx'
+import { bodyIn, filledInWith, RecordFields } from './record-form.tsx'
+import { Card, countOf, Day, Details, Minute, recordUrl } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-export const endpointPage: DashboardPage = {
-  path: '/dashboard/endpoints/:endpointId',
+const page: DashboardPage = {
+  path: `${list}/:endpointId`,
   show: (signedIn) => showEndpoint(signedIn),
   again: showEndpoint,
 
   async act(signedIn, form) {
-    const note = await writeFor(signedIn, async (inside) => {
-      switch (form.get('action')) {
-        case 'test':
-          await ask(inside, endpoints.test)
-          return 'endpoint_tested'
-        case 'enable':
-        case 'disable': {
-          const status = form.get('action') === 'enable' ? 'active' : 'disabled'
-          await ask(inside, endpoints.update, { body: { status } })
-          return 'endpoint_updated'
-        }
-        default: {
-          const { kind } = await ask(inside, endpoints.get)
-          await ask(inside, endpoints.update, { body: endpointInputOf(form, kind) })
-          return 'endpoint_updated'
-        }
-      }
-    })
+    const action = form.get('action')
+    if (action === 'test') await write(signedIn, endpoints.test)
+    else if (action === 'enable' || action === 'disable') {
+      await write(signedIn, endpoints.update, {
+        body: { status: action === 'enable' ? 'active' : 'disabled' },
+      })
+    } else {
+      await writeFor(signedIn, async (inside) => {
+        const { kind } = await ask(inside, endpoints.get)
+        await ask(inside, endpoints.update, { body: bodyIn(endpointForm(kind), form) })
+      })
+    }
+    const note = action === 'test' ? 'endpoint_tested' : 'endpoint_updated'
     return seeOther(addressOf(signedIn, pathOf(signedIn), note))
   },
 }
 
-/** Shows the new secret. */
-export const endpointRotation: DashboardPage = {
-  path: '/dashboard/endpoints/:endpointId/rotate',
+const rotation = confirmationPage({
+  path: `${list}/:endpointId/rotate`,
+  section,
+  operation: endpoints.rotate,
+  find: (signedIn) => ask(signedIn, endpoints.get),
+  title: () => 'Rotate the signing secret?',
+  question: ({ url }) => (
+    <>
+      Messages to <strong>{lineOf(url, 200)}</strong> are signed with both secrets for 24 hours, then with the
+      new one alone.
+    </>
+  ),
+  button: 'Rotate secret',
+  cancel: pathOf,
+  shown: async (inside) => endpointSecretPage(inside, await ask(inside, endpoints.rotate), 'Your new secret'),
+  done: 'endpoint_rotated_before',
+})
 
-  async show(signedIn) {
-    requireRight(signedIn.principal, endpoints.rotate)
-    const { url } = await ask(signedIn, endpoints.get)
-    return askToConfirm(
-      signedIn,
-      {
-        title: 'Rotate the signing secret?',
-        section,
-        button: 'Rotate secret',
-        cancel: pathOf(signedIn),
-        once: true,
-      },
-      <p>
-        Messages to <strong>{lineOf(url, 200)}</strong> are signed with both secrets for 24 hours, then with
-        the new one alone.
-      </p>,
-    )
-  },
+const deletion = confirmationPage({
+  path: `${list}/:endpointId/delete`,
+  section,
+  operation: endpoints.delete,
+  find: (signedIn) => ask(signedIn, endpoints.get),
+  title: () => 'Delete this endpoint?',
+  question: ({ url }) => (
+    <>
+      No more events are sent to <strong>{lineOf(url, 200)}</strong>, and its messages are deleted. This
+      cannot be undone.
+    </>
+  ),
+  button: 'Delete endpoint',
+  cancel: pathOf,
+  next: list,
+  done: 'endpoint_deleted',
+})
 
-  act: (signedIn, form) =>
-    submitOnce(
-      signedIn,
-      form,
-      addressOf(signedIn, pathOf(signedIn), 'endpoint_rotated_before'),
-      async (inside) => secretPage(inside, await ask(inside, endpoints.rotate), 'Your new secret'),
-    ),
-}
-
-export const endpointDeletion: DashboardPage = {
-  path: '/dashboard/endpoints/:endpointId/delete',
-
-  async show(signedIn) {
-    requireRight(signedIn.principal, endpoints.delete)
-    const { url } = await ask(signedIn, endpoints.get)
-    return askToConfirm(
-      signedIn,
-      { title: 'Delete this endpoint?', section, button: 'Delete endpoint', cancel: pathOf(signedIn) },
-      <p>
-        No more events are sent to <strong>{lineOf(url, 200)}</strong>, and its messages are deleted. This
-        cannot be undone.
-      </p>,
-    )
-  },
-
-  async act(signedIn) {
-    await write(signedIn, endpoints.delete)
-    return seeOther(addressOf(signedIn, list, 'endpoint_deleted'))
-  },
-}
+export const endpointPages = [page, rotation, deletion]
 
 function pathOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` {
   return `${list}/${encodeURIComponent(params['endpointId'] ?? '')}`
@@ -122,17 +103,16 @@ async function showEndpoint(
   const sent = await ask(signedIn, messages.list, {
     query: { ...pageQueryOf(signedIn), endpoint_id: endpoint.id, status },
   })
-  const isEdited = form?.get('action') === 'save'
+  const edited = form?.get('action') === 'save' ? form : undefined
+  const editing = endpointForm(endpoint.kind)
   return framePage(
     signedIn,
-    { title: fault ? 'Error: webhook endpoint' : 'Webhook endpoint', section, fault },
+    { title: 'Webhook endpoint', section, fault },
     <>
-      <p class="back">
-        <a href={`${base}${list}`}>Webhook endpoints</a>
-      </p>
+      <Back to={`${base}${list}`}>Webhook endpoints</Back>
       <h1>{lineOf(endpoint.url, 200)}</h1>
-      {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
-      <Details base={base} endpoint={endpoint} />
+      {edited ? null : <Faults fault={fault} />}
+      <Details facts={factsOf(signedIn, endpoint)} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
       <ListCard
         signedIn={signedIn}
@@ -140,82 +120,78 @@ async function showEndpoint(
         listed={sent}
         above={
           <StatusFilter
+            signedIn={signedIn}
             label="Messages by status"
-            here={`${base}${pathOf(signedIn)}`}
             choices={messageStatuses}
-            chosen={status}
             anchor="messages"
           />
         }
-        none={
-          <p>
-            {status ? noneText(sent.nextCursor, 'No messages match.') : 'No messages yet. Send a test event.'}
-          </p>
-        }
+        none={status ? 'No messages match.' : 'No messages yet. Send a test event.'}
       />
-      <section class="card short" aria-labelledby="edit">
-        <h2 id="edit">Edit the endpoint</h2>
-        <EndpointForm
-          label="Save changes"
-          kind={endpoint.kind}
+      <Card id="edit" title="Edit the endpoint" isShort>
+        <RecordFields
           signedIn={signedIn}
-          form={isEdited && form ? form : filledInWith(endpoint)}
-          fault={isEdited ? fault : undefined}
+          of={editing}
+          form={edited ?? filledInWith(editing, endpoint)}
+          fault={edited && fault}
         />
-      </section>
+      </Card>
     </>,
   )
 }
 
-function CourseLinks({ base, ids }: { base: string; ids: readonly string[] }) {
+function factsOf(signedIn: SignedInRequest, endpoint: Endpoint) {
+  const { kind, chat, xapi, description, events, pausedUntil, previousSecretUntil, expiresAt } = endpoint
+  return [
+    ['State', <EndpointState endpoint={endpoint} />],
+    ['Kind', kindWords[kind]],
+    ['Messages', chat && chatText(chat)],
+    ['Courses', chat?.courseIds.length ? <CourseLinks signedIn={signedIn} ids={chat.courseIds} /> : null],
+    ['Statements', xapi && xapiText(xapi)],
+    ['Paused until', pausedUntil && <Minute time={pausedUntil} />],
+    ['Events', chat?.schedule !== 'daily' && <EventNames events={events} />],
+    ['Description', description !== '' && lineOf(description)],
+    ['Previous secret valid until', previousSecretUntil && <Minute time={previousSecretUntil} />],
+    ['Expires', expiresAt && <Minute time={expiresAt} />],
+    ['Created', <Day time={endpoint.createdAt} />],
+    ['ID', <code>{endpoint.id}</code>],
+  ] as const
+}
+
+function CourseLinks({ signedIn, ids }: { signedIn: SignedInRequest; ids: readonly string[] }) {
   return (
     <ul class="plain">
       {ids.map((id) => (
         <li>
-          <a href={`${base}/dashboard/courses/${encodeURIComponent(id)}`}>{id}</a>
+          <a href={recordUrl(signedIn, 'courses', id)}>{id}</a>
         </li>
       ))}
     </ul>
   )
 }
 
-function Details({ base, endpoint }: { base: string; endpoint: Endpoint }) {
-  const {
-    kind,
-    chat,
-    xapi,
-    description,
-    events,
-    pausedUntil,
-    previousSecretUntil,
-    expiresAt,
-    createdAt,
-    id,
-  } = endpoint
-  const facts = [
-    ['State', <EndpointState endpoint={endpoint} />],
-    ['Kind', kindWords[kind]],
-    ...(chat === null ? [] : [['Messages', chatText(chat)] as const]),
-    ...(chat === null || chat.courseIds.length === 0
-      ? []
-      : [['Courses', <CourseLinks base={base} ids={chat.courseIds} />] as const]),
-    ...(xapi === null ? [] : [['Statements', xapiText(xapi)] as const]),
-    ...(pausedUntil === null ? [] : [['Paused until', <Minute time={pausedUntil} />] as const]),
-    ...(chat?.schedule === 'daily' ? [] : [['Events', <EventNames events={events} />] as const]),
-    ...(description === '' ? [] : [['Description', lineOf(description)] as const]),
-    ...(previousSecretUntil === null
-      ? []
-      : [['Previous secret valid until', <Minute time={previousSecretUntil} />] as const]),
-    ...(expiresAt === null ? [] : [['Expires', <Minute time={expiresAt} />] as const]),
-    ['Created', <Day time={createdAt} />],
-    ['ID', <code>{id}</code>],
-  ] as const
-  return (
-    <section class="card" aria-labelledby="facts">
-      <h2 id="facts">Details</h2>
-      <Facts facts={facts} />
-    </section>
-  )
+/** What an endpoint writes into its channel, and when, in words. */
+function chatText({
+  schedule,
+  digestHour,
+  digestTimezone,
+  courseIds,
+  atRiskOnly,
+  learnerNames,
+}: ChatSettings): string {
+  const digest = `${atRiskOnly ? 'learners at risk' : 'digest'}, daily at ${digestHour}:00 (${digestTimezone})`
+  return [
+    schedule === 'daily' ? digest : 'when something happens',
+    courseIds.length === 0 ? 'all courses' : countOf(courseIds.length, 'course'),
+    learnerNames ? 'with names of learners' : 'without names of learners',
+  ].join('; ')
+}
+
+/** What the statements of an endpoint look like, and how it signs in, in words. */
+function xapiText({ xapiVersion, actor, homePage, username, tokenUrl }: XapiSettings): string {
+  const signIn = tokenUrl !== null ? 'OAuth 2.0' : username !== null ? 'Basic authentication' : 'no sign-in'
+  const names = { id: 'id', 'external-id': 'external id', email: 'e-mail address' }
+  return `xAPI ${xapiVersion}; learners by ${names[actor]}; ${lineOf(homePage, 200)}; ${signIn}`
 }
 
 function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: Endpoint }) {

@@ -1,30 +1,23 @@
 import { lineOf } from '../../codec/display-text.ts'
-import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
-import type { XapiSettings } from '../../contract/statements.ts'
-import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { EndpointForm, endpointInputOf, kindWords } from './endpoint-form.tsx'
-import { submitOnce } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
+import { endpointForm, kindWords } from './endpoint-form.tsx'
+import { secretPage } from './form.tsx'
 import { listPage } from './list.tsx'
-import { type PageQuery, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Day } from './values.tsx'
+import { bodyIn } from './record-form.tsx'
+import { Day, none, recordUrl } from './values.tsx'
 
-const path = '/dashboard/endpoints'
-
-/** Without the secrets. */
-export const endpointsFile: TableFile = { path: path, operation: endpoints.list, read: readEndpoints }
+const [section, path] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
 /** For admins. */
-export const endpointsPage = listPage<Endpoint>({
+export const endpointsPages = listPage<Endpoint>({
   path,
-  section: '/dashboard/integrations',
+  section,
   title: 'Webhook endpoints',
   tab: 'Webhook endpoints',
   intro:
     'The server sends events to each endpoint as signed HTTP requests (Standard Webhooks), or as messages into a channel, and retries those that fail.',
+  operation: endpoints.list,
   list: {
     id: 'endpoints',
     title: 'Endpoints',
@@ -33,8 +26,8 @@ export const endpointsPage = listPage<Endpoint>({
       {
         name: 'URL',
         look: 'broad',
-        cell: ({ id, url }, { base }) => (
-          <a href={`${base}${path}/${encodeURIComponent(id)}`}>{lineOf(url, 120)}</a>
+        cell: ({ id, url }, signedIn) => (
+          <a href={recordUrl(signedIn, 'endpoints', id)}>{lineOf(url, 120)}</a>
         ),
       },
       { name: 'Kind', cell: ({ kind }) => kindWords[kind] },
@@ -42,113 +35,56 @@ export const endpointsPage = listPage<Endpoint>({
       {
         name: 'Description',
         look: 'broad',
-        cell: ({ description }) => (description === '' ? <span class="none">–</span> : lineOf(description)),
+        cell: ({ description }) => (description === '' ? none : lineOf(description)),
       },
       { name: 'Created', cell: ({ createdAt }) => <Day time={createdAt} /> },
       { name: 'State', cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
     ],
   },
-  read: (signedIn) => readEndpoints(signedIn, pageQueryOf(signedIn)),
-  file: endpointsFile,
-  none: () => <p>No endpoints yet. Create one below, then send it a test event.</p>,
-  form: {
+  none: 'No endpoints yet. Create one below, then send it a test event.',
+  create: {
     title: 'Create an endpoint',
-    initial: 'events=*&kind=standard',
-    Fields: (filledIn) => <EndpointForm label="Create endpoint" kind={undefined} {...filledIn} />,
+    form: endpointForm(),
+    again: 'endpoint_made_before',
+    submit: async (inside, form) => {
+      const kind = form.get('kind') ?? 'standard'
+      const body = { kind, ...bodyIn(endpointForm(kind), form) }
+      return endpointSecretPage(inside, await ask(inside, endpoints.create, { body }), 'Your new endpoint')
+    },
   },
-
-  act: (signedIn, form) =>
-    submitOnce(signedIn, form, addressOf(signedIn, path, 'endpoint_made_before'), async (inside) =>
-      secretPage(
-        inside,
-        await ask(inside, endpoints.create, {
-          body: { kind: newKindOf(form), ...endpointInputOf(form, newKindOf(form)) },
-        }),
-        'Your new endpoint',
-      ),
-    ),
 })
 
-function readEndpoints(signedIn: SignedInRequest, page: PageQuery) {
-  return ask(signedIn, endpoints.list, { query: page })
-}
-
-function newKindOf(form: URLSearchParams): string {
-  return form.get('kind') ?? 'standard'
-}
-
-/** What an endpoint writes into its channel, and when, in words. */
-export function chatText({
-  schedule,
-  digestHour,
-  digestTimezone,
-  courseIds,
-  atRiskOnly,
-  learnerNames,
-}: ChatSettings): string {
-  const digest = `${atRiskOnly ? 'learners at risk' : 'digest'}, daily at ${digestHour}:00 (${digestTimezone})`
-  return [
-    schedule === 'daily' ? digest : 'when something happens',
-    courseIds.length === 0
-      ? 'all courses'
-      : courseIds.length === 1
-        ? '1 course'
-        : `${courseIds.length} courses`,
-    learnerNames ? 'with names of learners' : 'without names of learners',
-  ].join('; ')
-}
-
-/** What the statements of an endpoint look like, and how it signs in, in words. */
-export function xapiText({ xapiVersion, actor, homePage, username, tokenUrl }: XapiSettings): string {
-  const signIn = tokenUrl !== null ? 'OAuth 2.0' : username !== null ? 'Basic authentication' : 'no sign-in'
-  const names = { id: 'id', 'external-id': 'external id', email: 'e-mail address' }
-  return `xAPI ${xapiVersion}; learners by ${names[actor]}; ${lineOf(homePage, 200)}; ${signIn}`
-}
-
-/** The only page that shows the signing secret. */
-export function secretPage(
+export function endpointSecretPage(
   signedIn: SignedInRequest,
   { id, kind, url, events, secret, previousSecretUntil }: NewEndpoint,
   title: string,
-): Reply {
-  return framePage(
+) {
+  const stored =
+    kind === 'xapi'
+      ? 'The password is stored encrypted. Send a test event, which checks the record store.'
+      : 'The URL is stored encrypted. Send a test event, and look in the channel.'
+  return secretPage(
     signedIn,
-    { title, section: '/dashboard/integrations' },
-    <div class="card short">
-      <h1>{title}</h1>
-      {secret === null ? (
-        <p role="status">
-          {kind === 'xapi'
-            ? 'The password is stored encrypted. Send a test event, which checks the record store.'
-            : 'The URL is stored encrypted. Send a test event, and look in the channel.'}
-        </p>
-      ) : (
-        <>
-          <p role="status">Copy the signing secret now. It will not be shown again.</p>
-          <code class="code secret">{secret}</code>
-          <p>The receiver verifies with it that a request comes from this server.</p>
-        </>
-      )}
-      <dl class="facts">
-        <dt>URL</dt>
-        <dd>{lineOf(url, 2000)}</dd>
-        <dt>Events</dt>
-        <dd>
-          <EventNames events={events} />
-        </dd>
-        {previousSecretUntil === null ? null : (
-          <>
-            <dt>Previous secret</dt>
-            <dd>{`Signs until ${previousSecretUntil.slice(0, 16).replace('T', ' ')} UTC, too`}</dd>
-          </>
-        )}
-      </dl>
-      <p class="actions">
-        <a class="button" href={addressOf(signedIn, `/dashboard/endpoints/${encodeURIComponent(id)}`)}>
-          Done
-        </a>
-      </p>
-    </div>,
+    {
+      title,
+      section,
+      name: 'signing secret',
+      secret,
+      facts: [
+        ['URL', lineOf(url, 2000)],
+        ['Events', <EventNames events={events} />],
+        [
+          'Previous secret',
+          previousSecretUntil && `Signs until ${previousSecretUntil.slice(0, 16).replace('T', ' ')} UTC, too`,
+        ],
+      ],
+      next: `${path}/${encodeURIComponent(id)}`,
+    },
+    secret === null ? (
+      <p role="status">{stored}</p>
+    ) : (
+      <p>The receiver verifies with it that a request comes from this server.</p>
+    ),
   )
 }
 

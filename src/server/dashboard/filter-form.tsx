@@ -1,93 +1,120 @@
-import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
+import { pathWith } from './paging.tsx'
 
 /** A parameter of the URL. */
 export interface FilterField {
   readonly name: string
   readonly label: string
   /** Default: text. */
-  readonly type?: 'search' | 'date'
+  readonly type?: 'search' | 'date' | 'text'
   /** Values to choose from, each with its words. Without a choice the parameter is empty. */
-  readonly choices?: readonly (readonly [value: string, words: string])[]
+  readonly choices?: readonly FilterChoice[]
+  /** Choices below headings. */
+  readonly groups?: readonly (readonly [heading: string, choices: readonly FilterChoice[]])[]
   readonly all?: string
   /** Choice without the parameter, in place of an empty one. */
   readonly standard?: string
   readonly placeholder?: string
 }
 
-/**
- * The form that filters a list. It is sent with GET, so the URL has the filter: it can be reloaded, shared and gone back to.
- *
- * @param kept names of parameters that the form keeps, such as the order
- */
+type FilterChoice = readonly [value: string, words: string]
+
+/** The form that filters a list. It is sent with GET, so the URL has the filter: it can be reloaded, shared and gone back to. */
 export function FilterForm({
   signedIn: { base, request, query },
   label,
   fields,
   kept = [],
   anchor,
-  fault,
+  isLine,
+  button = 'Filter',
+  clear = 'Clear',
 }: {
   signedIn: SignedInRequest
   label: string
   fields: readonly FilterField[]
+  /** Parameters that it keeps, such as the order. */
   kept?: readonly string[]
   /** Id of the element to scroll to. */
-  anchor: string
-  fault?: ProblemError | undefined
+  anchor?: string
+  /** Its fields stand in one line. */
+  isLine?: true
+  button?: string
+  clear?: string
 }) {
   const here = base + request.path
-  const hidden = kept.flatMap((name) => query.getAll(name).map((value) => [name, value] as const))
-  const rest = new URLSearchParams(hidden.map((pair) => [...pair]))
+  const end = anchor === undefined ? '' : `#${anchor}`
+  const hidden = kept.flatMap((name) => query.getAll(name).map((value) => [name, value]))
   const isFiltered = fields.some(({ name, standard }) => (query.get(name) || standard) !== standard)
+  const clearing = isFiltered ? <a href={pathWith(here, new URLSearchParams(hidden)) + end}>{clear}</a> : null
+  const submit = (
+    <button type="submit" class="quiet">
+      {button}
+    </button>
+  )
+  const keeping = hidden.map(([name, value]) => <input type="hidden" name={name} value={value} />)
+  const inputs = fields.map((field) => (
+    <>
+      <label for={field.name}>{field.label}</label>
+      <FilterInput field={field} value={query.get(field.name) ?? ''} />
+    </>
+  ))
   return (
     <search>
-      <form method="get" action={`${here}#${anchor}`} class="narrow-down" aria-label={label}>
-        {fault ? (
-          <div class="fault" role="alert">
-            <p>{fault.message}</p>
-          </div>
-        ) : null}
-        {fields.map((field) => (
-          <div class={field.type === 'search' ? 'across' : undefined}>
-            <label for={field.name}>{field.label}</label>
-            <FilterInput field={field} value={query.get(field.name) ?? ''} />
-          </div>
-        ))}
-        {hidden.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-        <div class="actions">
-          <button type="submit" class="quiet">
-            Filter
-          </button>
-          {isFiltered ? <a href={`${rest.size === 0 ? here : `${here}?${rest}`}#${anchor}`}>Clear</a> : null}
-        </div>
+      <form method="get" action={here + end} class={isLine ? 'search' : 'narrow-down'} aria-label={label}>
+        {isLine ? (
+          <>
+            {inputs}
+            {keeping}
+            {submit}
+            {clearing}
+          </>
+        ) : (
+          <>
+            {inputs.map((input, index) => (
+              <div class={fields[index]?.type === 'search' ? 'across' : undefined}>{input}</div>
+            ))}
+            {keeping}
+            <div class="actions">
+              {submit}
+              {clearing}
+            </div>
+          </>
+        )}
       </form>
     </search>
   )
 }
 
 function FilterInput({ field, value }: { field: FilterField; value: string }) {
-  const { name, type = 'text', choices, all = 'All', standard, placeholder } = field
-  if (!choices) {
+  const { name, type = 'text', choices = [], groups = [], all = 'All', standard, placeholder } = field
+  if (!field.choices && !field.groups) {
     return (
-      <input id={name} name={name} maxlength={255} autocomplete="off" {...{ type, value, placeholder }} />
+      <input
+        id={name}
+        name={name}
+        maxlength={300}
+        autocomplete="off"
+        spellcheck={false}
+        {...{ type, value, placeholder }}
+      />
     )
   }
-  const isKnown = value === '' || choices.some(([choice]) => choice === value)
+  const known = [...choices, ...groups.flatMap(([, each]) => each)]
+  const isKnown = value === '' || known.some(([choice]) => choice === value)
+  const options = (some: readonly FilterChoice[]) =>
+    some.map(([choice, words]) => (
+      <option value={choice} selected={choice === (value || standard)}>
+        {words}
+      </option>
+    ))
   return (
     <select id={name} name={name}>
       {standard === undefined ? <option value="">{all}</option> : null}
-      {isKnown ? null : (
-        <option value={value} selected>
-          {value}
-        </option>
-      )}
-      {choices.map(([choice, words]) => (
-        <option value={choice} selected={choice === (value || standard)}>
-          {words}
-        </option>
+      {isKnown ? null : options([[value, value]])}
+      {options(choices)}
+      {groups.map(([heading, each]) => (
+        <optgroup label={heading}>{options(each)}</optgroup>
       ))}
     </select>
   )

@@ -1,17 +1,14 @@
-import type { Child, JSX } from 'hono/jsx'
+import type { Child } from 'hono/jsx'
+import type { Operation } from '../../contract/operation.ts'
+import { requireRight } from '../http/handler.ts'
 import { runOnce } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { type SignedInRequest, writeFor } from './call-api.ts'
-import { addressOf, framePage, type Section } from './frame.tsx'
-
-/** `fault` is that of its last submission. */
-export interface FilledIn {
-  readonly signedIn: SignedInRequest
-  readonly form: URLSearchParams
-  readonly fault: ProblemError | undefined
-}
+import { ask, type SignedInRequest, type WritingRequest, writeFor } from './call-api.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { addressOf, framePage, type NoteName, type Section } from './frame.tsx'
+import { Facts } from './values.tsx'
 
 /** Posted to the page it is on. */
 export function Form({
@@ -41,7 +38,7 @@ export function submitOnce(
   signedIn: SignedInRequest,
   form: URLSearchParams,
   again: string,
-  work: (signedIn: SignedInRequest) => Promise<Reply>,
+  work: (signedIn: WritingRequest) => Promise<Reply>,
 ): Promise<Reply> {
   const key = form.get('once') ?? ''
   if (!/^req_[0-9a-z]{29}$/.test(key)) {
@@ -62,127 +59,163 @@ export function submitOnce(
 
 export function Faults({
   fault,
-  labels,
+  labels = {},
 }: {
   fault: ProblemError | undefined
   /** By name of the field, which is also its id. */
-  labels: Readonly<Record<string, string>>
+  labels?: Readonly<Record<string, string>>
 }) {
-  if (!fault) return null
-  const faults = (fault.errors ?? []).map(({ pointer, detail }) => {
-    const [, name = '', index] = pointer?.split('/') ?? []
-    const line = index === undefined ? '' : `, line ${Number(index) + 1},`
+  if (!fault?.errors?.length) return <FaultText fault={fault} />
+  const faults = fault.errors.map(({ pointer, detail }) => {
+    const [, ...steps] = pointer?.split('/') ?? []
+    // `/chat/digestHour` is the field `digestHour`.
+    const at = Math.max(
+      0,
+      steps.findIndex((step) => Object.hasOwn(labels, step)),
+    )
+    const [name = '', index] = steps.slice(at)
+    const line = /^\d+$/.test(index ?? '') ? `, line ${Number(index) + 1},` : ''
     return { name, label: `${labels[name] ?? name}${line}`, detail }
   })
   return (
     <div class="fault" role="alert">
-      {faults.length === 0 ? <p>{fault.message}</p> : <p>Fix the following:</p>}
-      {faults.length === 0 ? null : (
-        <ul>
-          {faults.map(({ name, label, detail }) => (
-            <li>
-              <a href={`#${name}`}>{label}</a> {detail}
-            </li>
-          ))}
-        </ul>
-      )}
+      <p>Fix the following:</p>
+      <ul>
+        {faults.map(({ name, label, detail }) => (
+          <li>
+            <a href={`#${name}`}>{label}</a> {detail}
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
 
-type FieldProps = JSX.IntrinsicElements['input'] & {
-  readonly name: string
-  readonly label: string
-  readonly hint?: string | undefined
-  readonly fault: ProblemError | undefined
-}
-
-export function Field({ name, label, hint, fault, ...others }: FieldProps) {
-  const hintId = hint && `${name}-hint`
+export function FaultText({ fault }: { fault: ProblemError | undefined }) {
+  if (!fault) return null
   return (
-    <>
-      <label for={name}>{label}</label>
-      <input
-        id={name}
-        name={name}
-        {...others}
-        aria-describedby={hintId}
-        aria-invalid={isFaulty(fault, name)}
-      />
-      {hint ? (
-        <p class="hint" id={hintId}>
-          {hint}
-        </p>
-      ) : null}
-    </>
-  )
-}
-
-/** `meaning` stands below the words. */
-export function Choice({
-  words,
-  meaning,
-  ...input
-}: JSX.IntrinsicElements['input'] & { readonly words: Child; readonly meaning?: string }) {
-  return (
-    <label class="choice">
-      <input {...input} />
-      <span>
-        {meaning === undefined ? (
-          words
-        ) : (
-          <>
-            <strong>{words}</strong>
-            <small>{meaning}</small>
-          </>
-        )}
-      </span>
-    </label>
+    <div class="fault" role="alert">
+      <p>{fault.message}</p>
+    </div>
   )
 }
 
 /** For `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
-  return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined
+  return fault?.errors?.some(({ pointer }) => pointer?.split('/').slice(1, 3).includes(name)) || undefined
 }
 
-/** Before something is deleted or revoked; works without scripts. */
-export function askToConfirm(
+interface Confirmation<Item> {
+  readonly path: DashboardPage['path']
+  readonly section: Section
+  /** It needs the right to it; without `act`, it is also what the form does. */
+  readonly operation?: Operation
+  /** Throws 404. */
+  readonly find: (signedIn: SignedInRequest) => Promise<Item>
+  readonly title: (item: Item) => string
+  readonly question: (item: Item) => Child
+  readonly button: string
+  /** Page to return to; default: the section's. */
+  readonly cancel?: (signedIn: SignedInRequest) => `/dashboard${string}`
+  readonly act?: (signedIn: WritingRequest) => Promise<unknown>
+  /** Page after it, with this note; default: the section's. */
+  readonly next?: `/dashboard${string}`
+  readonly done: NoteName
+  /** It cannot be repeated: `shown` has the reply, a repeated form returns to `cancel` with the note. */
+  readonly shown?: (signedIn: WritingRequest) => Promise<Reply>
+}
+
+/** Asks before something is deleted or revoked; works without scripts. */
+export function confirmationPage<Item>({
+  path,
+  section,
+  operation,
+  find,
+  title,
+  question,
+  button,
+  cancel = () => section,
+  act = (inside) => ask(inside, operation as Operation),
+  next = section,
+  done,
+  shown,
+}: Confirmation<Item>): DashboardPage {
+  return {
+    path,
+
+    async show(signedIn) {
+      if (operation) requireRight(signedIn.principal, operation)
+      const item = await find(signedIn)
+      return framePage(
+        signedIn,
+        { title: title(item), section },
+        <div class="card short">
+          <h1>{title(item)}</h1>
+          <p>{question(item)}</p>
+          <Form signedIn={signedIn} label={title(item)}>
+            {shown ? <OnceField signedIn={signedIn} /> : null}
+            <div class="actions">
+              <button type="submit" class="danger">
+                {button}
+              </button>
+              <a class="button" href={addressOf(signedIn, cancel(signedIn))}>
+                Cancel
+              </a>
+            </div>
+          </Form>
+        </div>,
+      )
+    },
+
+    async act(signedIn, form) {
+      if (shown) return submitOnce(signedIn, form, addressOf(signedIn, cancel(signedIn), done), shown)
+      await writeFor(signedIn, act)
+      return seeOther(addressOf(signedIn, next, done))
+    },
+  }
+}
+
+/** The only page that shows a secret. */
+export function secretPage(
   signedIn: SignedInRequest,
   {
     title,
+    heading = title,
     section,
-    button,
-    cancel = section,
-    once = false,
+    name,
+    secret,
+    facts = [],
+    next,
   }: {
     title: string
+    heading?: string
     section: Section
-    button: string
-    /** Page to return to; default: the section's. */
-    cancel?: `/dashboard${string}`
-    /** The action is not idempotent. */
-    once?: boolean
+    /** Of the secret, within a sentence. */
+    name: string
+    secret: Child
+    facts?: Parameters<typeof Facts>[0]['facts']
+    next: `/dashboard${string}`
   },
-  question: Child,
+  children?: Child,
 ): Reply {
   return framePage(
     signedIn,
     { title, section },
     <div class="card short">
-      <h1>{title}</h1>
-      {question}
-      <Form signedIn={signedIn} label={title}>
-        {once ? <OnceField signedIn={signedIn} /> : null}
-        <div class="actions">
-          <button type="submit" class="danger">
-            {button}
-          </button>
-          <a class="button" href={addressOf(signedIn, cancel)}>
-            Cancel
-          </a>
-        </div>
-      </Form>
+      <h1>{heading}</h1>
+      {secret === null ? null : (
+        <>
+          <p role="status">{`Copy the ${name} now. It will not be shown again.`}</p>
+          <code class="code secret">{secret}</code>
+        </>
+      )}
+      {children}
+      {facts.length === 0 ? null : <Facts facts={facts} />}
+      <p class="actions">
+        <a class="button" href={addressOf(signedIn, next)}>
+          Done
+        </a>
+      </p>
     </div>,
   )
 }

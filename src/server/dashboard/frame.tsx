@@ -45,17 +45,19 @@ const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
 interface FrameOptions extends Pick<PageOptions, 'title' | 'fault' | 'style'> {
   /** Absent for a refusal. */
   readonly section?: Section
+  /** The title is a name, which keeps its capital. */
+  readonly isName?: true
 }
 
 export function framePage(
   signedIn: SignedInRequest,
-  { title, fault, section, style }: FrameOptions,
+  { title, fault, section, isName, style }: FrameOptions,
   content: Child,
 ): Reply {
   const note = noteOf(signedIn.query)
   return page(
     {
-      title,
+      title: fault && section ? `Error: ${isName ? title : withinSentence(title)}` : title,
       fault,
       style,
       headers: signedIn.visitor.headers,
@@ -71,6 +73,11 @@ export function framePage(
       {content}
     </>,
   )
+}
+
+/** Lower-cases the first letter, unless the title starts with an abbreviation (`API keys`). */
+function withinSentence(title: string): string {
+  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
 }
 
 export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Reply {
@@ -138,6 +145,15 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
   )
 }
 
+/** Link to the page above. */
+export function Back({ to, children }: { to: string; children: Child }) {
+  return (
+    <p class="back">
+      <a href={to}>{children}</a>
+    </p>
+  )
+}
+
 /** Between the pages about one record; the current one is marked. */
 export function PageTabs({
   label,
@@ -167,7 +183,7 @@ export function PageTabs({
 const notes = {
   key_made_before:
     'This form was already submitted; no second key was created. The key is in the list; its value is shown only once.',
-  key_revoked: 'API key revoked. Requests that use it are now showRefusal.',
+  key_revoked: 'API key revoked. Requests that use it are now refused.',
   app_made: 'Application registered.',
   app_made_before:
     'This form was already submitted; no second application was registered. If its secret is lost, delete the application and register it again.',
@@ -197,7 +213,7 @@ const notes = {
   password_changed: 'Password changed.',
 } as const
 
-type NoteName = keyof typeof notes
+export type NoteName = keyof typeof notes
 
 export function noteOf(query: URLSearchParams): string | undefined {
   const name = query.get('done') ?? ''

@@ -7,10 +7,10 @@ import { type Grade, type GradeStep, grades } from '../../contract/grades.ts'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage } from './frame.tsx'
+import { Back, framePage } from './frame.tsx'
 import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
 import { nextPage, pageQueryOf } from './paging.tsx'
-import { Day, Facts, formatPercent, Minute } from './values.tsx'
+import { Card, Day, Facts, formatPercent, Minute, none, recordUrl } from './values.tsx'
 
 /** Learners see their own. */
 export const gradePage: DashboardPage = {
@@ -20,8 +20,9 @@ export const gradePage: DashboardPage = {
     const steps = await ask(signedIn, grades.history, { query: pageQueryOf(signedIn) })
     const isStaff = isRole(signedIn, ...analytics.learners.roles)
     const { learnerId, courseId, courseTitle, userEmail } = grade
-    const course = `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
-    const learner = `${signedIn.base}/dashboard/learners/${encodeURIComponent(learnerId)}/grades`
+    const course = recordUrl(signedIn, 'courses', courseId)
+    const learner = `${recordUrl(signedIn, 'learners', learnerId)}/grades`
+    const [person, title] = [lineOf(userEmail, 254), lineOf(courseTitle, 255)]
     return framePage(
       signedIn,
       {
@@ -29,29 +30,22 @@ export const gradePage: DashboardPage = {
         section: isStaff ? '/dashboard/people' : '/dashboard/courses',
       },
       <>
-        <p class="back">
-          {isStaff ? (
-            <a href={learner}>{`Grades of ${lineOf(userEmail, 254)}`}</a>
-          ) : (
-            <a href={course}>{lineOf(courseTitle, 255)}</a>
-          )}
-        </p>
+        {isStaff ? <Back to={learner}>{`Grades of ${person}`}</Back> : <Back to={course}>{title}</Back>}
         <h1>{lineOf(grade.label, 255) || itemName(grade)}</h1>
-        <section class="card" aria-labelledby="facts">
-          <h2 id="facts">Grade</h2>
+        <Card id="facts" title="Grade">
           <Facts
             facts={[
               ['Grade', <Score grade={grade} />],
-              ['Learner', isStaff ? <a href={learner}>{lineOf(userEmail, 254)}</a> : lineOf(userEmail, 254)],
-              ['Course', <a href={isStaff ? `${course}/grades` : course}>{lineOf(courseTitle, 255)}</a>],
+              ['Learner', isStaff ? <a href={learner}>{person}</a> : person],
+              ['Course', <a href={isStaff ? `${course}/grades` : course}>{title}</a>],
               ['Item ID', <code>{lineOf(grade.itemId, 255)}</code>],
               ['Source', <Source signedIn={signedIn} from={grade} source={grade.source} />],
-              ...(grade.weight === null ? [] : [['Weight', formatPercent(grade.weight)] as const]),
+              ['Weight', grade.weight !== null && formatPercent(grade.weight)],
               ['Graded', <Minute time={grade.gradedAt} />],
               ['ID', <code>{grade.id}</code>],
             ]}
           />
-        </section>
+        </Card>
         <ListCard signedIn={signedIn} list={history} listed={steps} />
       </>,
     )
@@ -106,7 +100,7 @@ function Source({
       {lineOf(source, 254)}
       {isSeen ? (
         <small>
-          <a href={`${signedIn.base}/dashboard/deliveries/${encodeURIComponent(deliveryId)}`}>Delivery</a>
+          <a href={recordUrl(signedIn, 'deliveries', deliveryId)}>Delivery</a>
         </small>
       ) : null}
     </>
@@ -137,12 +131,20 @@ export async function gradeList({
 }
 
 const gradeColumns: readonly ListColumn<Grade>[] = [
-  { name: 'Item', cell: (grade, { base }) => <Item base={base} grade={grade} /> },
+  {
+    name: 'Item',
+    cell: (grade, signedIn) => (
+      <>
+        <a href={recordUrl(signedIn, 'grades', grade.id)}>{itemName(grade)}</a>
+        {grade.label === '' ? null : <small>{lineOf(grade.itemId, 48)}</small>}
+      </>
+    ),
+  },
   {
     name: 'Course',
     look: 'broad',
-    cell: ({ courseId, courseTitle }, { base }) => (
-      <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>{courseTitle}</a>
+    cell: ({ courseId, courseTitle }, signedIn) => (
+      <a href={recordUrl(signedIn, 'courses', courseId)}>{courseTitle}</a>
     ),
   },
   { name: 'Grade', look: 'figures', cell: (grade) => <Score grade={grade} /> },
@@ -150,33 +152,19 @@ const gradeColumns: readonly ListColumn<Grade>[] = [
   { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
 ]
 
-function Item({ base, grade }: { base: string; grade: Grade }) {
-  return (
-    <>
-      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{itemName(grade)}</a>
-      {grade.label === '' ? null : <small>{lineOf(grade.itemId, 48)}</small>}
-    </>
-  )
-}
-
 /** In per cent, and the given score if it has another maximum. */
 export function Score({
   grade,
-  base,
+  signedIn,
 }: {
   grade: Grade | undefined
-  /** URL prefix of the dashboard; if given, the score links to its page. */
-  base?: string
+  /** If given, the score links to its page. */
+  signedIn?: SignedInRequest
 }) {
-  if (!grade) return <span class="none">–</span>
-  const { scoreGiven, scoreMaximum, published } = grade
-  const score = scoreGiven === null ? 'Cleared' : formatPercent(grade.percent)
-  const linked =
-    base === undefined ? (
-      score
-    ) : (
-      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{score}</a>
-    )
+  if (!grade) return none
+  const { id, scoreGiven, scoreMaximum, published, percent } = grade
+  const score = scoreGiven === null ? 'Cleared' : formatPercent(percent)
+  const linked = signedIn ? <a href={recordUrl(signedIn, 'grades', id)}>{score}</a> : score
   if (scoreGiven === null) return <span class="none">{linked}</span>
   return (
     <>

@@ -1,6 +1,7 @@
 import type { Course } from '../../contract/courses.ts'
 import { type Group, groups } from '../../contract/groups.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
+import type { FilterField } from './filter-form.tsx'
 import type { LearnerQuery } from './learner-query.ts'
 
 /** Throws 404 for a group that the user may not see. */
@@ -37,20 +38,12 @@ function groupOf(signedIn: SignedInRequest, groupId: string): Promise<Group> {
   return ask(signedIn, groups.get, { params: { groupId } })
 }
 
-/** Nothing without groups. */
-export function GroupChoice({ groups, chosen }: { groups: readonly Group[]; chosen: string | undefined }) {
-  if (groups.length === 0) return null
-  return (
-    <>
-      <label for="group">Group</label>
-      <select id="group" name="group">
-        <option value="">All learners</option>
-        {groups.map(({ id, name }) => (
-          <option value={id} selected={id === chosen}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </>
-  )
+/** Undefined in an academy without groups. */
+export async function groupFilter(signedIn: SignedInRequest, all: string): Promise<FilterField | undefined> {
+  const { data } = await ask(signedIn, groups.list, { query: { sort: 'name', limit: String(maxGroups) } })
+  return data.length === 0 && !signedIn.query.get('group') ? undefined : groupField(data, all)
+}
+
+export function groupField(data: readonly Group[], all = 'All learners'): FilterField {
+  return { name: 'group', label: 'Group', choices: data.map(({ id, name }) => [id, name]), all }
 }

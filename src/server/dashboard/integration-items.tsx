@@ -2,7 +2,9 @@ import type { Fault } from '../../contract/errors.ts'
 import type { Integration } from '../../contract/integrations.ts'
 import { Table } from '../../report/table.tsx'
 import { invalid, ProblemError } from '../problem-error.ts'
-import { Faults, type FilledIn, Form, isFaulty } from './form.tsx'
+import type { SignedInRequest } from './call-api.ts'
+import { Faults, Form, isFaulty } from './form.tsx'
+import type { FormState } from './record-form.tsx'
 import { formatCount } from './values.tsx'
 
 /** Narrow screens do not show the heading of the first column. */
@@ -17,11 +19,16 @@ const words: Readonly<Record<Column, string>> = {
 /** Items of the other system's gradebook, a page with empty rows for new ones. */
 export function ItemsForm({
   signedIn,
-  form,
-  fault,
+  sent,
   system,
   gradeItems,
-}: FilledIn & { system: string; gradeItems: Integration['gradeItems'] }) {
+}: {
+  signedIn: SignedInRequest
+  sent: FormState | undefined
+  system: string
+  gradeItems: Integration['gradeItems']
+}) {
+  const form = sent?.form ?? filledInWithItems(gradeItems, signedIn.query.get('items'))
   const total = Object.keys(gradeItems).length
   const { at, last } = pageOf(total, form.get('items'))
   const from = (at - 1) * maxItemRows
@@ -43,7 +50,7 @@ export function ItemsForm({
         </nav>
       )}
       <Form signedIn={signedIn} label="Graded items">
-        <Faults fault={fault} labels={labelsOf(rows)} />
+        <Faults fault={sent?.fault} labels={labelsOf(rows)} />
         <input type="hidden" name="items" value={String(at)} />
         <Table
           caption="Graded items, with empty rows for new ones"
@@ -66,7 +73,7 @@ export function ItemsForm({
                   placeholder={placeholders[column]}
                   autocomplete="off"
                   spellcheck={false}
-                  aria-invalid={isFaulty(fault, fieldOf(row.index, column))}
+                  aria-invalid={isFaulty(sent?.fault, fieldOf(row.index, column))}
                 />
               </>
             )),
@@ -100,8 +107,8 @@ const maxItemRows = 25
 const newRows = 3
 
 /** With the maximum characters of each. */
-export const columns = { id: 255, name: 255, maximum: 20, weight: 20 } as const
-export type Column = keyof typeof columns
+const columns = { id: 255, name: 255, maximum: 20, weight: 20 } as const
+type Column = keyof typeof columns
 const names = new Intl.Collator('en', { numeric: true })
 
 /** `item-0-name`. */
@@ -116,7 +123,7 @@ interface ItemRow extends Readonly<Record<Column, string>> {
 }
 
 /** Returns the rows of a submitted form, at most those of one page. */
-export function rowsIn(form: URLSearchParams): ItemRow[] {
+function rowsIn(form: URLSearchParams): ItemRow[] {
   const given = (index: number, column: Column | 'was') => (form.get(fieldOf(index, column)) ?? '').trim()
   return Array.from({ length: maxItemRows + newRows }, (_, index) => index)
     .filter((index) => form.has(fieldOf(index, 'was')))
@@ -132,10 +139,7 @@ export function rowsIn(form: URLSearchParams): ItemRow[] {
 }
 
 /** Fills in a page of items, and empty rows after them. */
-export function filledInWithItems(
-  gradeItems: Integration['gradeItems'],
-  page: string | null,
-): URLSearchParams {
+function filledInWithItems(gradeItems: Integration['gradeItems'], page: string | null): URLSearchParams {
   const sorted = Object.entries(gradeItems).sort(([one], [other]) => names.compare(one, other))
   const { at } = pageOf(sorted.length, page)
   const form = new URLSearchParams({ items: String(at) })

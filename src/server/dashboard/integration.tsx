@@ -2,44 +2,49 @@ import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Delivery } from '../../contract/deliveries.ts'
-import { type Integration, type IntegrationCheck, integrations } from '../../contract/integrations.ts'
+import {
+  type Integration,
+  type IntegrationCheck,
+  integrations,
+  type ShownSecret,
+} from '../../contract/integrations.ts'
 import { kinds, setUpOf, webhookTargetOf } from '../../lms/kinds.ts'
 import { newWebhookSecret } from '../../lms/secrets.ts'
 import { Table } from '../../report/table.tsx'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
-import { issuerOf } from '../http/web-route.ts'
 import { requireKind } from '../integrations/integration.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { ask, callOf, routeOf, type SignedInRequest, write, writeFor } from './call-api.ts'
+import { ask, askOrNone, callOf, routeOf, type SignedInRequest, write, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
-import { askToConfirm, Form, OnceField, submitOnce } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
-import { filledInWith, IntegrationForm, integrationInputOf, overlapOf } from './integration-form.tsx'
-import { faultOfItems, filledInWithItems, ItemsForm, itemsInputOf } from './integration-items.tsx'
+import { confirmationPage, Form, OnceField, secretPage, submitOnce } from './form.tsx'
+import { addressOf, Back, framePage, type NoteName } from './frame.tsx'
+import { integrationForm, integrationInputOf, overlapOf } from './integration-form.tsx'
+import { faultOfItems, ItemsForm, itemsInputOf } from './integration-items.tsx'
 import { ConnectionState } from './integrations.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Facts, Minute } from './values.tsx'
+import { type FormState, filledInWith, RecordFields } from './record-form.tsx'
+import { Card, Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/integrations'
 
 interface Shown {
-  readonly fault?: ProblemError | undefined
-  readonly form?: URLSearchParams | undefined
+  /** The form that was submitted. */
+  readonly sent?: FormState
   readonly checked?: IntegrationCheck
 }
 
-export const integrationPage: DashboardPage = {
-  path: '/dashboard/integrations/:lmsKind',
+const page: DashboardPage = {
+  path: `${section}/:lmsKind`,
   show: (signedIn) => showIntegration(signedIn),
-  again: (signedIn, fault, form) => showIntegration(signedIn, { fault, form }),
+  again: (signedIn, fault, form) => showIntegration(signedIn, { sent: { form, fault } }),
 
   async act(signedIn, form) {
     const kind = kindOf(signedIn)
-    const here = `${section}/${kind}` as const
+    const at = (note: NoteName, rest = '') => seeOther(addressOf(signedIn, `${section}/${kind}`, note) + rest)
     switch (form.get('action')) {
       case 'test':
         return showIntegration(signedIn, { checked: await testConnection(signedIn) })
@@ -47,48 +52,42 @@ export const integrationPage: DashboardPage = {
         return generateSecret(signedIn, form, kind)
       case 'items':
         await saveItems(signedIn, form)
-        return seeOther(
-          `${addressOf(signedIn, here, 'items_saved')}&items=${Number(form.get('items') ?? 1)}#gradeItems`,
-        )
+        return at('items_saved', `&items=${Number(form.get('items') ?? 1)}#gradeItems`)
       case 'map':
         await write(signedIn, integrations.map, { body: mappingOf(form) })
-        return seeOther(`${addressOf(signedIn, here, 'mapping_saved')}#mappings`)
+        return at('mapping_saved', '#mappings')
       case 'unmap':
         await write(signedIn, integrations.unmap, {
           params: { ...signedIn.params, mappingId: form.get('mappingId') ?? '' },
         })
-        return seeOther(`${addressOf(signedIn, here, 'mapping_deleted')}#mappings`)
-      default: {
-        const body = integrationInputOf(form, kind, signedIn.request.now)
-        await write(signedIn, integrations.set, { body })
-        return seeOther(addressOf(signedIn, here, 'integration_saved'))
-      }
+        return at('mapping_deleted', '#mappings')
+      default:
+        await write(signedIn, integrations.set, {
+          body: integrationInputOf(form, kind, signedIn.request.now),
+        })
+        return at('integration_saved')
     }
   },
 }
 
-export const integrationRemoval: DashboardPage = {
-  path: '/dashboard/integrations/:lmsKind/remove',
+const removal = confirmationPage({
+  path: `${section}/:lmsKind/remove`,
+  section,
+  operation: integrations.remove,
+  find: async (signedIn) => kinds[(await ask(signedIn, integrations.get)).lmsKind].title,
+  title: (name) => `Remove ${name}?`,
+  question: (name) => (
+    <>
+      Deliveries of <strong>{name}</strong> are refused, and its secrets are deleted. Grades and mappings
+      stay. This cannot be undone.
+    </>
+  ),
+  button: 'Remove integration',
+  cancel: (signedIn) => `${section}/${kindOf(signedIn)}`,
+  done: 'integration_removed',
+})
 
-  async show(signedIn) {
-    requireRight(signedIn.principal, integrations.remove)
-    const { lmsKind } = await ask(signedIn, integrations.get)
-    const name = kinds[lmsKind].title
-    return askToConfirm(
-      signedIn,
-      { title: `Remove ${name}?`, section, button: 'Remove integration', cancel: `${section}/${lmsKind}` },
-      <p>
-        Deliveries of <strong>{name}</strong> are refused, and its secrets are deleted. Grades and mappings
-        stay. This cannot be undone.
-      </p>,
-    )
-  },
-
-  async act(signedIn) {
-    await write(signedIn, integrations.remove)
-    return seeOther(addressOf(signedIn, section, 'integration_removed'))
-  },
-}
+export const integrationPages = [page, removal]
 
 function kindOf({ params, principal }: SignedInRequest): LmsKind {
   requireRight(principal, integrations.get)
@@ -116,61 +115,42 @@ async function saveItems(signedIn: SignedInRequest, form: URLSearchParams): Prom
   }
 }
 
-async function findIntegration(
-  signedIn: SignedInRequest,
-  lmsKind: LmsKind,
-): Promise<Integration | undefined> {
-  try {
-    return await ask(signedIn, integrations.get, { params: { lmsKind } })
-  } catch (error) {
-    if (error instanceof ProblemError && error.status === 404) return undefined
-    throw error
-  }
-}
-
-async function showIntegration(
-  signedIn: SignedInRequest,
-  { fault, form, checked }: Shown = {},
-): Promise<Reply> {
+async function showIntegration(signedIn: SignedInRequest, { sent, checked }: Shown = {}): Promise<Reply> {
   const kind = kindOf(signedIn)
   const name = kinds[kind].title
-  const integration = await findIntegration(signedIn, kind)
-  const action = form?.get('action')
-  /** Returns the submitted form and its fault if it is this form. */
-  const sent = (isThis: boolean) => (isThis ? { form, fault } : { form: undefined, fault: undefined })
-  const [mapping, items] = [sent(action === 'map'), sent(action === 'items')]
-  const settings = sent(!['map', 'items'].includes(action ?? ''))
+  const integration = await askOrNone(signedIn, integrations.get)
+  const action = sent?.form.get('action') ?? ''
+  const others = ['map', 'items']
+  const sentBy = (wanted: string) =>
+    action === wanted || (wanted === 'save' && !others.includes(action)) ? sent : undefined
+  const settings = integrationForm(kind, integration)
   return framePage(
     signedIn,
-    { title: fault ? `Error: ${name}` : name, section, fault },
+    { title: name, isName: true, section, fault: sent?.fault },
     <>
-      <p class="back">
-        <a href={`${signedIn.base}${section}`}>Integrations</a>
-      </p>
+      <Back to={signedIn.base + section}>Integrations</Back>
       <h1>{name}</h1>
       <Connection {...{ signedIn, kind, integration }} last={await lastDelivery(signedIn, kind)} />
       {checked ? <Checked check={checked} /> : null}
-      <section class="card short" aria-labelledby="configure">
-        <h2 id="configure">Configuration</h2>
-        <IntegrationForm
-          {...{ signedIn, kind, integration }}
-          form={settings.form ?? filledInWith(integration)}
-          fault={settings.fault}
+      <Card id="configure" title="Configuration" isShort>
+        <RecordFields
+          signedIn={signedIn}
+          of={settings}
+          form={sentBy('save')?.form ?? filledInWith(settings, integration)}
+          fault={sentBy('save')?.fault}
         />
-      </section>
+      </Card>
       {integration ? (
         <ItemsForm
           signedIn={signedIn}
-          form={items.form ?? filledInWithItems(integration.gradeItems, signedIn.query.get('items'))}
-          fault={items.fault}
+          sent={sentBy('items')}
           system={name}
           gradeItems={integration.gradeItems}
         />
       ) : null}
       <Mappings
         signedIn={signedIn}
-        form={mapping.form ?? new URLSearchParams()}
-        fault={mapping.fault}
+        sent={sentBy('map')}
         page={
           await ask(signedIn, integrations.mappings, {
             params: { lmsKind: kind },
@@ -194,13 +174,15 @@ function Connection({
   integration: Integration | undefined
   last: Delivery | undefined
 }) {
-  const { academy, base, request } = signedIn
+  const { base } = signedIn
   return (
-    <section class="card" aria-labelledby="address">
-      <h2 id="address">Webhook address</h2>
-      <code class="code secret">{issuerOf(academy, request) + webhookTargetOf(kind)}</code>
+    <Card id="address" title="Webhook address">
+      <code class="code secret">{signedIn.issuer + webhookTargetOf(kind)}</code>
       <p>{`${setUpOf(kind)}.`}</p>
-      <IntegrationFacts integration={integration} last={<LastDelivery base={base} delivery={last} />} />
+      <IntegrationFacts
+        integration={integration}
+        last={<LastDelivery signedIn={signedIn} delivery={last} />}
+      />
       <Form signedIn={signedIn} label="Connection">
         <OnceField signedIn={signedIn} />
         <div class="actions">
@@ -221,7 +203,7 @@ function Connection({
           ) : null}
         </div>
       </Form>
-    </section>
+    </Card>
   )
 }
 
@@ -232,76 +214,57 @@ function takesAnySecret(kind: LmsKind): boolean {
 
 /** Once for each form, and shows the secret; no other page does. */
 function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: LmsKind): Promise<Reply> {
-  const here = `/dashboard/integrations/${kind}` as const
+  const here = `${section}/${kind}` as const
   return submitOnce(signedIn, form, addressOf(signedIn, here, 'secret_made_before'), async (inside) => {
     const secret = newWebhookSecret()
     const body = { webhookSecrets: [secret], ...overlapOf(24, signedIn.request.now) }
-    const { secrets } = await ask(inside, integrations.set, {
-      params: { lmsKind: kind },
-      body,
-    })
+    const { secrets } = await ask(inside, integrations.set, { body })
     const title = `Webhook secret of ${kinds[kind].title}`
-    return framePage(
+    return secretPage(
       signedIn,
-      { title, section: '/dashboard/integrations' },
-      <div class="card short">
-        <h1>{title}</h1>
-        <p role="status">Copy the secret now. It will not be shown again.</p>
-        <code class="code secret">{secret}</code>
+      { title, section, name: 'secret', secret, next: here },
+      <>
         <p>
           {kind === 'openedx'
             ? 'Put it into the webhook address in Open edX, in place of <webhook secret>.'
             : `Enter it in ${kinds[kind].title} as the secret that events are signed with.`}
         </p>
         {secrets.webhook.length > 1 ? <p>The previous secret is accepted for 24 hours.</p> : null}
-        <p class="actions">
-          <a class="button" href={addressOf(signedIn, here)}>
-            Done
-          </a>
-        </p>
-      </div>,
+      </>,
     )
   })
 }
 
 function IntegrationFacts({ integration, last }: { integration: Integration | undefined; last: Child }) {
-  const { webhook = [], accessToken = null, refreshToken = null } = integration?.secrets ?? {}
-  const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
+  const { webhook = [], accessToken, refreshToken } = integration?.secrets ?? {}
   return (
     <Facts
       facts={[
         ['State', <ConnectionState integration={integration} />],
         ['Last delivery', last],
         ...webhook.map(
-          ({ setAt, last4, endsAt }, index) =>
-            [
-              index === 0 ? 'Webhook secret' : 'Previous secret',
-              <>
-                Set <Minute time={setAt} />
-                {ending(last4)}
-                {endsAt === null ? null : (
-                  <>
-                    , accepted until <Minute time={endsAt} />
-                  </>
-                )}
-              </>,
-            ] as const,
+          (secret, index) =>
+            [index === 0 ? 'Webhook secret' : 'Previous secret', <SecretState secret={secret} />] as const,
         ),
-        ...(integration?.clientId ? [['Client id', lineOf(integration.clientId, 120)] as const] : []),
-        ...(refreshToken === null ? [] : [['Signed in', <Minute time={refreshToken.setAt} />] as const]),
-        ...(accessToken === null
-          ? []
-          : [
-              [
-                'Access token',
-                <>
-                  Set <Minute time={accessToken.setAt} />
-                  {ending(accessToken.last4)}
-                </>,
-              ] as const,
-            ]),
+        ['Client id', integration?.clientId && lineOf(integration.clientId, 120)],
+        ['Signed in', refreshToken && <Minute time={refreshToken.setAt} />],
+        ['Access token', accessToken && <SecretState secret={accessToken} />],
       ]}
     />
+  )
+}
+
+function SecretState({ secret: { setAt, last4, endsAt } }: { secret: ShownSecret }) {
+  return (
+    <>
+      Set <Minute time={setAt} />
+      {last4 === null ? null : `, ends in ${last4}`}
+      {endsAt === null ? null : (
+        <>
+          , accepted until <Minute time={endsAt} />
+        </>
+      )}
+    </>
   )
 }
 
@@ -319,8 +282,7 @@ const checkWords: Readonly<Record<string, string>> = {
 
 function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
   return (
-    <section class="card" aria-labelledby="checks">
-      <h2 id="checks">Connection check</h2>
+    <Card id="checks" title="Connection check">
       <p role="status">{passed ? 'Nothing failed.' : 'Some checks failed.'}</p>
       <Table
         caption="What was checked"
@@ -331,6 +293,6 @@ function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
           lineOf(detail, 500),
         ])}
       />
-    </section>
+    </Card>
   )
 }

@@ -6,8 +6,7 @@ import { kinds } from '../../lms/kinds.ts'
 import { ask } from './call-api.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { listPage } from './list.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Day } from './values.tsx'
+import { Day, none } from './values.tsx'
 
 const section = '/dashboard/integrations'
 
@@ -17,17 +16,9 @@ interface System {
   readonly last: Delivery | undefined
 }
 
-/** Without the secrets. */
-export const integrationsFile: TableFile = {
-  path: section,
-  operation: integrations.list,
-  read: (signedIn, page) => ask(signedIn, integrations.list, { query: page }),
-}
-
 /** For admins: systems that can send grades. */
-export const integrationsPage = listPage<System>({
+export const integrationsPages = listPage<System>({
   path: section,
-  section,
   title: 'Integrations',
   tab: 'Connections',
   intro: 'Other learning management systems send their grades and progress to this server.',
@@ -44,8 +35,7 @@ export const integrationsPage = listPage<System>({
       {
         name: 'Base URL',
         look: 'broad',
-        cell: ({ integration }) =>
-          integration?.baseUrl ? lineOf(integration.baseUrl, 120) : <span class="none">–</span>,
+        cell: ({ integration }) => (integration?.baseUrl ? lineOf(integration.baseUrl, 120) : none),
       },
       {
         name: 'Secret set',
@@ -54,7 +44,7 @@ export const integrationsPage = listPage<System>({
       {
         name: 'Last delivery',
         look: 'broad',
-        cell: ({ last }, { base }) => <LastDelivery base={base} delivery={last} />,
+        cell: ({ last }, signedIn) => <LastDelivery signedIn={signedIn} delivery={last} />,
       },
     ],
   },
@@ -68,7 +58,7 @@ export const integrationsPage = listPage<System>({
     }
     return { data }
   },
-  file: integrationsFile,
+  operation: integrations.list,
 })
 
 /** Whether deliveries are accepted. */

@@ -1,28 +1,19 @@
 import { isDay } from '../../codec/time-text.ts'
-import { type Key, keys, type NewKey } from '../../contract/keys.ts'
+import { type Key, KeyInput, keys, type NewKey } from '../../contract/keys.ts'
 import { scopeInWords } from '../../contract/oauth.ts'
 import { addYear, findKey, revokeKey } from '../credentials/keys.ts'
-import type { Reply } from '../http/reply.ts'
-import { seeOther } from '../pages/page.tsx'
 import { invalid } from '../problem-error.ts'
-import { askOwn, type SignedInRequest, writeFor, writingOf } from './call-api.ts'
-import type { DashboardPage } from './dashboard-page.ts'
-import { askToConfirm, Choice, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
-import { addressOf, framePage } from './frame.tsx'
+import { askOwn, type SignedInRequest, writingOf } from './call-api.ts'
+import { confirmationPage, secretPage } from './form.tsx'
 import { listPage } from './list.tsx'
-import { type PageQuery, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
+import { bodyIn, type RecordForm } from './record-form.tsx'
 import { Day } from './values.tsx'
 
 const section = '/dashboard/keys'
 
-/** The user's own. */
-export const keysFile: TableFile = { path: section, operation: keys.list, read: readKeys }
-
 /** The user's own, for every role; the API itself manages keys for admins only. */
-export const keysPage = listPage<Key>({
+const list = listPage<Key>({
   path: section,
-  section,
   title: 'API keys',
   intro: (
     <>
@@ -30,6 +21,9 @@ export const keysPage = listPage<Key>({
       <code>LEARNCTL_API_KEY</code>, or sign in with <code class="word">learnctl auth login --with-key</code>.
     </>
   ),
+  operation: keys.list,
+  isOwn: true,
+  query: ({ user }) => ({ user_id: user.id }),
   list: {
     id: 'keys',
     title: 'Your keys',
@@ -68,148 +62,103 @@ export const keysPage = listPage<Key>({
       },
     ],
   },
-  read: (signedIn) => readKeys(signedIn, pageQueryOf(signedIn)),
-  file: keysFile,
-  none: () => <p>No API keys yet.</p>,
-  form: { title: 'Create a key', initial: 'scopes=read', Fields: KeyForm },
-
-  act: (signedIn, form) =>
-    submitOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
-      newKeyPage(inside, await askOwn(inside, keys.create, { body: keyInputOf(signedIn, form) })),
-    ),
+  none: 'No API keys yet.',
+  create: {
+    title: 'Create a key',
+    form: keyForm,
+    initial: ({ request }) => ({ scopes: ['read'], expiresAt: usualDay(request.now) }),
+    again: 'key_made_before',
+    submit: async (inside, form) => {
+      const body = bodyIn(keyForm(inside), form)
+      const isEndless = form.get('never') === 'true'
+      const key = await askOwn(inside, keys.create, {
+        body: { ...body, ...(isEndless && { expiresAt: null }) },
+      })
+      return newKeyPage(inside, key)
+    },
+  },
 })
-
-function readKeys(signedIn: SignedInRequest, page: PageQuery) {
-  return askOwn(signedIn, keys.list, { query: { user_id: signedIn.user.id, ...page } })
-}
 
 function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): string {
   if (revokedAt) return 'revoked'
   return expiresAt && expiresAt <= request.now.toISOString() ? 'expired' : 'active'
 }
 
-export const keyRevocation: DashboardPage = {
-  path: '/dashboard/keys/:keyId/revoke',
-
-  async show(signedIn) {
-    const { name, last4 } = await findKey(signedIn.database, signedIn.params['keyId'] ?? '', signedIn.user.id)
-    return askToConfirm(
-      signedIn,
-      { title: `Revoke API key ${name}?`, section, button: 'Revoke key' },
-      <p>
-        <strong>{name}</strong> (<code>…{last4}</code>): programs that use it lose access immediately. This
-        cannot be undone.
-      </p>,
-    )
-  },
-
-  async act(signedIn) {
-    const { params, user } = signedIn
-    await writeFor(signedIn, (inside) => revokeKey(writingOf(inside), params['keyId'] ?? '', user.id))
-    return seeOther(addressOf(signedIn, section, 'key_revoked'))
-  },
-}
-
-function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }: NewKey): Reply {
-  return framePage(
-    signedIn,
-    { title: 'Your new key', section },
-    <div class="card short">
-      <h1>Your new key</h1>
-      <p role="status">Copy the key now. It will not be shown again.</p>
-      <code class="code secret">{key}</code>
-      <dl class="facts">
-        <dt>Name</dt>
-        <dd>{name}</dd>
-        <dt>Scopes</dt>
-        <dd>{scopes.join(' ')}</dd>
-        <dt>Expires</dt>
-        <dd>{expiresAt === null ? 'Never' : `End of ${expiresAt.slice(0, 10)} (UTC)`}</dd>
-      </dl>
-      <p class="actions">
-        <a class="button" href={addressOf(signedIn, section)}>
-          Done
-        </a>
-      </p>
-    </div>,
-  )
-}
-
-const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
-
 /** With the scopes that the user's role allows. */
-function KeyForm({ signedIn, form, fault }: FilledIn) {
-  const chosen = form.getAll('scopes')
-  return (
-    <Form signedIn={signedIn} label="Create a key">
-      <Faults fault={fault} labels={labels} />
-      <OnceField signedIn={signedIn} />
-      <Field
-        name="name"
-        label={labels.name}
-        hint="What the key is for, such as nightly export"
-        fault={fault}
-        value={form.get('name') ?? ''}
-        maxlength={255}
-        required
-        autocomplete="off"
-      />
-      <fieldset id="scopes" tabindex={-1}>
-        <legend>{labels.scopes}</legend>
-        {signedIn.principal.scopes.map((scope) => (
-          <Choice
-            type="checkbox"
-            name="scopes"
-            value={scope}
-            checked={chosen.includes(scope)}
-            words={scope}
-            meaning={scopeInWords[scope]}
-          />
-        ))}
-      </fieldset>
-      <Field
-        name="expiresAt"
-        label={labels.expiresAt}
-        hint="Last day on which the key works (UTC)"
-        fault={fault}
-        type="date"
-        value={dayIn(form) ?? usualDay(signedIn.request.now)}
-      />
-      <Choice
-        type="checkbox"
-        name="never"
-        value="true"
-        checked={form.get('never') === 'true'}
-        words="Never expires"
-        meaning="Anyone who finds the key can use it until you revoke it"
-      />
-      <div class="actions">
-        <button type="submit">Create key</button>
-      </div>
-    </Form>
-  )
+function keyForm({ principal, request }: SignedInRequest): RecordForm {
+  return {
+    label: 'Create a key',
+    button: 'Create key',
+    body: KeyInput,
+    isOnce: true,
+    fields: [
+      { name: 'name', label: 'Name', hint: 'What the key is for, such as nightly export' },
+      {
+        name: 'scopes',
+        label: 'Scopes',
+        choices: principal.scopes.map((scope) => ({
+          value: scope,
+          words: scope,
+          meaning: scopeInWords[scope],
+        })),
+      },
+      {
+        name: 'expiresAt',
+        label: 'Expiry date',
+        hint: 'Last day on which the key works (UTC)',
+        input: { type: 'date' },
+        read: (text) => endOfDay(text.trim() || usualDay(request.now)),
+      },
+      {
+        name: 'never',
+        look: 'checkbox',
+        label: 'Never expires',
+        hint: 'Anyone who finds the key can use it until you revoke it',
+      },
+    ],
+  }
 }
 
-/** Throws 422 if the expiry date is not a day. */
-function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
-  const name = form.get('name') ?? ''
-  const scopes = form.getAll('scopes')
-  if (form.get('never') === 'true') return { name, scopes, expiresAt: null }
-  const day = dayIn(form) || usualDay(request.now)
-  if (!isDay(day)) {
-    throw invalid([
-      { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
-    ])
-  }
-  // The key works until the end of its last day.
-  return { name, scopes, expiresAt: `${day}T23:59:59.999Z` }
+function endOfDay(day: string): string {
+  if (isDay(day)) return `${day}T23:59:59.999Z`
+  throw invalid([
+    { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
+  ])
 }
 
 function usualDay(now: Date): string {
   return addYear(now.toISOString()).slice(0, 10)
 }
 
-/** Undefined before the form is submitted. */
-function dayIn(form: URLSearchParams): string | undefined {
-  return form.get('expiresAt')?.trim()
+function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }: NewKey) {
+  return secretPage(signedIn, {
+    title: 'Your new key',
+    section,
+    name: 'key',
+    secret: key,
+    facts: [
+      ['Name', name],
+      ['Scopes', scopes.join(' ')],
+      ['Expires', expiresAt === null ? 'Never' : `End of ${expiresAt.slice(0, 10)} (UTC)`],
+    ],
+    next: section,
+  })
 }
+
+const revocation = confirmationPage({
+  path: `${section}/:keyId/revoke`,
+  section,
+  find: ({ database, params, user }) => findKey(database, params['keyId'] ?? '', user.id),
+  title: ({ name }) => `Revoke API key ${name}?`,
+  question: ({ name, last4 }) => (
+    <>
+      <strong>{name}</strong> (<code>…{last4}</code>): programs that use it lose access immediately. This
+      cannot be undone.
+    </>
+  ),
+  button: 'Revoke key',
+  act: (inside) => revokeKey(writingOf(inside), inside.params['keyId'] ?? '', inside.user.id),
+  done: 'key_revoked',
+})
+
+export const keyPages = [...list, revocation]

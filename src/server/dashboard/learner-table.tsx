@@ -1,13 +1,15 @@
 import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
-import type { Group } from '../../contract/groups.ts'
+import type { Course } from '../../contract/courses.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import { type Column, Table } from '../../report/table.tsx'
 import { maxSortedLearners } from '../analytics/course-learners.ts'
+import type { SignedInRequest } from './call-api.ts'
 import { Completion } from './completion-chart.tsx'
-import { GroupChoice } from './group-filter.tsx'
+import { FilterForm } from './filter-form.tsx'
+import { groupField, groupsFor } from './group-filter.tsx'
 import { type LearnerQuery, searchOf, withoutPage } from './learner-query.ts'
-import { Day, formatCount, formatPercent, statusWords } from './values.tsx'
+import { Day, formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
 
 const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Status', sort: 'status' },
@@ -17,13 +19,13 @@ const standing: readonly (Column & { readonly sort: string })[] = [
 ]
 
 export function LearnerTable({
-  base,
+  signedIn,
   here,
   query,
   isGraded,
   rows,
 }: {
-  base: string
+  signedIn: SignedInRequest
   here: string
   query: LearnerQuery
   isGraded: boolean
@@ -37,7 +39,7 @@ export function LearnerTable({
     <StandingTable
       caption="Learners of this course"
       {...{ columns, rows, isGraded }}
-      name={(row) => <LearnerName base={base} row={row} />}
+      name={(row) => <LearnerName signedIn={signedIn} row={row} />}
     />
   )
 }
@@ -68,10 +70,18 @@ export function CourseTable({
 }
 
 /** With the e-mail address, linked to the learner's page, or the one below it at `page`. */
-export function LearnerName({ base, row, page = '' }: { base: string; row: LearnerRow; page?: string }) {
+export function LearnerName({
+  signedIn,
+  row,
+  page = '',
+}: {
+  signedIn: SignedInRequest
+  row: LearnerRow
+  page?: string
+}) {
   return (
     <>
-      <a href={`${base}/dashboard/learners/${encodeURIComponent(row.learnerId)}${page}`}>{nameOf(row)}</a>
+      <a href={recordUrl(signedIn, 'learners', row.learnerId) + page}>{nameOf(row)}</a>
       {nameOf(row) === row.email ? null : <small>{row.email}</small>}
     </>
   )
@@ -138,30 +148,21 @@ export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
 }
 
 /** Keeps filter and order. */
-export function LearnerSearch({
-  here,
-  query,
-  groups,
-}: {
-  here: string
-  query: LearnerQuery
-  groups: readonly Group[]
-}) {
-  const { q, group, status, attention, sort } = query
-  const kept = Object.entries({ status, attention, sort: sort === 'name' ? undefined : sort })
+export async function learnerSearch(signedIn: SignedInRequest, course: Course, query: LearnerQuery) {
+  const groups = await groupsFor(signedIn, course, query)
   return (
-    <search>
-      <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
-        <label for="q">Name, username, e-mail address or external ID</label>
-        <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
-        <GroupChoice groups={groups} chosen={group} />
-        {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
-        <button type="submit" class="quiet">
-          Search
-        </button>
-        {q || group ? <a href={`${here}${searchOf({ status, attention, sort })}#learners`}>Clear</a> : null}
-      </form>
-    </search>
+    <FilterForm
+      signedIn={signedIn}
+      label="Search learners"
+      fields={[
+        { name: 'q', label: 'Name, username, e-mail address or external ID', type: 'search' },
+        ...(groups.length > 0 ? [groupField(groups)] : []),
+      ]}
+      kept={['status', 'attention', 'sort']}
+      anchor="learners"
+      isLine
+      button="Search"
+    />
   )
 }
 

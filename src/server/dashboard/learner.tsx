@@ -17,17 +17,27 @@ import { ask, type SignedInRequest } from './call-api.ts'
 import { Completion } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { FilterForm } from './filter-form.tsx'
-import { framePage, PageTabs } from './frame.tsx'
+import { Back, framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
 import { CourseTable } from './learner-table.tsx'
 import { type List, ListCard, listedOrFault } from './list.tsx'
 import { nextPage, type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
 import { personName } from './people.tsx'
-import { FileLinks, type TableFile } from './table-file.tsx'
-import { countOf, Day, Figures, formatCount, formatPercent, Minute, statusWords } from './values.tsx'
+import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
+import {
+  Card,
+  countOf,
+  Day,
+  Figures,
+  formatCount,
+  formatPercent,
+  Minute,
+  recordUrl,
+  statusWords,
+} from './values.tsx'
 
 /** For staff. */
-export const learnerPage: DashboardPage = {
+const coursesPage: DashboardPage = {
   path: '/dashboard/learners/:userId',
   async show(signedIn) {
     const { user, name } = await learnerOf(signedIn)
@@ -56,7 +66,7 @@ export const learnerPage: DashboardPage = {
 }
 
 /** For staff. */
-export const learnerGradesPage: DashboardPage = {
+const gradesPage: DashboardPage = {
   path: '/dashboard/learners/:userId/grades',
   async show(signedIn) {
     const { user, name } = await learnerOf(signedIn)
@@ -65,8 +75,7 @@ export const learnerGradesPage: DashboardPage = {
       { title: `Grades of ${name}`, section: '/dashboard/people' },
       <>
         {await learnerHeading({ signedIn, user, name, shown: 'Grades' })}
-        <section class="card" aria-labelledby="grades">
-          <h2 id="grades">Grades</h2>
+        <Card id="grades" title="Grades">
           {
             await gradeList({
               signedIn,
@@ -76,14 +85,14 @@ export const learnerGradesPage: DashboardPage = {
             })
           }
           <LearnerFiles {...{ signedIn, user }} of="grades" />
-        </section>
+        </Card>
       </>,
     )
   },
 }
 
 /** For staff: in all courses, or the newest first in one. */
-export const learnerHistoryPage: DashboardPage = {
+const historyPage: DashboardPage = {
   path: '/dashboard/learners/:userId/history',
   async show(signedIn) {
     const { user, name } = await learnerOf(signedIn)
@@ -116,10 +125,9 @@ export const learnerHistoryPage: DashboardPage = {
                 },
               ]}
               anchor="history"
-              fault={listed.fault}
             />
           }
-          none={<p>No progress recorded yet.</p>}
+          none="No progress recorded yet."
           below={listed.data.length === 0 ? null : <LearnerFiles {...{ signedIn, user }} of="history" />}
         />
       </>,
@@ -129,13 +137,13 @@ export const learnerHistoryPage: DashboardPage = {
 
 const maxCourseChoices = 100
 
-export const learnerHistoryFile: TableFile = {
+const historyFile: TableFile = {
   path: '/dashboard/learners/:userId/history',
   operation: progress.steps,
   read: async (signedIn, page) => historyOf(signedIn, (await learnerOf(signedIn)).user, page),
 }
 
-export const learnerCoursesFile: TableFile = {
+const coursesFile: TableFile = {
   path: '/dashboard/learners/:userId/courses',
   operation: analytics.learners,
   async read(signedIn, { limit, cursor }) {
@@ -146,7 +154,7 @@ export const learnerCoursesFile: TableFile = {
   },
 }
 
-export const learnerGradesFile: TableFile = {
+const gradesFile: TableFile = {
   path: '/dashboard/learners/:userId/grades',
   operation: grades.list,
   async read(signedIn, page) {
@@ -157,8 +165,15 @@ export const learnerGradesFile: TableFile = {
   },
 }
 
+export const learnerPages = [
+  coursesPage,
+  gradesPage,
+  historyPage,
+  ...[coursesFile, gradesFile, historyFile].flatMap(tableFilePages),
+]
+
 function LearnerFiles({ signedIn, user, of }: { signedIn: SignedInRequest; user: User; of: string }) {
-  return <FileLinks signedIn={signedIn} path={`/dashboard/learners/${encodeURIComponent(user.id)}/${of}`} />
+  return <FileLinks signedIn={signedIn} path={`${recordUrl({ base: '' }, 'learners', user.id)}/${of}`} />
 }
 
 function historyOf(signedIn: SignedInRequest, { id }: User, page: PageQuery) {
@@ -177,9 +192,9 @@ const historyList: Omit<List<ProgressStep>, 'caption'> = {
   columns: [
     {
       name: 'Course',
-      cell: (step, { base }) => (
+      cell: (step, signedIn) => (
         <>
-          <a href={`${base}/dashboard/courses/${encodeURIComponent(step.courseId)}`}>{step.courseTitle}</a>
+          <a href={recordUrl(signedIn, 'courses', step.courseId)}>{step.courseTitle}</a>
           {step.courseExternalId === null ? null : <small>{lineOf(step.courseExternalId, 64)}</small>}
         </>
       ),
@@ -220,13 +235,11 @@ async function learnerHeading({
   name: string
   shown: 'Courses' | 'Grades' | 'History'
 }) {
-  const place = `${signedIn.base}/dashboard/learners/${encodeURIComponent(id)}`
+  const place = recordUrl(signedIn, 'learners', id)
   const isShownGraded = shown === 'Grades' || (await isGraded(signedIn, id))
   return (
     <>
-      <p class="back">
-        <a href={`${signedIn.base}/dashboard/people`}>People</a>
-      </p>
+      <Back to={`${signedIn.base}/dashboard/people`}>People</Back>
       <h1>{name}</h1>
       <p class="note">
         {name === email ? null : `${email} · `}
@@ -274,13 +287,13 @@ async function learnerCourses({
           ['In progress', formatCount(summary.inProgress)],
           ['Not started', formatCount(summary.notStarted)],
           ['Average completion', formatPercent(summary.averageCompletionPercentage)],
-          ...(summary.averageGradePercent === null
-            ? []
-            : [['Average grade', formatPercent(summary.averageGradePercent)] as const]),
+          summary.averageGradePercent !== null && [
+            'Average grade',
+            formatPercent(summary.averageGradePercent),
+          ],
         ]}
       />
-      <section class="card" aria-labelledby="courses">
-        <h2 id="courses">Courses</h2>
+      <Card id="courses" title="Courses">
         {data.length === 0 ? (
           <p>{none}</p>
         ) : (
@@ -289,16 +302,14 @@ async function learnerCourses({
               caption={caption}
               rows={data}
               link={({ courseId, courseTitle }) => (
-                <a href={`${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
-                  {courseTitle}
-                </a>
+                <a href={recordUrl(signedIn, 'courses', courseId)}>{courseTitle}</a>
               )}
             />
             {nextPage(signedIn, nextCursor)}
           </>
         )}
         {note}
-      </section>
+      </Card>
     </>
   )
 }

@@ -1,41 +1,62 @@
 import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { type Column, Table } from '../../report/table.tsx'
+import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
-import type { SignedInRequest } from './call-api.ts'
+import { askOwn, type SignedInRequest, type WritingRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import type { FilledIn } from './form.tsx'
-import { framePage, PageTabs, type Section } from './frame.tsx'
-import { nextPage, pathWith, withoutPageOf } from './paging.tsx'
-import { FileLinks, type TableFile } from './table-file.tsx'
+import { FaultText, submitOnce } from './form.tsx'
+import { addressOf, framePage, type NoteName, PageTabs, type Section } from './frame.tsx'
+import { nextPage, type PageQuery, pageQueryOf, pathWith, withoutPageOf } from './paging.tsx'
+import { filledInWith, RecordFields, type RecordForm } from './record-form.tsx'
+import { FileLinks, type FilePage, tableFilePages } from './table-file.tsx'
+import { Card, formatCount } from './values.tsx'
 
-interface ListPage<Item> {
+/** Rows are the records of an operation, unless `rows` makes them from these. */
+interface ListPage<Row, Item = Row> {
   readonly path: DashboardPage['path']
-  readonly section: Section
+  /** Default: the path. */
+  readonly section?: Section
   readonly title: string
   /** Default: the title. */
   readonly heading?: string
   readonly tab?: IntegrationTab
   readonly intro?: Child
-  readonly list: List<Item> | ((signedIn: SignedInRequest) => List<Item>)
-  /** `fault` tells what is wrong with the filter. */
-  readonly read: (signedIn: SignedInRequest) => Promise<Listed<Item>>
-  readonly filters?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child | Promise<Child>
-  /** Content in place of a table without rows. */
-  readonly none?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child
+  readonly list: List<Row> | ((signedIn: SignedInRequest) => List<Row>)
+  readonly operation: Operation
+  /** The user's own records, which the API leaves to admins. */
+  readonly isOwn?: true
+  /** Parameters of the operation, by the filter of the URL. */
+  readonly query?: (signedIn: SignedInRequest) => Readonly<Record<string, string | undefined>>
+  /** Parameter `q` also finds a record by its complete external id. */
+  readonly findsExternalIds?: true
+  readonly rows?: (signedIn: SignedInRequest, items: readonly Item[]) => Promise<readonly Row[]>
+  /** The rows of a page that shows another list than its files do. */
+  readonly read?: (signedIn: SignedInRequest) => Promise<Listed<Row>>
+  readonly filters?: (signedIn: SignedInRequest, listed: Listed<Row>) => Child | Promise<Child>
+  /** In place of a table without rows. */
+  readonly none?: Child | ((signedIn: SignedInRequest) => Child)
+  /** The same, with a filter. */
+  readonly noMatch?: string
   /** Content below the list. */
   readonly below?: (signedIn: SignedInRequest) => Promise<Child>
-  readonly form?: {
-    readonly title: string
-    /** The fields before they are filled in, as a query. */
-    readonly initial?: string
-    readonly Fields: (filledIn: FilledIn) => Child
-  }
-  /** The list as files. */
-  readonly file?: TableFile
+  readonly create?: Creation
+  readonly hasNoFile?: true
   readonly act?: DashboardPage['act']
   readonly isLong?: DashboardPage['isLong']
+}
+
+/** A form below the list that makes one more. */
+interface Creation {
+  readonly title: string
+  readonly form: RecordForm | ((signedIn: SignedInRequest) => RecordForm)
+  /** Default: the defaults of the API. */
+  readonly initial?: (signedIn: SignedInRequest) => Readonly<Record<string, unknown>>
+  readonly submit: (signedIn: WritingRequest, form: URLSearchParams) => Promise<Reply>
+  /** Note of a form that is submitted again. */
+  readonly again: NoteName
 }
 
 export interface List<Item> {
@@ -70,25 +91,70 @@ export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Pr
   }
 }
 
-export function listPage<Item>(page: ListPage<Item>): DashboardPage {
-  const { path, act, form, isLong } = page
-  const show = (signedIn: SignedInRequest) => showList(page, signedIn)
-  const again = (signedIn: SignedInRequest, fault: ProblemError, filledIn: URLSearchParams) =>
-    showList(page, signedIn, fault, filledIn)
-  return { path, show, ...(isLong && { isLong }), ...(act && { act }), ...(form && { again }) }
+/** The page, and the pages of its files. */
+export function listPage<Row, Item = Row>(page: ListPage<Row, Item>): DashboardPage[] {
+  const { path, operation, create, act, hasNoFile, isLong } = page
+  const submit =
+    create &&
+    ((signedIn: SignedInRequest, form: URLSearchParams) =>
+      submitOnce(signedIn, form, addressOf(signedIn, path, create.again), (inside) =>
+        create.submit(inside, form),
+      ))
+  return [
+    {
+      path,
+      show: (signedIn) => showList(page, signedIn),
+      ...(isLong && { isLong }),
+      ...((act ?? submit) && { act: act ?? submit }),
+      ...(create && { again: (...submitted) => showList(page, ...submitted) }),
+    },
+    ...(hasNoFile
+      ? []
+      : tableFilePages({
+          path,
+          operation,
+          read: (signedIn, query) => readItems(page, signedIn, query),
+        })),
+  ]
 }
 
-async function showList<Item>(
-  { section, title, heading = title, tab, intro, list, form, ...page }: ListPage<Item>,
+async function readItems<Row, Item>(
+  { operation, isOwn, query, findsExternalIds }: ListPage<Row, Item>,
+  signedIn: SignedInRequest,
+  page: PageQuery,
+): Promise<FilePage<Item>> {
+  if (!isOwn) requireRight(signedIn.principal, operation)
+  const given = { ...query?.(signedIn), ...page }
+  const read = (asked: Readonly<Record<string, string | undefined>>) =>
+    // A list answers its items.
+    askOwn(signedIn, operation, { query: asked }) as Promise<FilePage<Item>>
+  return findsExternalIds ? readWithExternalId(given, read) : read(given)
+}
+
+async function readRows<Row, Item>(
+  page: ListPage<Row, Item>,
+  signedIn: SignedInRequest,
+): Promise<Listed<Row>> {
+  const { data, nextCursor } = await readItems(page, signedIn, pageQueryOf(signedIn))
+  // Without `rows` they are the items.
+  const rows = page.rows ? await page.rows(signedIn, data) : (data as readonly unknown[] as readonly Row[])
+  return { data: rows, nextCursor }
+}
+
+async function showList<Row, Item>(
+  page: ListPage<Row, Item>,
   signedIn: SignedInRequest,
   formFault?: ProblemError,
-  filledIn = new URLSearchParams(form?.initial),
+  form?: URLSearchParams,
 ): Promise<Reply> {
-  const listed = await page.read(signedIn)
-  const fault = formFault ?? listed.fault
+  const { path, section = path as Section, title, heading = title, tab, intro, list, create, none } = page
+  const listed = await listedOrFault(async () => page.read?.(signedIn) ?? readRows(page, signedIn))
+  const filter = { ...page.query?.(signedIn), sort: undefined }
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const creation = typeof create?.form === 'function' ? create.form(signedIn) : create?.form
   return framePage(
     signedIn,
-    { title: fault ? `Error: ${withinSentence(title)}` : title, section, fault },
+    { title, section, fault: formFault ?? listed.fault },
     <>
       <h1>{heading}</h1>
       {tab ? <IntegrationTabs signedIn={signedIn} shown={tab} /> : null}
@@ -97,25 +163,20 @@ async function showList<Item>(
         {...{ signedIn, listed, heading }}
         list={typeof list === 'function' ? list(signedIn) : list}
         above={await page.filters?.(signedIn, listed)}
-        none={page.none?.(signedIn, listed)}
-        below={
-          page.file && listed.data.length > 0 ? <FileLinks signedIn={signedIn} path={page.file.path} /> : null
-        }
+        none={(isFiltered && page.noMatch) || (typeof none === 'function' ? none(signedIn) : none)}
+        below={page.hasNoFile || listed.data.length === 0 ? null : <FileLinks {...{ signedIn, path }} />}
       />
       {await page.below?.(signedIn)}
-      {form ? (
-        <section class="card short" aria-labelledby="new">
-          <h2 id="new">{form.title}</h2>
-          <form.Fields signedIn={signedIn} form={filledIn} fault={formFault} />
-        </section>
+      {create && creation ? (
+        <Card id="new" title={create.title} isShort>
+          <RecordFields
+            {...{ signedIn, of: creation, fault: formFault }}
+            form={form ?? filledInWith(creation, create.initial?.(signedIn))}
+          />
+        </Card>
       ) : null}
     </>,
   )
-}
-
-/** Lower-cases the first letter, unless the title starts with an abbreviation (`API keys`). */
-function withinSentence(title: string): string {
-  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
 }
 
 export function ListCard<Item>({
@@ -133,19 +194,17 @@ export function ListCard<Item>({
   /** Heading of the page; the list does not repeat it on the screen. */
   heading?: string
   above?: Child
-  /** Content in place of a table without rows. */
+  /** Text or content in place of a table without rows. */
   none?: Child
   below?: Child
 }) {
   return (
-    <section class="card" aria-labelledby={list.id}>
-      <h2 id={list.id} class={list.title === heading ? 'unseen' : undefined}>
-        {list.title}
-      </h2>
+    <Card id={list.id} title={list.title} isUnseen={list.title === heading}>
+      <FaultText fault={listed.fault} />
       {above}
       <ListTable {...{ signedIn, list, listed, none }} />
       {below}
-    </section>
+    </Card>
   )
 }
 
@@ -162,10 +221,17 @@ export function ListTable<Item>({
 }) {
   const { caption, columns } = list
   const isEmpty = data.length === 0 && none !== undefined
+  // With a filter that few rows match, a page may be empty although others follow.
+  const text = nextCursor ? 'None found yet. The next page continues the search.' : none
   return (
     <>
-      {isEmpty ? none : null}
-      {isEmpty ? null : (
+      {isEmpty ? (
+        typeof text === 'string' ? (
+          <p>{text}</p>
+        ) : (
+          text
+        )
+      ) : (
         <Table
           caption={caption}
           columns={columns.map((column) => ({ ...column, ...sortingOf(signedIn, list, column) }))}
@@ -217,41 +283,73 @@ function IntegrationTabs({
   )
 }
 
-export function StatusFilter({
-  label,
-  here,
-  parameter = 'status',
-  choices,
-  nameOf = capitalized,
-  chosen,
-  anchor,
-}: {
-  label: string
-  /** URL of the list, with its other parameters. */
-  here: string
-  parameter?: string
-  choices: readonly string[]
-  nameOf?: (choice: string) => string
-  chosen: string | undefined
-  /** Id of the element to scroll to. */
-  anchor: string
-}) {
+export interface FilterLink {
+  readonly words: string
+  readonly href: string
+  readonly isChosen: boolean
+  readonly count?: number | undefined
+  /** It begins another kind of filter. */
+  readonly isApart?: boolean
+}
+
+export function FilterLinks({ label, links }: { label: string; links: readonly FilterLink[] }) {
   return (
     <nav class="filter" aria-label={label}>
       <ul>
-        {[undefined, ...choices].map((choice) => {
-          const search = choice === undefined ? '' : `${here.includes('?') ? '&' : '?'}${parameter}=${choice}`
-          return (
-            <li>
-              <a href={`${here}${search}#${anchor}`} aria-current={choice === chosen ? 'true' : undefined}>
-                {choice === undefined ? 'All' : nameOf(choice)}
-              </a>
-            </li>
-          )
-        })}
+        {links.map(({ words, href, isChosen, count, isApart }) => (
+          <li class={isApart ? 'apart' : undefined}>
+            <a href={href} aria-current={isChosen ? 'true' : undefined}>
+              {words} {count === undefined ? null : <span>{formatCount(count)}</span>}
+            </a>
+          </li>
+        ))}
       </ul>
     </nav>
   )
+}
+
+export function StatusFilter({
+  signedIn: { base, request, query },
+  label,
+  parameter = 'status',
+  kept = [],
+  choices,
+  nameOf = capitalized,
+  anchor,
+}: {
+  signedIn: SignedInRequest
+  label: string
+  parameter?: string
+  /** Other parameters of the URL that the links keep. */
+  kept?: readonly string[]
+  choices: readonly string[]
+  nameOf?: (choice: string) => string
+  /** Id of the element to scroll to. */
+  anchor: string
+}) {
+  const links = ['', ...choices].map((choice) => {
+    const wanted = [...kept.map((name) => [name, query.get(name) ?? '']), [parameter, choice]]
+    const search = new URLSearchParams(wanted.filter(([, value]) => value !== ''))
+    return {
+      words: choice === '' ? 'All' : nameOf(choice),
+      href: `${pathWith(base + request.path, search)}#${anchor}`,
+      isChosen: choice === (query.get(parameter) ?? ''),
+    }
+  })
+  return <FilterLinks label={label} links={links} />
+}
+
+/** Parameters of the API by those of a page; those that are empty are left out. */
+export function filterIn<const Names extends Readonly<Record<string, string>>>(
+  query: URLSearchParams,
+  names: Names,
+) {
+  const entries = Object.entries(names).map(([name, own]) => [name, query.get(own)?.trim() || undefined])
+  return Object.fromEntries(entries) as { readonly [Name in keyof Names]: string | undefined }
+}
+
+export function capitalizedChoices(values: readonly string[]) {
+  return values.map((value) => [value, capitalized(value)] as const)
 }
 
 export function capitalized(word: string): string {
@@ -264,30 +362,26 @@ export function startOfDay(day: string | undefined, later = 0): string | undefin
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }
 
-type SearchQuery = Readonly<Record<string, string | undefined>> & {
-  readonly q?: string | undefined
-  readonly cursor?: string | undefined
-}
-
-interface FoundPage<Item> {
-  readonly data: readonly Item[]
-  readonly nextCursor: string | null
-}
+type SearchQuery = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads a page of a search that finds a record by its complete external id as well, which comes first. The index of
  * external ids finds it, so that the search itself is the one of the API.
  */
-export async function readWithExternalId<Item extends { readonly id: string }>(
+async function readWithExternalId<Item>(
   query: SearchQuery,
-  read: (query: SearchQuery) => Promise<FoundPage<Item>>,
-): Promise<FoundPage<Item>> {
+  read: (query: SearchQuery) => Promise<FilePage<Item>>,
+): Promise<FilePage<Item>> {
   const listed = await read(query)
-  const externalId = query.q?.trim().replace(/^ext:/, '')
+  const externalId = query['q']?.replace(/^ext:/, '')
   if (!externalId) return listed
   const { q: _, cursor, ...others } = query
   const [found] = (await read({ ...others, external_id: externalId, limit: '1' })).data
   if (!found) return listed
-  const rest = listed.data.filter(({ id }) => id !== found.id)
+  const rest = listed.data.filter((item) => idOf(item) !== idOf(found))
   return { ...listed, data: cursor === undefined ? [found, ...rest] : rest }
+}
+
+function idOf(item: unknown): unknown {
+  return (item as { readonly id?: unknown }).id
 }

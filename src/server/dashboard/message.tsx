@@ -3,13 +3,13 @@ import { endpoints } from '../../contract/endpoints.ts'
 import { type Attempt, messages } from '../../contract/messages.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ProblemError } from '../problem-error.ts'
-import { ask, type SignedInRequest, write } from './call-api.ts'
+import type { ProblemError } from '../problem-error.ts'
+import { ask, askOrNone, type SignedInRequest, write } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
-import { Document, Facts, formatCount, Minute } from './values.tsx'
+import { Card, Details, Document, formatCount, Minute, none, recordUrl } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
@@ -27,41 +27,29 @@ export const messagePage: DashboardPage = {
 async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
   const { base } = signedIn
   const message = await ask(signedIn, messages.get)
-  const endpoint = await endpointOf(signedIn, message.endpointId)
+  const { endpointId } = message
+  // It may have been deleted since.
+  const endpoint = await askOrNone(signedIn, endpoints.get, { params: { endpointId } })
+  const { id, status, subject, createdAt, nextAttemptAt, finishedAt } = message
+  const endpointLink = (maxLength: number) =>
+    endpoint && <a href={recordUrl(signedIn, 'endpoints', endpoint.id)}>{lineOf(endpoint.url, maxLength)}</a>
   const facts = [
-    ['State', <span class={`state ${message.status}`}>{message.status}</span>],
-    [
-      'Endpoint',
-      endpoint ? (
-        <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{lineOf(endpoint.url, 200)}</a>
-      ) : (
-        'Deleted'
-      ),
-    ],
-    ['About', <Subject base={base} id={message.subject} />],
-    ['Happened', <Minute time={message.createdAt} />],
-    ...(message.nextAttemptAt === null
-      ? []
-      : [['Next attempt', <Minute time={message.nextAttemptAt} />] as const]),
-    ...(message.finishedAt === null ? [] : [['Finished', <Minute time={message.finishedAt} />] as const]),
-    ['ID', <code>{message.id}</code>],
+    ['State', <span class={`state ${status}`}>{status}</span>],
+    ['Endpoint', endpointLink(200) ?? 'Deleted'],
+    ['About', <Subject signedIn={signedIn} id={subject} />],
+    ['Happened', <Minute time={createdAt} />],
+    ['Next attempt', nextAttemptAt && <Minute time={nextAttemptAt} />],
+    ['Finished', finishedAt && <Minute time={finishedAt} />],
+    ['ID', <code>{id}</code>],
   ] as const
   return framePage(
     signedIn,
-    { title: fault ? 'Error: webhook message' : 'Webhook message', section, fault },
+    { title: 'Webhook message', section, fault },
     <>
-      <p class="back">
-        {endpoint ? (
-          <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{lineOf(endpoint.url, 80)}</a>
-        ) : (
-          <a href={`${base}${list}`}>Webhook endpoints</a>
-        )}
-      </p>
+      <p class="back">{endpointLink(80) ?? <a href={`${base}${list}`}>Webhook endpoints</a>}</p>
       <h1>{message.type}</h1>
-      <Faults fault={fault} labels={{}} />
-      <section class="card" aria-labelledby="facts">
-        <h2 id="facts">Details</h2>
-        <Facts facts={facts} />
+      <Faults fault={fault} />
+      <Details facts={facts}>
         {endpoint?.status === 'active' ? (
           <Form signedIn={signedIn} label="Replay the message">
             <div class="actions">
@@ -69,35 +57,24 @@ async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Pro
             </div>
           </Form>
         ) : null}
-      </section>
+      </Details>
       <ListCard
         signedIn={signedIn}
         list={attemptList}
         listed={{ data: message.attempts }}
-        none={<p>Not sent yet.</p>}
+        none="Not sent yet."
       />
-      <section class="card" aria-labelledby="body">
-        <h2 id="body">Body</h2>
+      <Card id="body" title="Body">
         <Document text={message.body} />
-      </section>
+      </Card>
     </>,
   )
 }
 
-function Subject({ base, id }: { base: string; id: string }) {
+function Subject({ signedIn, id }: { signedIn: SignedInRequest; id: string }) {
   const name = <code>{lineOf(id, 64)}</code>
   const place = id.startsWith('usr_') ? 'learners' : id.startsWith('crs_') ? 'courses' : undefined
-  return place ? <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{name}</a> : name
-}
-
-/** Undefined if it was deleted. */
-async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
-  try {
-    return await ask(signedIn, endpoints.get, { params: { endpointId } })
-  } catch (error) {
-    if (error instanceof ProblemError && error.status === 404) return undefined
-    throw error
-  }
+  return place ? <a href={recordUrl(signedIn, place, id)}>{name}</a> : name
 }
 
 const attemptList: List<Attempt> = {
@@ -117,8 +94,7 @@ const attemptList: List<Attempt> = {
     {
       name: 'Response',
       look: 'broad',
-      cell: ({ response }) =>
-        response === '' ? <span class="none">–</span> : <code>{lineOf(response, 300)}</code>,
+      cell: ({ response }) => (response === '' ? none : <code>{lineOf(response, 300)}</code>),
     },
   ],
 }

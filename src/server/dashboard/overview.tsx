@@ -7,14 +7,14 @@ import { AcademyAttention } from './attention-tiles.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { CompletionChart, Legend } from './completion-chart.tsx'
 import { Commands } from './course.tsx'
-import { courseList, courseRowsOf, courseUrlOf, termFilter } from './courses.tsx'
+import { courseList, courseRowsOf, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { FilterForm } from './filter-form.tsx'
 import { framePage } from './frame.tsx'
 import { showOwnCourses } from './learner.tsx'
 import { ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Figures, formatCount, formatPercent } from './values.tsx'
+import { Figures, formatCount, formatPercent, recordUrl } from './values.tsx'
 
 /** The academy for staff, their own courses for learners. */
 export const overview: DashboardPage = {
@@ -39,7 +39,8 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
   const { learners, all, courses: concerned } = await readAcademyStanding(signedIn, signedIn.request.now)
   const rows = await courseRowsOf(signedIn, listed.data)
   const terms = await termFilter(signedIn)
-  const courseUrl = (courseId: string) => courseUrlOf(signedIn, courseId)
+  const courseUrl = (courseId: string) => recordUrl(signedIn, 'courses', courseId)
+  const isGraded = all.averageGradePercent !== null
   return framePage(
     signedIn,
     { title: 'Overview', section: '/dashboard' },
@@ -51,16 +52,12 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
       <Figures
         figures={[
           ['Courses', formatCount(whole.total ?? 0) + (whole.totalIsExact === false ? '+' : '')],
-          ...(learners === null ? [] : [['Learners enrolled', formatCount(learners)] as const]),
+          learners !== null && ['Learners enrolled', formatCount(learners)],
           ['Enrolments', formatCount(all.enrollments)],
           ['Completed', formatCount(all.completed)],
           ['Average completion', formatPercent(all.averageCompletionPercentage)],
-          ...(all.averageGradePercent === null
-            ? []
-            : ([
-                ['Average grade', formatPercent(all.averageGradePercent)],
-                ['Pass rate', formatPercent(all.passRate)],
-              ] as const)),
+          isGraded && ['Average grade', formatPercent(all.averageGradePercent)],
+          isGraded && ['Pass rate', formatPercent(all.passRate)],
         ]}
       />
       {all.enrollments > 0 ? <CompletionChart standing={all} /> : null}
@@ -83,7 +80,7 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
           term === undefined ? (
             <NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />
           ) : (
-            <p>No courses in this term.</p>
+            'No courses in this term.'
           )
         }
       />

@@ -1,98 +1,58 @@
 import type { WebRoute } from '../http/web-route.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
-import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './account.tsx'
-import { activityFile, activityPage } from './activity.tsx'
-import { appDeletion, appsPage } from './apps.tsx'
-import { auditFile, auditPage } from './audit.tsx'
+import { accountPages } from './account.tsx'
+import { activityPages } from './activity.tsx'
+import { appPages } from './apps.tsx'
+import { auditPages } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
-import { calendarRevocation, calendarsFile, calendarsPage } from './calendars.tsx'
-import { changePage, changesFile, changesPage } from './changes.tsx'
-import { courseFile, coursePage, courseWorkbook, gradeFile } from './course.tsx'
-import { courseGradesPage, gradesWorkbook } from './course-grades.tsx'
-import { courseLessonsPage, lessonsFile } from './course-lessons.tsx'
-import { coursesFile, coursesPage } from './courses.tsx'
+import { calendarPages } from './calendars.tsx'
+import { changePages } from './changes.tsx'
+import { coursePages } from './course.tsx'
+import { courseGradesPages } from './course-grades.tsx'
+import { courseLessonsPages } from './course-lessons.tsx'
+import { coursesPages } from './courses.tsx'
 import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
-import { deliveriesFile, deliveriesPage } from './deliveries.tsx'
+import { deliveriesPages } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
-import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
-import { endpointsFile, endpointsPage } from './endpoints.tsx'
+import { endpointPages } from './endpoint.tsx'
+import { endpointsPages } from './endpoints.tsx'
 import { gradePage } from './grade.tsx'
-import { integrationPage, integrationRemoval } from './integration.tsx'
-import { integrationsFile, integrationsPage } from './integrations.tsx'
-import { keyRevocation, keysFile, keysPage } from './keys.tsx'
-import {
-  learnerCoursesFile,
-  learnerGradesFile,
-  learnerGradesPage,
-  learnerHistoryFile,
-  learnerHistoryPage,
-  learnerPage,
-} from './learner.tsx'
+import { integrationPages } from './integration.tsx'
+import { integrationsPages } from './integrations.tsx'
+import { keyPages } from './keys.tsx'
+import { learnerPages } from './learner.tsx'
 import { messagePage } from './message.tsx'
-import { messagesFile, messagesPage } from './messages.tsx'
+import { messagesPages } from './messages.tsx'
 import { overview } from './overview.tsx'
-import { peopleFile, peoplePage } from './people.tsx'
-import { reportFile, reportPage } from './report.tsx'
-import { tableFilePages } from './table-file.tsx'
+import { peoplePages } from './people.tsx'
+import { reportPages } from './report.tsx'
 
 const pages = [
   overview,
-  coursesPage,
-  ...tableFilePages(coursesFile),
-  coursePage,
-  courseFile,
-  courseWorkbook,
-  courseLessonsPage,
-  ...tableFilePages(lessonsFile),
-  courseGradesPage,
-  gradeFile,
-  ...tableFilePages(gradesWorkbook),
-  peoplePage,
-  ...tableFilePages(peopleFile),
-  reportPage,
-  reportFile,
-  learnerPage,
-  ...tableFilePages(learnerCoursesFile),
-  learnerGradesPage,
-  ...tableFilePages(learnerGradesFile),
-  learnerHistoryPage,
-  ...tableFilePages(learnerHistoryFile),
+  ...coursesPages,
+  ...coursePages,
+  ...courseLessonsPages,
+  ...courseGradesPages,
+  ...peoplePages,
+  ...reportPages,
+  ...learnerPages,
   gradePage,
-  activityPage,
-  ...tableFilePages(activityFile),
-  keysPage,
-  ...tableFilePages(keysFile),
-  keyRevocation,
-  appsPage,
-  appDeletion,
-  integrationsPage,
-  ...tableFilePages(integrationsFile),
-  integrationPage,
-  integrationRemoval,
-  deliveriesPage,
-  ...tableFilePages(deliveriesFile),
+  ...activityPages,
+  ...keyPages,
+  ...appPages,
+  ...integrationsPages,
+  ...integrationPages,
+  ...deliveriesPages,
   deliveryPage,
-  endpointsPage,
-  ...tableFilePages(endpointsFile),
-  endpointPage,
-  endpointRotation,
-  endpointDeletion,
-  messagesPage,
-  ...tableFilePages(messagesFile),
+  ...endpointsPages,
+  ...endpointPages,
+  ...messagesPages,
   messagePage,
-  calendarsPage,
-  ...tableFilePages(calendarsFile),
-  calendarRevocation,
-  changesPage,
-  ...tableFilePages(changesFile),
-  changePage,
-  auditPage,
-  ...tableFilePages(auditFile),
+  ...calendarPages,
+  ...changePages,
+  ...auditPages,
   auditEntryPage,
-  accountPage,
-  grantRevocation,
-  sessionEnd,
-  otherSessionsEnd,
+  ...accountPages,
 ]
 
 /** `noPage` matches every path, so it comes last. */

@@ -76,8 +76,3 @@ function trailOf(query: URLSearchParams): string[] {
 function shortened(trail: readonly string[]): readonly string[] {
   return trail.length > maxTrail ? ['', ...trail.slice(1 - maxTrail)] : trail
 }
-
-/** With a filter that few rows match, a page may be empty although others follow. */
-export function noneText(nextCursor: string | null, atTheEnd: string): string {
-  return nextCursor === null ? atTheEnd : 'None found yet. The next page continues the search.'
-}

@@ -1,15 +1,13 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { roles, userStatuses } from '../../contract/constants.ts'
-import { groups } from '../../contract/groups.ts'
 import { type User, users } from '../../contract/users.ts'
 import { requireRight } from '../http/handler.ts'
-import { ask, type SignedInRequest } from './call-api.ts'
+import type { SignedInRequest } from './call-api.ts'
 import { type FilterField, FilterForm } from './filter-form.tsx'
-import { capitalized, type List, listedOrFault, listPage, readWithExternalId } from './list.tsx'
-import { noneText, type PageQuery, pageQueryOf } from './paging.tsx'
-import type { TableFile } from './table-file.tsx'
-import { Day } from './values.tsx'
+import { groupFilter } from './group-filter.tsx'
+import { capitalized, capitalizedChoices, filterIn, type List, listPage } from './list.tsx'
+import { Day, none, recordUrl } from './values.tsx'
 
 const path = '/dashboard/people'
 
@@ -22,9 +20,9 @@ const peopleList: List<User> = {
     {
       name: 'Person',
       sort: 'email',
-      cell: (user, { base }) => (
+      cell: (user, signedIn) => (
         <>
-          <a href={`${base}/dashboard/learners/${encodeURIComponent(user.id)}`}>{personName(user)}</a>
+          <a href={recordUrl(signedIn, 'learners', user.id)}>{personName(user)}</a>
           {personName(user) === user.email ? null : <small>{user.email}</small>}
         </>
       ),
@@ -32,8 +30,7 @@ const peopleList: List<User> = {
     {
       name: 'External ID',
       look: 'broad',
-      cell: ({ externalId }) =>
-        externalId === null ? <span class="none">–</span> : <code>{lineOf(externalId, 64)}</code>,
+      cell: ({ externalId }) => (externalId === null ? none : <code>{lineOf(externalId, 64)}</code>),
     },
     { name: 'Role', cell: ({ role }) => capitalized(role) },
     { name: 'Status', cell: ({ status }) => <span class={`state ${status}`}>{status}</span> },
@@ -42,70 +39,40 @@ const peopleList: List<User> = {
   ],
 }
 
-export const peopleFile: TableFile = { path, operation: users.list, read: readPeople }
-
 /** For staff; instructors see those of their courses. */
-export const peoplePage = listPage<User>({
+export const peoplePages = listPage<User>({
   path,
-  section: path,
   title: 'People',
   list: peopleList,
-  read(signedIn) {
+  operation: users.list,
+  query(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    return listedOrFault(() => readPeople(signedIn, pageQueryOf(signedIn)))
+    return { ...filterIn(signedIn.query, filterNames), sort: signedIn.query.get('sort') ?? 'email' }
   },
-  file: peopleFile,
-  filters: async (signedIn, { fault }) => (
+  findsExternalIds: true,
+  filters: async (signedIn) => (
     <FilterForm
       signedIn={signedIn}
       label="Filter people"
       fields={await filterFields(signedIn)}
       kept={['sort']}
       anchor="people"
-      fault={fault}
     />
   ),
-  none: ({ query }, { nextCursor = null }) => (
-    <p>
-      {noneText(
-        nextCursor,
-        filterNames.some((name) => query.get(name)) ? 'No people match.' : 'No people yet.',
-      )}
-    </p>
-  ),
+  none: 'No people yet.',
+  noMatch: 'No people match.',
 })
 
-const filterNames = ['q', 'role', 'status', 'group'] as const
-
-async function readPeople(signedIn: SignedInRequest, page: PageQuery) {
-  requireRight(signedIn.principal, analytics.learners)
-  const { query } = signedIn
-  const [q, role, status, group] = filterNames.map((name) => query.get(name)?.trim() || undefined)
-  const filter = { q, role, status, group_id: group, sort: query.get('sort') ?? 'email' }
-  return readWithExternalId({ ...filter, ...page }, (asked) => ask(signedIn, users.list, { query: asked }))
-}
-
-const maxGroups = 100
+/** Parameters of the API by those of the page. */
+const filterNames = { q: 'q', role: 'role', status: 'status', group_id: 'group' }
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
-  const { data } = await ask(signedIn, groups.list, {
-    query: { sort: 'name', limit: String(maxGroups) },
-  })
-  const choicesOf = (values: readonly string[]) => values.map((value) => [value, capitalized(value)] as const)
+  const group = await groupFilter(signedIn, 'All groups')
   return [
     { name: 'q', label: 'Name, address or external ID', type: 'search' },
-    { name: 'role', label: 'Role', choices: choicesOf(roles), all: 'Any role' },
-    { name: 'status', label: 'Status', choices: choicesOf(userStatuses), all: 'Not deleted' },
-    ...(data.length === 0 && !signedIn.query.get('group')
-      ? []
-      : [
-          {
-            name: 'group',
-            label: 'Group',
-            choices: data.map(({ id, name }) => [id, name] as const),
-            all: 'All groups',
-          },
-        ]),
+    { name: 'role', label: 'Role', choices: capitalizedChoices(roles), all: 'Any role' },
+    { name: 'status', label: 'Status', choices: capitalizedChoices(userStatuses), all: 'Not deleted' },
+    ...(group ? [group] : []),
   ]
 }
 

@@ -3,18 +3,19 @@ import { Report, reportDocument, reportTitle } from '../../report/report.tsx'
 import { reportStyle } from '../../report/style.ts'
 import { type ReportLanguage, reportLanguages } from '../../report/words.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { courseFilter, courseUrlOf, termFilter } from './courses.tsx'
+import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { type FilterField, FilterForm } from './filter-form.tsx'
 import { framePage } from './frame.tsx'
 import { pathWith, withoutPageOf } from './paging.tsx'
+import { recordUrl } from './values.tsx'
 
 const path = '/dashboard/report'
 
 const languageNames: Readonly<Record<ReportLanguage, string>> = { en: 'English', de: 'Deutsch' }
 
 /** As `learnctl report` writes it to a file, with its filters in the URL. */
-export const reportPage: DashboardPage = {
+const page: DashboardPage = {
   path,
   isLong: () => true,
   async show(signedIn) {
@@ -52,7 +53,7 @@ export const reportPage: DashboardPage = {
 }
 
 /** As `learnctl report` writes it. */
-export const reportFile: DashboardPage = {
+const file: DashboardPage = {
   path: `${path}.html`,
   isLong: () => true,
   async show(signedIn) {
@@ -70,6 +71,8 @@ export const reportFile: DashboardPage = {
   },
 }
 
+export const reportPages = [page, file]
+
 async function readReport(signedIn: SignedInRequest) {
   const given = (name: string) => signedIn.query.get(name)?.trim() || undefined
   const figures = await ask(signedIn, analytics.report, {
@@ -84,7 +87,7 @@ async function readReport(signedIn: SignedInRequest) {
   const options = {
     language,
     title: given('title'),
-    courseUrl: (courseId: string) => courseUrlOf(signedIn, courseId),
+    courseUrl: (courseId: string) => recordUrl(signedIn, 'courses', courseId),
   }
   return { figures, options }
 }

@@ -12,13 +12,13 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { type PageQuery, pathWith, withoutPageOf } from './paging.tsx'
 import { formatCount } from './values.tsx'
 
-interface FilePage {
-  readonly data: readonly unknown[]
+export interface FilePage<Item = unknown> {
+  readonly data: readonly Item[]
   readonly nextCursor: string | null
 }
 
 export interface TableFile {
-  readonly path: `/dashboard/${string}`
+  readonly path: DashboardPage['path']
   /** Without the extension; default: the last part of the path. */
   readonly name?: string
   readonly formats?: readonly Format[]

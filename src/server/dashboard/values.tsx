@@ -13,9 +13,30 @@ export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
   completed: 'Completed',
 }
 
+/** In place of a value. */
+export const none = <span class="none">–</span>
+
+/** Of the page of a record. */
+export function recordUrl(
+  { base }: { readonly base: string },
+  place:
+    | 'courses'
+    | 'learners'
+    | 'grades'
+    | 'deliveries'
+    | 'endpoints'
+    | 'messages'
+    | 'changes'
+    | 'audit'
+    | 'integrations',
+  id: string,
+): string {
+  return `${base}/dashboard/${place}/${encodeURIComponent(id)}`
+}
+
 /** With the minute in its tooltip; a dash for null. */
 export function Day({ time }: { time: string | null }) {
-  if (time === null) return <span class="none">–</span>
+  if (time === null) return none
   const date = new Date(time)
   return (
     <time datetime={time} title={`${minute.format(date)} UTC`}>
@@ -90,28 +111,74 @@ function indented(text: string): string {
   }
 }
 
-export function Facts({ facts }: { facts: readonly (readonly [word: string, value: Child])[] }) {
+/** Those without a value are left out. */
+export type ListedFacts = readonly (readonly [word: string, value: Child])[]
+
+export function Facts({ facts }: { facts: ListedFacts }) {
   return (
     <dl class="facts">
-      {facts.map(([word, fact]) => (
-        <>
-          <dt>{word}</dt>
-          <dd>{fact}</dd>
-        </>
-      ))}
+      {facts.map(([word, fact]) =>
+        fact === null || fact === undefined || fact === false ? null : (
+          <>
+            <dt>{word}</dt>
+            <dd>{fact}</dd>
+          </>
+        ),
+      )}
     </dl>
   )
 }
 
-export function Figures({ figures }: { figures: readonly (readonly [name: string, figure: string])[] }) {
+export function Details({ facts, children }: { facts: ListedFacts; children?: Child }) {
+  return (
+    <Card id="facts" title="Details">
+      <Facts facts={facts} />
+      {children}
+    </Card>
+  )
+}
+
+export function Card({
+  id,
+  title,
+  isShort,
+  isUnseen,
+  children,
+}: {
+  /** Of its heading. */
+  id: string
+  title: string
+  isShort?: boolean
+  /** The heading is for screen readers only. */
+  isUnseen?: boolean
+  children: Child
+}) {
+  return (
+    <section class={isShort ? 'card short' : 'card'} aria-labelledby={id}>
+      <h2 id={id} class={isUnseen ? 'unseen' : undefined}>
+        {title}
+      </h2>
+      {children}
+    </section>
+  )
+}
+
+/** Those that are false are left out. */
+export function Figures({
+  figures,
+}: {
+  figures: readonly (readonly [name: string, figure: string] | false)[]
+}) {
   return (
     <dl class="tiles">
-      {figures.map(([name, figure]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{figure}</dd>
-        </div>
-      ))}
+      {figures.map((figure) =>
+        figure === false ? null : (
+          <div>
+            <dt>{figure[0]}</dt>
+            <dd>{figure[1]}</dd>
+          </div>
+        ),
+      )}
     </dl>
   )
 }

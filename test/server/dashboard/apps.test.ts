@@ -18,9 +18,7 @@ test('a confidential application is registered, its secret shown this once', { t
 }) => {
   const browser = await signIn(admin)
   const page = await register(browser)
-  const [secret = '', clientId = ''] = [...page.html.matchAll(/<code class="code[^"]*">([^<]+)</g)].map(
-    ([, code]) => code,
-  )
+  const [secret = '', clientId = ''] = [...page.html.matchAll(/<code[^>]*>([^<]+)</g)].map(([, code]) => code)
   expect(isCredential('clientSecret', secret)).toBe(true)
   expect((await admin.get('/v1/apps')).body.data).toContainEqual({
     clientId,
@@ -54,19 +52,22 @@ test('one that acts for itself is registered with its machine scopes, and needs 
 })
 
 test('a public one has no secret: its page may be loaded again', async ({ admin, signIn }) => {
-  const page = await register(await signIn(admin), { kind: 'public' })
+  const page = await register(await signIn(admin), { public: 'true' })
   expect(page.url).toBe('http://localhost/dashboard/apps?done=app_made')
   expect(page.text).toMatch(/Application registered\. .* Gradebook app_\w+ public/)
   expect(page.html).not.toContain('lps_')
 })
 
-test.for(['public', 'confidential'])(
+test.for([
+  ['public', 'true'],
+  ['confidential', 'false'],
+] as const)(
   'the form of a %s one sent again registers no second one',
-  async (kind, { academy, admin, signIn }) => {
+  async ([, isPublic], { academy, admin, signIn }) => {
     const browser = await signIn(admin)
     const form = await browser.open('/dashboard/apps')
-    for (const _ of [1, 2, 3]) await browser.submit(form, { ...filledIn, kind }, button)
-    const again = await browser.submit(form, { ...filledIn, kind }, button)
+    for (const _ of [1, 2, 3]) await browser.submit(form, { ...filledIn, public: isPublic }, button)
+    const again = await browser.submit(form, { ...filledIn, public: isPublic }, button)
     expect(again.url).toBe('http://localhost/dashboard/apps?done=app_made_before')
     expect(again.html).not.toMatch(/lps_\w{36}/)
     expect(
@@ -78,13 +79,13 @@ test.for(['public', 'confidential'])(
 test('an invalid redirect URI is reported with its line, and the input stays', async ({ admin, signIn }) => {
   const browser = await signIn(admin)
   const redirectUris = 'https://g.example/cb\nhttp://g.example/cb'
-  const page = await register(browser, { redirectUris, kind: 'public' })
+  const page = await register(browser, { redirectUris, public: 'true' })
   expect(page.status).toBe(422)
   expect(page.text).toContain('Redirect URIs, line 2, must be an https URI')
   expect(page.html).toMatch(
     /aria-invalid="true">https:\/\/g\.example\/cb\nhttp:\/\/g\.example\/cb<\/textarea>/,
   )
-  expect(page.html).toContain('value="public" checked')
+  expect(page.html).toContain('name="public" value="true" checked')
   const done = await browser.submit(page, { redirectUris: 'https://g.example/cb' }, button)
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_made')
 })

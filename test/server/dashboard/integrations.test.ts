@@ -75,7 +75,7 @@ test('a form without secrets keeps them; another one ends the one before when it
   expect(await secrets()).toMatchObject({ webhook: [{ endsAt: null }], accessToken: { endsAt: null } })
   await browser.submit(await browser.open(path), {
     webhookSecrets: next,
-    overlap: '168',
+    oldSecretEndsAt: '168',
     removeToken: ['true'],
   })
   expect(await secrets()).toMatchObject({
@@ -90,7 +90,7 @@ test('secrets are removed, and the previous one ends, where that is chosen', asy
   const webhook = async () => (await admin.get('/v1/integrations/moodle')).body.secrets.webhook
   const alone = await browser.open(path)
   expect(alone.html).not.toContain('Reject the previous secret from now on')
-  const both = await browser.submit(alone, { webhookSecrets: next, overlap: '168' }, 'Save changes')
+  const both = await browser.submit(alone, { webhookSecrets: next, oldSecretEndsAt: '168' }, 'Save changes')
   expect(await webhook()).toHaveLength(2)
   await browser.submit(both, { endPrevious: ['true'] }, 'Save changes')
   expect(await webhook()).toMatchObject([{ endsAt: null }])

@@ -196,7 +196,7 @@ export const once = `req_${'0'.repeat(29)}`
 /** Field values by path with which each form has an effect. */
 export const complete: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/dashboard/keys': { once, name: 'one more', scopes: 'read' },
-  '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', kind: 'confidential' },
+  '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', public: 'false' },
   '/dashboard/integrations/:lmsKind': { action: 'save', webhookSecrets: 'the second secret text' },
   '/dashboard/endpoints': { once, url: 'https://another.example/hook', events: '*' },
   '/dashboard/endpoints/:endpointId': { action: 'disable' },

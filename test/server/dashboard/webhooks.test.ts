@@ -71,7 +71,10 @@ test('a daily digest about some courses is created and changed in the form', asy
   for (const [wrong, message] of [
     [{ courseIds: 'LOG-1\nLOG-2' }, 'Courses, line 2, Course LOG-2 not found'],
     [{ digestTimezone: 'Mars/Base' }, 'Time zone of the digest must be'],
-    [{ schedule: 'immediately' }, 'Learners at risk only requires the schedule daily'],
+    [
+      { schedule: 'immediately' },
+      'Only learners who need attention, in a digest requires the schedule daily',
+    ],
   ] as const) {
     const refused = await browser.submit(page, { ...fields, ...wrong })
     expect(refused.text).toContain(`Fix the following: ${message}`)

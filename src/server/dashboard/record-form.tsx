@@ -1,0 +1,366 @@
+import type { Child, JSX } from 'hono/jsx'
+import * as z from 'zod'
+import { invalid, type ProblemError } from '../problem-error.ts'
+import type { SignedInRequest } from './call-api.ts'
+import { Faults, Form, isFaulty, OnceField } from './form.tsx'
+
+/** A form of the body of an operation, as data. */
+export interface RecordForm {
+  /** Accessible name. */
+  readonly label: string
+  readonly button: string
+  readonly fields: readonly (FormField | FormPart)[]
+  /** Its schemas tell how fields are shown, bounded and read; a field that it lacks is left to the page. */
+  readonly body?: z.ZodType
+  /** Value of the hidden field `action`, for pages with several forms. */
+  readonly action?: string
+  /** For `submitOnce`. */
+  readonly isOnce?: true
+  /** Below its fields. */
+  readonly note?: string
+}
+
+export interface FormField {
+  /** In the body; also name and id of its input. */
+  readonly name: string
+  /** Object in the body that has it. */
+  readonly of?: string
+  readonly label: string
+  readonly hint?: string
+  /** In display order; default: the values of the schema. */
+  readonly choices?: readonly FormChoice[]
+  /** Default: that of its schema. */
+  readonly look?: Look
+  readonly input?: JSX.IntrinsicElements['input']
+  /** Value of the text in the body, instead of that by its schema; undefined leaves the field out. */
+  readonly read?: (text: string) => unknown
+}
+
+interface FormChoice {
+  readonly value: string
+  readonly words: Child
+  readonly meaning?: string
+  /** Name of a fold that it is in. */
+  readonly fold?: string
+}
+
+/** Fields below a legend, or folded. */
+export interface FormPart {
+  readonly legend?: string
+  readonly summary?: string
+  readonly isOpen?: (form: URLSearchParams) => boolean
+  readonly fields: RecordForm['fields']
+}
+
+/** An empty `secret` keeps the stored one. */
+type Look = 'text' | 'secret' | 'number' | 'lines' | 'json' | 'checkbox' | 'checkboxes' | 'radios' | 'select'
+
+export interface FormState {
+  readonly form: URLSearchParams
+  /** That of its last submission. */
+  readonly fault?: ProblemError | undefined
+}
+
+export function RecordFields({
+  signedIn,
+  of,
+  form,
+  fault,
+  children,
+}: FormState & { signedIn: SignedInRequest; of: RecordForm; children?: Child }) {
+  const { label, button, fields, action, isOnce, note } = of
+  return (
+    <Form signedIn={signedIn} label={label}>
+      <Faults
+        fault={fault}
+        labels={Object.fromEntries(plainFields(of).map((one) => [one.name, one.label]))}
+      />
+      {isOnce ? <OnceField signedIn={signedIn} /> : null}
+      {action === undefined ? null : <input type="hidden" name="action" value={action} />}
+      {children}
+      <FieldInputs {...{ of, fields, form, fault }} />
+      {note === undefined ? null : <p class="note">{note}</p>}
+      <div class="actions">
+        <button type="submit">{button}</button>
+      </div>
+    </Form>
+  )
+}
+
+/** Throws 422 for text that is no JSON where JSON is wanted. */
+export function bodyIn(of: RecordForm, form: URLSearchParams): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const field of plainFields(of)) {
+    const property = propertyOf(of, field)
+    const value = property && valueIn(field, property, form)
+    if (value === undefined) continue
+    const { name, of: outer } = field
+    if (outer === undefined) body[name] = value
+    else body[outer] = { ...(body[outer] as object), [name]: value }
+  }
+  return body
+}
+
+/** Without a record, fills in the defaults of choices and numbers. Secrets stay empty. */
+export function filledInWith(of: RecordForm, record?: Readonly<Record<string, unknown>>): URLSearchParams {
+  const form = new URLSearchParams()
+  for (const field of plainFields(of)) {
+    const property = propertyOf(of, field)
+    const look = lookOf(field, property)
+    const holder = field.of === undefined ? record : (record?.[field.of] as typeof record)
+    const isPlain = ['text', 'lines', 'json', 'secret'].includes(look)
+    const value = record ? holder?.[field.name] : isPlain ? undefined : property?.default
+    if (value === undefined || value === null || look === 'secret') continue
+    if (look === 'checkboxes') for (const one of value as string[]) form.append(field.name, one)
+    else if (look === 'lines') form.set(field.name, (value as string[]).join('\n'))
+    else form.set(field.name, look === 'json' ? JSON.stringify(value) : String(value))
+  }
+  return form
+}
+
+function plainFields({ fields }: Pick<RecordForm, 'fields'>): readonly FormField[] {
+  return fields.flatMap((one) => ('fields' in one ? plainFields(one) : [one]))
+}
+
+function valueIn(field: FormField, property: Property, form: URLSearchParams): unknown {
+  const { name, read } = field
+  const raw = form.get(name) ?? ''
+  const text = raw.trim()
+  const look = lookOf(field, property)
+  if (look === 'secret' && raw === '') return undefined
+  if (read) return read(raw)
+  switch (look) {
+    case 'secret':
+      return raw
+    case 'checkboxes':
+      return form.getAll(name)
+    case 'checkbox':
+      return raw === 'true'
+    case 'lines':
+      return text.split(/\s*\n\s*/).filter((line) => line !== '')
+    case 'json':
+      return text === '' ? null : parseJson(name, text)
+  }
+  if (look === 'select' && text === '') return undefined
+  // An empty field has its default; one without is reported as missing.
+  if (text === '') return property.default === undefined ? '' : property.default
+  if (property.type === 'boolean') return text === 'true'
+  // NaN for other text, which the API refuses.
+  return ['number', 'integer'].includes(property.type ?? '') ? Number(text.replace(',', '.')) : text
+}
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid([{ pointer: `#/${name}`, code: 'invalid_json', detail: 'must be JSON' }])
+  }
+}
+
+function FieldInputs({ fields, ...others }: FormState & { of: RecordForm; fields: RecordForm['fields'] }) {
+  return (
+    <>
+      {fields.map((one) =>
+        'fields' in one ? <Part part={one} {...others} /> : <FieldInput field={one} {...others} />,
+      )}
+    </>
+  )
+}
+
+function Part({ part, ...others }: FormState & { of: RecordForm; part: FormPart }) {
+  const { legend, summary, isOpen, fields } = part
+  if (summary === undefined) {
+    return (
+      <fieldset>
+        <legend>{legend}</legend>
+        <FieldInputs fields={fields} {...others} />
+      </fieldset>
+    )
+  }
+  const { form, fault } = others
+  return (
+    <details open={isOpen?.(form) || plainFields(part).some(({ name }) => isFaulty(fault, name))}>
+      <summary>{summary}</summary>
+      <FieldInputs fields={fields} {...others} />
+    </details>
+  )
+}
+
+function FieldInput({ of, field, form, fault }: FormState & { of: RecordForm; field: FormField }) {
+  const { name, label, hint, input } = field
+  const property = propertyOf(of, field)
+  const look = lookOf(field, property)
+  const invalid = isFaulty(fault, name)
+  const choices: readonly FormChoice[] =
+    field.choices ?? (property?.items ?? property)?.enum?.map((value) => ({ value, words: value })) ?? []
+  const value = form.get(name) ?? ''
+  if (look === 'checkbox') {
+    return (
+      <Choice
+        {...{ type: 'checkbox', id: name, name, value: 'true', checked: value === 'true' }}
+        words={label}
+        meaning={hint}
+      />
+    )
+  }
+  if (look === 'checkboxes' || look === 'radios') {
+    const chosen =
+      look === 'radios' ? [value || String(property?.default ?? choices[0]?.value)] : form.getAll(name)
+    const type = look === 'radios' ? 'radio' : 'checkbox'
+    return (
+      <fieldset id={name} tabindex={-1} aria-invalid={invalid}>
+        <legend>{label}</legend>
+        <Choices {...{ name, type, choices, chosen }} />
+      </fieldset>
+    )
+  }
+  const described = { 'aria-describedby': hint && `${name}-hint`, 'aria-invalid': invalid }
+  return (
+    <>
+      <label for={name}>{label}</label>
+      {look === 'select' ? (
+        <select id={name} name={name} {...described}>
+          {choices.map((one) => (
+            <option value={one.value} selected={one.value === (value || String(property?.default))}>
+              {one.words}
+            </option>
+          ))}
+        </select>
+      ) : look === 'lines' || look === 'json' ? (
+        <textarea id={name} name={name} rows={3} spellcheck={false} {...described}>
+          {value}
+        </textarea>
+      ) : (
+        <input
+          id={name}
+          name={name}
+          autocomplete={look === 'secret' ? 'new-password' : 'off'}
+          spellcheck={false}
+          type={look === 'secret' ? 'password' : property?.format === 'uri' ? 'url' : undefined}
+          inputmode={look === 'number' ? 'decimal' : undefined}
+          maxlength={look === 'number' ? 20 : property?.maxLength}
+          required={property?.isRequired}
+          value={look === 'secret' ? '' : value}
+          {...input}
+          {...described}
+        />
+      )}
+      {hint ? (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+/** Those of one fold follow each other; a fold is open where one of them is chosen. */
+function Choices({
+  name,
+  type,
+  choices,
+  chosen,
+}: {
+  name: string
+  type: 'radio' | 'checkbox'
+  choices: readonly FormChoice[]
+  chosen: readonly string[]
+}) {
+  const choice = ({ value, words, meaning }: FormChoice) => (
+    <Choice {...{ type, name, value, words, meaning }} checked={chosen.includes(value)} />
+  )
+  return (
+    <>
+      {[...Map.groupBy(choices, ({ fold }) => fold)].map(([fold, all]) =>
+        fold === undefined ? (
+          all.map(choice)
+        ) : (
+          <details open={all.some(({ value }) => chosen.includes(value))}>
+            <summary>{fold}</summary>
+            {all.map(choice)}
+          </details>
+        ),
+      )}
+    </>
+  )
+}
+
+/** `meaning` stands below the words. */
+function Choice({
+  words,
+  meaning,
+  ...input
+}: JSX.IntrinsicElements['input'] & { readonly words: Child; readonly meaning?: string | undefined }) {
+  return (
+    <label class="choice">
+      <input {...input} />
+      <span>
+        {meaning === undefined ? (
+          words
+        ) : (
+          <>
+            <strong>{words}</strong>
+            <small>{meaning}</small>
+          </>
+        )}
+      </span>
+    </label>
+  )
+}
+
+/** Of a JSON Schema, without null. */
+interface Property {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly items?: Property
+  readonly properties?: Readonly<Record<string, Property>>
+  readonly format?: string
+  readonly maxLength?: number
+  readonly writeOnly?: boolean
+  readonly default?: unknown
+  readonly isRequired?: boolean
+}
+
+function lookOf({ look, choices }: FormField, property: Property | undefined): Look {
+  if (look) return look
+  if (property?.writeOnly) return 'secret'
+  if (property?.type === 'array') return property.items?.enum ? 'checkboxes' : 'lines'
+  if (choices || property?.enum) return 'radios'
+  const looks: Partial<Record<string, Look>> = {
+    boolean: 'checkbox',
+    object: 'json',
+    number: 'number',
+    integer: 'number',
+  }
+  return looks[property?.type ?? ''] ?? 'text'
+}
+
+function propertyOf({ body }: RecordForm, { name, of }: FormField): Property | undefined {
+  const properties = body && propertiesOf(body)
+  return of === undefined ? properties?.[name] : properties?.[of]?.properties?.[name]
+}
+
+const propertiesBySchema = new WeakMap<z.ZodType, Readonly<Record<string, Property>>>()
+
+function propertiesOf(schema: z.ZodType): Readonly<Record<string, Property>> {
+  const known = propertiesBySchema.get(schema)
+  if (known) return known
+  const made = withoutNull(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })).properties ?? {}
+  propertiesBySchema.set(schema, made)
+  return made
+}
+
+function withoutNull({
+  anyOf,
+  properties,
+  required = [],
+  ...schema
+}: z.core.JSONSchema.BaseSchema): Property {
+  const [only] = anyOf?.filter(({ type }) => type !== 'null') ?? []
+  if (only) return { ...withoutNull(only), ...(schema as Property) }
+  const entries = Object.entries(properties ?? {}).map(([name, one]) => [
+    name,
+    { ...withoutNull(one as z.core.JSONSchema.BaseSchema), isRequired: required.includes(name) || undefined },
+  ])
+  return { ...(schema as Property), ...(properties && { properties: Object.fromEntries(entries) }) }
+}
