@@ -7,12 +7,14 @@ interface ChartColumn {
   readonly count: number
   /** The count as text, above the column. */
   readonly value: string
-  /** Text below the column. */
-  readonly label: string
-  /** Shorter text below it on narrow screens. */
-  readonly slimLabel: string
-  /** Its tooltip. */
-  readonly title: string
+  /** Its name, before the count in its tooltip and in the text of the chart. */
+  readonly name: string
+  /** Text below the column; default: the name. */
+  readonly label?: string
+  /** Shorter text below it on narrow screens; default: the label. */
+  readonly slimLabel?: string
+  /** What is counted, in the tooltip: `3 enrolments`; default: the value. */
+  readonly counted?: string
 }
 
 // In px from the top: the tallest column (its number is above), and the distances of the base line and the labels.
@@ -30,7 +32,6 @@ const maxSlimLength = 3
 export function ColumnChart({
   id,
   title,
-  description,
   columns,
   look,
   line = 144,
@@ -38,8 +39,6 @@ export function ColumnChart({
   /** Prefix of the ids of its texts. */
   id: string
   title: string
-  /** All values, for readers who do not see the drawing. */
-  description: string
   columns: readonly ChartColumn[]
   /** Solid or hatched. */
   look: 'done' | 'doing'
@@ -51,7 +50,7 @@ export function ColumnChart({
   const outstanding = outstandingColumns(columns)
   const numbered = columns.length <= maxLabelled ? new Set(columns.keys()) : outstanding
   const step = columns.length <= maxLabelled ? 1 : Math.ceil(columns.length / maxTicks)
-  const isSlim = columns.every(({ slimLabel }) => slimLabel.length <= maxSlimLength)
+  const isSlim = columns.every((column) => slimLabelOf(column).length <= maxSlimLength)
   const slimStep = isSlim ? 1 : Math.ceil(columns.length / maxSlimTicks)
   return (
     <svg
@@ -62,16 +61,17 @@ export function ColumnChart({
       height={line + belowLine + 8}
     >
       <title id={`${id}-title`}>{title}</title>
-      <desc id={`${id}-told`}>{description}</desc>
+      <desc id={`${id}-told`}>{`${columns.map(({ name, value }) => `${name}: ${value}`).join('; ')}.`}</desc>
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not focusable; desc above has the text */}
       <g aria-hidden="true">
-        {columns.map(({ count, value, label, slimLabel, title: tooltip }, index) => {
+        {columns.map((column, index) => {
+          const { count, value, name, label = name, counted = value } = column
           const height = ((line - top) * count) / highest
           const middle = `${(index + 0.5) * width}%`
           return (
             <>
               <svg x={`${index * width}%`} width={`${width}%`} height={line} overflow="visible">
-                <title>{tooltip}</title>
+                <title>{`${name}: ${counted}`}</title>
                 <rect class="whole" width="100%" height={line} />
                 {count === 0 ? null : (
                   <rect class={look} x="14%" y={line - height} width="72%" height={height} />
@@ -93,7 +93,7 @@ export function ColumnChart({
               ) : null}
               {index % slimStep === 0 ? (
                 <text class="few slim" x={middle} y={line + belowLine}>
-                  {slimLabel}
+                  {slimLabelOf(column)}
                 </text>
               ) : null}
             </>
@@ -103,6 +103,10 @@ export function ColumnChart({
       <line class="axis" x1="0" x2="100%" y1={line + 0.5} y2={line + 0.5} />
     </svg>
   )
+}
+
+function slimLabelOf({ name, label = name, slimLabel = label }: ChartColumn): string {
+  return slimLabel
 }
 
 /** Returns the columns that always have their number: the highest, and the last unless it is close to that. */

@@ -1,4 +1,6 @@
-import type { ActivityFigures, CourseFigures, ReportFigures } from './figures.ts'
+import type { Report } from '../contract/analytics.ts'
+import { attentionDays } from '../contract/constants.ts'
+import type { Activity } from '../contract/questions.ts'
 import { type Formats, itemNameOf, titleInSentence } from './format.ts'
 
 /** A sentence that begins with its figure. */
@@ -9,11 +11,6 @@ export interface Finding {
   readonly isWarning: boolean
 }
 
-/** Days without access after which a learner is inactive. */
-export const inactiveDays = 14
-/** Percentage below which a learner without progress is stuck. */
-export const stuckBelow = 50
-
 /** Minimum grades for a pass rate that is worth a sentence: one failure among two learners says nothing. */
 const minGraded = 5
 
@@ -21,7 +18,7 @@ const minGraded = 5
 const maxRatio = 2
 
 /** Returns what stands out, most important first; nothing without enrolments. */
-export function findingsOf(figures: ReportFigures, formats: Formats): Finding[] {
+export function findingsOf(figures: Report, formats: Formats): Finding[] {
   if (figures.summary.enrollments === 0) return []
   return [
     completion(figures, formats),
@@ -33,7 +30,7 @@ export function findingsOf(figures: ReportFigures, formats: Formats): Finding[] 
   ]
 }
 
-function completion({ summary }: ReportFigures, { words, count, roughPercent }: Formats): Finding {
+function completion({ summary }: Report, { words, count, roughPercent }: Formats): Finding {
   const { completionPercentage, completed, enrollments, notStarted } = summary
   return {
     figure: roughPercent(completionPercentage ?? 0),
@@ -42,7 +39,7 @@ function completion({ summary }: ReportFigures, { words, count, roughPercent }: 
   }
 }
 
-function activity({ activity: now, activityBefore, start, end }: ReportFigures, formats: Formats): Finding {
+function activity({ activity: now, activityBefore, start, end }: Report, formats: Formats): Finding {
   const { words, count, change, period } = formats
   const [mean, before] = [meanActive(now, end), meanActive(activityBefore, end)]
   const [shown, shownBefore] = [count(roundUpFromZero(mean)), count(roundUpFromZero(before))]
@@ -70,7 +67,7 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
  * Returns the mean number of active learners in a day, week or month: of the complete ones, if any of them has activity, because
  * the first and the last may be cut by the period, or not have ended yet.
  */
-function meanActive({ by, data }: ActivityFigures, reportEnd: string): number {
+function meanActive({ by, data }: Activity, reportEnd: string): number {
   const shortestMs = { day: 23, week: 7 * 24 - 1, month: 28 * 24 - 1 }[by] * 60 * 60 * 1000
   const complete = data.filter(
     ({ start, end }) => end <= reportEnd && Date.parse(end) - Date.parse(start) >= shortestMs,
@@ -86,7 +83,7 @@ function roundUpFromZero(mean: number): number {
 }
 
 /** Returns the lowest pass rate of several courses, or that of the only one. */
-function passRate({ summary }: ReportFigures, { words, count, percent, roughPercent }: Formats): Finding[] {
+function passRate({ summary }: Report, { words, count, percent, roughPercent }: Formats): Finding[] {
   const { passRate: overall, passed, graded, byCourse } = summary
   if (overall === null) return []
   const rated = byCourse.filter((course) => course.passRate !== null && course.graded >= minGraded)
@@ -114,7 +111,7 @@ function passRate({ summary }: ReportFigures, { words, count, percent, roughPerc
   ]
 }
 
-function inactive({ summary, attention }: ReportFigures, { words, count, roughPercent }: Formats): Finding[] {
+function inactive({ summary, attention }: Report, { words, count, roughPercent }: Formats): Finding[] {
   const all = attention.reduce((sum, course) => sum + course.inactive, 0)
   if (all === 0) return []
   const [, most] = extremes(attention, (course) => course.inactive)
@@ -124,14 +121,14 @@ function inactive({ summary, attention }: ReportFigures, { words, count, roughPe
     {
       figure: roughPercent((100 * all) / summary.enrollments),
       text:
-        findings.inactive(count(all), count(summary.enrollments), count(inactiveDays)) +
+        findings.inactive(count(all), count(summary.enrollments), count(attentionDays)) +
         (isMost ? findings.inactiveMostly(titleInSentence(most.courseTitle), count(most.inactive)) : ''),
       isWarning: true,
     },
   ]
 }
 
-function lowestItem({ items }: ReportFigures, formats: Formats): Finding[] {
+function lowestItem({ items }: Report, formats: Formats): Finding[] {
   const { words, percent, roughPercent } = formats
   const rated = items.filter(({ count }) => count >= minGraded)
   const [lowest, highest] = extremes(rated, (item) => item.passRate)
@@ -149,8 +146,8 @@ function lowestItem({ items }: ReportFigures, formats: Formats): Finding[] {
   ]
 }
 
-function lowestCompletion({ summary }: ReportFigures, { words, percent, roughPercent }: Formats): Finding[] {
-  const completionOf = (course: CourseFigures) => course.completionPercentage ?? 0
+function lowestCompletion({ summary }: Report, { words, percent, roughPercent }: Formats): Finding[] {
+  const completionOf = (course: Report['summary']['byCourse'][number]) => course.completionPercentage ?? 0
   const enrolled = summary.byCourse.filter(({ enrollments }) => enrollments >= minGraded)
   const [lowest, highest] = extremes(enrolled, completionOf)
   if (!lowest || !highest || completionOf(lowest) === completionOf(highest)) return []

@@ -1,7 +1,17 @@
 import { lineOf } from '../codec/display-text.ts'
+import type { Report } from '../contract/analytics.ts'
 import { wholeCourse } from '../contract/constants.ts'
-import type { ActivityFigures, ItemFigures, ReportFigures, ReportOptions } from './figures.ts'
+import type { Activity, ItemGrades } from '../contract/questions.ts'
 import { type ReportLanguage, reportLanguages, type Words, wordsByLanguage } from './words.ts'
+
+export interface ReportOptions {
+  /** Title; default: that of the only course, else the words for a report. */
+  readonly title?: string | undefined
+  /** Language of dates and numbers, and of the words if they are available in it. */
+  readonly language: string
+  /** Returns the URL of a course; absent for a file, which has no links. */
+  readonly courseUrl?: (courseId: string) => string
+}
 
 export interface Formats {
   readonly words: Words
@@ -17,11 +27,11 @@ export interface Formats {
   change(ratio: number): string
   day(time: string): string
   period(start: string, end: string): string
-  shortPeriod(start: string, by: ActivityFigures['by']): string
+  shortPeriod(start: string, by: Activity['by']): string
 }
 
 export interface PartProps {
-  readonly figures: ReportFigures
+  readonly figures: Report
   readonly formats: Formats
   readonly courseUrl: ReportOptions['courseUrl']
 }
@@ -93,6 +103,6 @@ export function titleInSentence(text: string): string {
   return `\u2068${titleOf(text)}\u2069`
 }
 
-export function itemNameOf({ itemId, itemTitle }: ItemFigures, { words }: Formats): string {
+export function itemNameOf({ itemId, itemTitle }: ItemGrades, { words }: Formats): string {
   return itemId === wholeCourse && itemTitle === itemId ? words.wholeCourse : itemTitle
 }

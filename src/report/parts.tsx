@@ -1,17 +1,10 @@
 import type { Child } from 'hono/jsx'
+import type { Bucket } from '../contract/analytics.ts'
+import { attentionDays, stuckBelow } from '../contract/constants.ts'
+import type { ItemGrades } from '../contract/questions.ts'
 import { ColumnChart, ShareBar, SpreadBar, StatusBar } from './drawings.tsx'
-import {
-  type ActivityPeriod,
-  type Bucket,
-  type ItemFigures,
-  type Reason,
-  type ReportFigures,
-  type ReportOptions,
-  reasons,
-} from './figures.ts'
-import { inactiveDays, stuckBelow } from './findings.ts'
+import { Card, Table } from './elements.tsx'
 import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
-import { Table } from './table.tsx'
 
 const measures = ['activeLearners', 'completions', 'grades'] as const
 
@@ -28,10 +21,7 @@ export function ActivityPart({ figures: { activity, start, end }, formats }: Par
     measures.every((measure) => row[measure] === 0 && progressUpdates === 0),
   )
   return (
-    <section class="card" aria-labelledby="activity">
-      <h2 id="activity">
-        {words.activity} {words.perUnit[by]}
-      </h2>
+    <Card id="activity" title={`${words.activity} ${words.perUnit[by]}`}>
       {isEmpty ? (
         <p>{words.noActivity(period(start, end))}</p>
       ) : (
@@ -43,13 +33,11 @@ export function ActivityPart({ figures: { activity, start, end }, formats }: Par
                 <ColumnChart
                   id={measure}
                   title={`${names[measure]} ${words.perUnit[by]}`}
-                  description={`${data.map((row) => `${day(row.start)}: ${count(row[measure])}`).join('; ')}.`}
-                  columns={data.map((row: ActivityPeriod) => ({
+                  columns={data.map((row) => ({
                     count: row[measure],
                     value: count(row[measure]),
+                    name: day(row.start),
                     label: shortPeriod(row.start, by),
-                    slimLabel: shortPeriod(row.start, by),
-                    title: `${day(row.start)}: ${count(row[measure])}`,
                   }))}
                   look="done"
                   line={104}
@@ -78,7 +66,7 @@ export function ActivityPart({ figures: { activity, start, end }, formats }: Par
           </details>
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -96,22 +84,20 @@ export function GradesPart({ figures, formats, courseUrl }: PartProps) {
   const shown = items.slice(0, isOneCourse ? maxOwnItems : maxLowest)
   const hidden = moreItems + items.length - shown.length
   const nameOfCourse = courseNames(figures, courseUrl)
-  const nameOf = (item: ItemFigures) => itemNameOf(item, formats)
+  const nameOf = (item: ItemGrades) => itemNameOf(item, formats)
   const rows =
     isOneCourse && hidden === 0
       ? shown.toSorted((one, other) => names.compare(nameOf(one), nameOf(other)))
       : shown
   if (summary.graded === 0 && items.length === 0) {
     return (
-      <section class="card" aria-labelledby="grades">
-        <h2 id="grades">{words.grades}</h2>
+      <Card id="grades" title={words.grades}>
         <p>{words.noGrades}</p>
-      </section>
+      </Card>
     )
   }
   return (
-    <section class="card" aria-labelledby="grades">
-      <h2 id="grades">{words.grades}</h2>
+    <Card id="grades" title={words.grades}>
       {summary.graded === 0 ? null : (
         <Distribution
           id="by-grade"
@@ -157,9 +143,13 @@ export function GradesPart({ figures, formats, courseUrl }: PartProps) {
           {hidden === 0 ? null : <p class="note">{words.moreItems(hidden, count(hidden))}</p>}
         </>
       )}
-    </section>
+    </Card>
   )
 }
+
+/** In display order, with the words of a report. */
+const reasons = ['inactive', 'stuck', 'notPassed'] as const
+type Reason = (typeof reasons)[number]
 
 const maxCourses = 500
 const maxConcerned = 20
@@ -173,7 +163,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
   const total = (reason: Reason) => attention.reduce((sum, course) => sum + course[reason], 0)
   const share = (number: number) => (100 * number) / summary.enrollments
   const names = { inactive: words.inactive, stuck: words.stuck, notPassed: words.notPassed }
-  const days = count(inactiveDays)
+  const days = count(attentionDays)
   const meanings = {
     inactive: words.inactiveMeans(days),
     stuck: words.stuckMeans(wholePercent(stuckBelow), days),
@@ -186,8 +176,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
   const nameOf = courseNames(figures, courseUrl)
   const more = concerned.length - maxConcerned
   return (
-    <section class="card" aria-labelledby="attention">
-      <h2 id="attention">{words.attention}</h2>
+    <Card id="attention" title={words.attention}>
       <p class="part-note">{words.attentionNote(day(generatedAt))}</p>
       {concerned.length === 0 ? (
         <p>{words.noAttention}</p>
@@ -226,7 +215,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
           {more > 0 ? <p class="note">{words.moreCourses(more, count(more))}</p> : null}
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -242,8 +231,7 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   )
   const more = sorted.length - maxCourses
   return (
-    <section class="card" aria-labelledby="comparison">
-      <h2 id="comparison">{words.comparison}</h2>
+    <Card id="comparison" title={words.comparison}>
       <p class="part-note">{words.comparisonNote}</p>
       <Table
         caption={words.comparison}
@@ -275,14 +263,14 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
         })}
       />
       {more > 0 ? <p class="note">{words.moreCourses(more, count(more))}</p> : null}
-    </section>
+    </Card>
   )
 }
 
 /** Returns a function that names a course, with its external id or id if another course has the same title. */
 function courseNames(
-  { summary, attention }: ReportFigures,
-  courseUrl: ReportOptions['courseUrl'],
+  { summary, attention }: PartProps['figures'],
+  courseUrl: PartProps['courseUrl'],
 ): (course: { readonly courseId: string; readonly courseTitle: string }) => Child {
   const externalIds = new Map(attention.map(({ courseId, courseExternalId }) => [courseId, courseExternalId]))
   const titles = Map.groupBy(summary.byCourse, ({ courseTitle }) => titleOf(courseTitle))
@@ -323,13 +311,11 @@ export function Distribution({
       <ColumnChart
         id={id}
         title={note}
-        description={`${rows.map((row) => `${row.range}: ${count(row.count)}`).join('; ')}.`}
         columns={rows.map((row) => ({
           count: row.count,
           value: count(row.count),
-          label: row.range,
+          name: row.range,
           slimLabel: row.to === null ? `>${row.from}` : String(row.from),
-          title: `${row.range}: ${count(row.count)}`,
         }))}
         look="done"
       />

@@ -1,9 +1,10 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
+import type { Report as ReportFigures } from '../contract/analytics.ts'
 import { Hatching, StatusBar, StatusKey } from './drawings.tsx'
-import type { ReportFigures, ReportOptions } from './figures.ts'
+import { Card, Figures } from './elements.tsx'
 import { findingsOf } from './findings.ts'
-import { type Formats, formatsOf, type PartProps, titleOf } from './format.ts'
+import { type Formats, formatsOf, type PartProps, type ReportOptions, titleOf } from './format.ts'
 import { ActivityPart, AttentionPart, ComparisonPart, Distribution, GradesPart } from './parts.tsx'
 import { documentStyle } from './style.ts'
 
@@ -63,8 +64,7 @@ export function Report({
       </h1>
       <p class="about">{aboutOf(figures, formats)}</p>
       {children}
-      <section class="card" aria-labelledby="stand-out">
-        <h2 id="stand-out">{words.standOut}</h2>
+      <Card id="stand-out" title={words.standOut}>
         {summary.enrollments === 0 ? (
           <p>{words.noLearners}</p>
         ) : (
@@ -76,7 +76,7 @@ export function Report({
             ))}
           </ul>
         )}
-      </section>
+      </Card>
       {summary.enrollments === 0 ? null : (
         <>
           <KeyFigures {...part} />
@@ -107,26 +107,20 @@ function aboutOf({ summary, start, end, generatedAt }: ReportFigures, formats: F
 }
 
 function KeyFigures({ figures: { summary, attention }, formats: { words, count, percent } }: PartProps) {
+  const { learners, enrollments, completionPercentage, passRate, medianGradePercent } = summary
   const inactive = attention.reduce((sum, course) => sum + course.inactive, 0)
-  const tiles: readonly (readonly [string, string] | null)[] = [
-    summary.learners === null ? null : [words.learners, count(summary.learners)],
-    [words.enrollments, count(summary.enrollments)],
-    [words.completed, percent(summary.completionPercentage)],
-    summary.passRate === null ? null : [words.passRate, percent(summary.passRate)],
-    summary.medianGradePercent === null ? null : [words.medianGrade, percent(summary.medianGradePercent)],
-    [words.inactive, count(inactive)],
-  ]
   return (
-    <dl class="tiles" aria-label={words.figures}>
-      {tiles.map((tile) =>
-        tile ? (
-          <div>
-            <dt>{tile[0]}</dt>
-            <dd>{tile[1]}</dd>
-          </div>
-        ) : null,
-      )}
-    </dl>
+    <Figures
+      label={words.figures}
+      figures={[
+        learners !== null && [words.learners, count(learners)],
+        [words.enrollments, count(enrollments)],
+        [words.completed, percent(completionPercentage)],
+        passRate !== null && [words.passRate, percent(passRate)],
+        medianGradePercent !== null && [words.medianGrade, percent(medianGradePercent)],
+        [words.inactive, count(inactive)],
+      ]}
+    />
   )
 }
 
@@ -140,8 +134,7 @@ function CompletionPart({ figures: { summary }, formats }: PartProps) {
     </>
   )
   return (
-    <section class="card" aria-labelledby="completion">
-      <h2 id="completion">{words.completion}</h2>
+    <Card id="completion" title={words.completion}>
       <StatusBar
         title={words.standingOf(count(completed), count(inProgress), count(notStarted))}
         completed={part(completed)}
@@ -163,6 +156,6 @@ function CompletionPart({ figures: { summary }, formats }: PartProps) {
         buckets={completionDistribution}
         formats={formats}
       />
-    </section>
+    </Card>
   )
 }

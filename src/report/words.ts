@@ -3,98 +3,14 @@ export const reportLanguages = ['en', 'de'] as const
 export type ReportLanguage = (typeof reportLanguages)[number]
 
 /** Numbers, dates and titles are passed as formatted text. */
-export interface Words {
-  readonly title: string
-  readonly allCourses: string
-  readonly asOf: (day: string) => string
-  readonly activityIn: (period: string) => string
-  readonly courses: (count: number, text: string) => string
-  readonly learnersCounted: (count: number, text: string) => string
-  readonly enrollmentsCounted: (count: number, text: string) => string
-  readonly standOut: string
-  readonly noLearners: string
-  readonly figures: string
-  readonly learners: string
-  readonly enrollments: string
-  readonly completed: string
-  readonly inProgress: string
-  readonly notStarted: string
-  readonly passRate: string
-  readonly medianGrade: string
-  readonly averageGrade: string
-  readonly inactive: string
-  readonly stuck: string
-  readonly notPassed: string
-  readonly inactiveMeans: (days: string) => string
-  readonly stuckMeans: (percent: string, days: string) => string
-  readonly notPassedMeans: string
-  readonly findings: FindingWords
-  readonly completion: string
-  readonly completionNote: string
-  readonly completionRange: string
-  readonly share: string
-  readonly activity: string
-  readonly activeLearners: string
-  readonly progressUpdates: string
-  readonly completions: string
-  readonly gradesGiven: string
-  readonly perUnit: Readonly<Record<'day' | 'week' | 'month', string>>
-  readonly unit: Readonly<Record<'day' | 'week' | 'month', string>>
-  readonly noActivity: (period: string) => string
-  readonly grades: string
-  readonly gradesNote: string
-  readonly gradeRange: string
-  readonly above: (percent: string) => string
-  readonly noGrades: string
-  readonly items: string
-  readonly itemsNote: string
-  readonly moreItems: (count: number, text: string) => string
-  readonly item: string
-  readonly wholeCourse: string
-  readonly course: string
-  readonly count: string
-  readonly spread: string
-  readonly spreadOf: (lower: string, median: string, upper: string) => string
-  readonly middleHalf: string
-  readonly median: string
-  readonly attention: string
-  readonly attentionNote: (day: string) => string
-  readonly reason: string
-  readonly meaning: string
-  readonly attentionByCourse: string
-  readonly noAttention: string
-  readonly moreCourses: (count: number, text: string) => string
-  readonly comparison: string
-  readonly comparisonNote: string
-  readonly standingOf: (completed: string, inProgress: string, notStarted: string) => string
-  readonly showTable: string
-  readonly footnote: string
-}
-
-/** Sentences that continue a figure. `change` and `share` are figures such as 12%. */
-interface FindingWords {
-  readonly completion: (completed: string, enrollments: string, notStarted: string) => string
-  readonly activityChanged: (mean: string, before: string, unit: 'day' | 'week' | 'month') => string
-  readonly activityBegan: (unit: 'day' | 'week' | 'month') => string
-  readonly activityGrew: (before: string, unit: 'day' | 'week' | 'month') => string
-  readonly activityEnded: (before: string, unit: 'day' | 'week' | 'month') => string
-  readonly noActivity: (period: string) => string
-  readonly passRate: (passed: string, graded: string) => string
-  readonly lowestPassRate: (course: string, passed: string, graded: string, overall: string) => string
-  readonly lowestCompletion: (course: string, highestCourse: string, highest: string) => string
-  readonly lowestItem: (item: string, course: string, median: string) => string
-  readonly inactive: (inactive: string, enrollments: string, days: string) => string
-  readonly inactiveMostly: (course: string, inactive: string) => string
-}
-
-const en: Words = {
+const en = {
   title: 'Learning report',
   allCourses: 'All courses',
-  asOf: (day) => `as of ${day}`,
-  activityIn: (period) => `activity ${period}`,
-  courses: (count, text) => `${text} ${count === 1 ? 'course' : 'courses'}`,
-  learnersCounted: (count, text) => `${text} ${count === 1 ? 'learner' : 'learners'}`,
-  enrollmentsCounted: (count, text) => `${text} ${count === 1 ? 'enrolment' : 'enrolments'}`,
+  asOf: (day: string) => `as of ${day}`,
+  activityIn: (period: string) => `activity ${period}`,
+  courses: (count: number, text: string) => `${text} ${count === 1 ? 'course' : 'courses'}`,
+  learnersCounted: (count: number, text: string) => `${text} ${count === 1 ? 'learner' : 'learners'}`,
+  enrollmentsCounted: (count: number, text: string) => `${text} ${count === 1 ? 'enrolment' : 'enrolments'}`,
   standOut: 'What stands out',
   noLearners: 'No learners are enrolled yet, so there is nothing to report.',
   figures: 'Key figures',
@@ -109,30 +25,31 @@ const en: Words = {
   inactive: 'Inactive',
   stuck: 'Stuck',
   notPassed: 'Not passed',
-  inactiveMeans: (days) => `No access for ${days} days, not completed`,
-  stuckMeans: (percent, days) => `Below ${percent} completed, no progress for ${days} days`,
+  inactiveMeans: (days: string) => `No access for ${days} days, not completed`,
+  stuckMeans: (percent: string, days: string) => `Below ${percent} completed, no progress for ${days} days`,
   notPassedMeans: 'Grade below the passing score of the course',
   findings: {
-    completion: (completed, enrollments, notStarted) =>
+    completion: (completed: string, enrollments: string, notStarted: string) =>
       `of all enrolments are completed: ${completed} of ${enrollments}. Not started: ${notStarted}.`,
-    activityChanged: (mean, before, unit) =>
+    activityChanged: (mean: string, before: string, unit: Unit) =>
       `active learners compared with the period before: ${mean} in an average ${unit}, ${before} before that.`,
-    activityBegan: (unit) => `active learners in an average ${unit}; none in the period before.`,
-    activityGrew: (before, unit) => `active learners in an average ${unit}; ${before} in the period before.`,
-    activityEnded: (before, unit) =>
+    activityBegan: (unit: Unit) => `active learners in an average ${unit}; none in the period before.`,
+    activityGrew: (before: string, unit: Unit) =>
+      `active learners in an average ${unit}; ${before} in the period before.`,
+    activityEnded: (before: string, unit: Unit) =>
       `active learners in this period; ${before} in an average ${unit} of the period before.`,
-    noActivity: (period) => `active learners in the period ${period}, and none in the one before.`,
-    passRate: (passed, graded) =>
+    noActivity: (period: string) => `active learners in the period ${period}, and none in the one before.`,
+    passRate: (passed: string, graded: string) =>
       `of graded enrolments reach the passing score of their course: ${passed} of ${graded}.`,
-    lowestPassRate: (course, passed, graded, overall) =>
+    lowestPassRate: (course: string, passed: string, graded: string, overall: string) =>
       `pass rate in ${course}, the lowest of all courses: ${passed} of ${graded} graded. All courses together: ${overall}.`,
-    lowestCompletion: (course, highestCourse, highest) =>
+    lowestCompletion: (course: string, highestCourse: string, highest: string) =>
       `completed in ${course}, the lowest of all courses. The highest is ${highestCourse} with ${highest}.`,
-    lowestItem: (item, course, median) =>
+    lowestItem: (item: string, course: string, median: string) =>
       `pass rate of ${item} in ${course}, the lowest of all graded items. Its median grade is ${median}.`,
-    inactive: (inactive, enrollments, days) =>
+    inactive: (inactive: string, enrollments: string, days: string) =>
       `of all enrolments are inactive: ${inactive} of ${enrollments} have had no access for ${days} days and are not completed.`,
-    inactiveMostly: (course, inactive) => ` Most of them are in ${course}: ${inactive}.`,
+    inactiveMostly: (course: string, inactive: string) => ` Most of them are in ${course}: ${inactive}.`,
   },
   completion: 'Completion',
   completionNote: 'Number of enrolments by percentage of the course that is completed.',
@@ -145,40 +62,47 @@ const en: Words = {
   gradesGiven: 'Grades given',
   perUnit: { day: 'per day', week: 'per week', month: 'per month' },
   unit: { day: 'Day', week: 'Week from', month: 'Month' },
-  noActivity: (period) => `No learner was active in the period ${period}.`,
+  noActivity: (period: string) => `No learner was active in the period ${period}.`,
   grades: 'Grades',
   gradesNote: 'Number of graded enrolments by grade of the course, in per cent of the maximum.',
   gradeRange: 'Grade',
-  above: (percent) => `Above ${percent}`,
+  above: (percent: string) => `Above ${percent}`,
   noGrades: 'No grades yet.',
   items: 'Grades by item',
   itemsNote:
     'On a scale from 0 to 100%: the hatched bar is the middle half of the grades, the solid mark the median. The pass rate is the share of grades that reach the passing score of the course.',
-  moreItems: (count, text) => `${text} more ${count === 1 ? 'item' : 'items'} with a higher pass rate.`,
+  moreItems: (count: number, text: string) =>
+    `${text} more ${count === 1 ? 'item' : 'items'} with a higher pass rate.`,
   item: 'Item',
   wholeCourse: 'Whole course',
   course: 'Course',
   count: 'Grades',
   spread: 'Spread',
-  spreadOf: (lower, median, upper) => `Middle half ${lower} to ${upper}, median ${median}`,
+  spreadOf: (lower: string, median: string, upper: string) =>
+    `Middle half ${lower} to ${upper}, median ${median}`,
   middleHalf: 'Middle half',
   median: 'Median',
   attention: 'Learners who may need help',
-  attentionNote: (day) =>
+  attentionNote: (day: string) =>
     `Active enrolments in published courses on ${day}. A learner can be counted for several reasons.`,
   reason: 'Reason',
   meaning: 'Meaning',
   attentionByCourse: 'By course, most inactive first',
   noAttention: 'No learner needs help for one of these reasons.',
-  moreCourses: (count, text) => `${text} more ${count === 1 ? 'course is' : 'courses are'} not listed.`,
+  moreCourses: (count: number, text: string) =>
+    `${text} more ${count === 1 ? 'course is' : 'courses are'} not listed.`,
   comparison: 'Courses side by side',
   comparisonNote: 'Highest completion first.',
-  standingOf: (completed, inProgress, notStarted) =>
+  standingOf: (completed: string, inProgress: string, notStarted: string) =>
     `${completed} completed, ${inProgress} in progress, ${notStarted} not started`,
   showTable: 'Show as table',
   footnote:
     'Completion, grades and reasons for help are about all current enrolments, whenever they began; only the activity is about the period. A learner in two courses has two enrolments. This report contains no names of learners.',
 }
+
+type Unit = 'day' | 'week' | 'month'
+
+export type Words = typeof en
 
 const de: Words = {
   title: 'Lernbericht',

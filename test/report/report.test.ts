@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ReportFigures } from '../../src/report/figures.ts'
+import type { Report } from '../../src/contract/analytics.ts'
 import { findingsOf } from '../../src/report/findings.ts'
 import { formatsOf } from '../../src/report/format.ts'
 import { reportDocument } from '../../src/report/report.tsx'
@@ -17,7 +17,7 @@ function textOf(html: string): string {
     .replace(/\s+/g, ' ')
 }
 
-const sentences = (figures: ReportFigures, language = 'en') =>
+const sentences = (figures: Report, language = 'en') =>
   findingsOf(figures, formatsOf(language)).map(({ figure, text }) =>
     `${figure} ${text}`.replace(/[\u2068\u2069]/g, '').replace(/[\u00a0\u2009]/g, ' '),
   )

@@ -1,4 +1,7 @@
-import type { ActivityFigures, CourseFigures, ReportFigures } from '../../src/report/figures.ts'
+import type { Report } from '../../src/contract/analytics.ts'
+import type { Activity } from '../../src/contract/questions.ts'
+
+type CourseFigures = Report['summary']['byCourse'][number]
 
 /** Figures of a course: 20 enrolments, half of them completed, 10 graded. */
 export function courseFigures(courseTitle: string, passed = 8, completed = 10): CourseFigures {
@@ -9,6 +12,8 @@ export function courseFigures(courseTitle: string, passed = 8, completed = 10): 
     notStarted: 4,
     inProgress: 16 - completed,
     completed,
+    completionRate: completed / 20,
+    averageCompletionPercentage: 60,
     completionPercentage: (100 * completed) / 20,
     averageGradePercent: 71.25,
     graded: 10,
@@ -18,13 +23,14 @@ export function courseFigures(courseTitle: string, passed = 8, completed = 10): 
 }
 
 /** Activity of three weeks from 5 October 2026, each with so many active learners. */
-export function weeksOf(...learners: readonly number[]): ActivityFigures {
+export function weeksOf(...learners: readonly number[]): Activity {
   const weekMs = 7 * 24 * 60 * 60 * 1000
   const from = Date.parse('2026-10-05T00:00:00Z')
   return {
     by: 'week',
     timeZone: 'UTC',
     data: learners.map((activeLearners, index) => ({
+      period: `2026-W${41 + index}`,
       start: new Date(from + index * weekMs).toISOString(),
       end: new Date(from + (index + 1) * weekMs).toISOString(),
       activeLearners,
@@ -36,10 +42,7 @@ export function weeksOf(...learners: readonly number[]): ActivityFigures {
 }
 
 /** Figures of an academy with these courses. */
-export function figuresOf(
-  courses: readonly CourseFigures[],
-  changed: Partial<ReportFigures> = {},
-): ReportFigures {
+export function figuresOf(courses: readonly CourseFigures[], changed: Partial<Report> = {}): Report {
   const sum = (name: 'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'graded' | 'passed') =>
     courses.reduce((total, course) => total + course[name], 0)
   const [enrollments, graded, passed, completed] = [
@@ -59,6 +62,10 @@ export function figuresOf(
       notStarted: sum('notStarted'),
       inProgress: sum('inProgress'),
       completed,
+      completionRate: enrollments === 0 ? null : completed / enrollments,
+      averageCompletionPercentage: enrollments === 0 ? null : 60,
+      medianCompletionPercentage: enrollments === 0 ? null : 60,
+      distribution: ranges.map(() => 1),
       completionPercentage: enrollments === 0 ? null : (100 * completed) / enrollments,
       averageGradePercent: graded === 0 ? null : 71.25,
       medianGradePercent: graded === 0 ? null : 72.5,
@@ -73,7 +80,7 @@ export function figuresOf(
         ...ranges.map((range) => ({ ...range, count: 1 })),
         { from: 100, to: null, count: 0 },
       ],
-      byCourse: courses,
+      byCourse: [...courses],
     },
     attention: courses.map(({ courseId, courseTitle }, index) => ({
       courseId,
@@ -91,7 +98,9 @@ export function figuresOf(
       courseExternalId: null,
       itemId: `item-${index}`,
       itemTitle: `Essay ${index + 1}`,
+      lessonId: null,
       count: 10,
+      mean: 50,
       median: 48.5,
       lowerQuartile: 40,
       upperQuartile: 60,

@@ -1,5 +1,6 @@
 import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
+import { Card } from '../../report/elements.tsx'
 import { grantsOf, revokeGrant } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
 import {
@@ -19,7 +20,7 @@ import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { RecordFields, type RecordForm } from './record-form.tsx'
-import { Card, countOf, Day, Facts, Minute } from './values.tsx'
+import { countOf, Day, Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/account'
 const page: DashboardPage = {

@@ -4,7 +4,7 @@ import { type ActivityUnit, activityUnits } from '../../contract/constants.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { type Activity, ActivityPeriod } from '../../contract/questions.ts'
 import { ColumnChart } from '../../report/drawings.tsx'
-import { Table } from '../../report/table.tsx'
+import { Figures, Table } from '../../report/elements.tsx'
 import type { ColumnType, TableColumn } from '../../tables/column.ts'
 import { requireRight } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -17,7 +17,7 @@ import { framePage } from './frame.tsx'
 import { groupFilter } from './group-filter.tsx'
 import { capitalized, capitalizedChoices } from './list.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
-import { Figures, formatCount } from './values.tsx'
+import { formatCount } from './values.tsx'
 
 const path = '/dashboard/activity'
 
@@ -107,13 +107,11 @@ function Shown({
       <ColumnChart
         id="activity"
         title={`${measures[measure]} by ${by}`}
-        description={`${data.map((period) => `${nameOf(period)}: ${formatCount(period[measure])}`).join('; ')}.`}
         columns={data.map((period) => ({
           count: period[measure],
           value: formatCount(period[measure]),
+          name: nameOf(period),
           label: shortName(period, by),
-          slimLabel: shortName(period, by),
-          title: `${nameOf(period)}: ${formatCount(period[measure])}`,
         }))}
         look="done"
       />

@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
+import { Card } from '../../report/elements.tsx'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
-import { Card, countOf, formatCount } from './values.tsx'
+import { countOf, formatCount } from './values.tsx'
 
 export const attentionWords: Readonly<Record<Attention, string>> = {
   inactive: 'Inactive',

@@ -1,6 +1,7 @@
 import { isDay } from '../../codec/time-text.ts'
 import { auditedActions, auditedNouns, nounOf } from '../../contract/actions.ts'
 import { audit } from '../../contract/audit.ts'
+import { Card } from '../../report/elements.tsx'
 import { type Chain, chainOf, maxWaiting } from '../audit/audit-log.ts'
 import { type EntryRun, pageOfRuns, runOfOne } from '../audit/entry-runs.ts'
 import { requireRight } from '../http/handler.ts'
@@ -9,7 +10,7 @@ import { ask, queryOf, type SignedInRequest } from './call-api.ts'
 import { FilterForm } from './filter-form.tsx'
 import { type Listed, listPage, startOfDay } from './list.tsx'
 import { pageQueryOf, pageSize } from './paging.tsx'
-import { Card, Facts, formatCount } from './values.tsx'
+import { Facts, formatCount } from './values.tsx'
 
 const section = '/dashboard/audit'
 

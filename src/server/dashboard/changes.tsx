@@ -1,12 +1,13 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { type Change, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Back, framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Card, countOf, Day, Details, formatCount, Minute, Name, none, Period, recordUrl } from './values.tsx'
+import { countOf, Day, Details, formatCount, Minute, Name, none, Period, recordUrl } from './values.tsx'
 
 const section = '/dashboard/changes'
 

@@ -1,5 +1,5 @@
 import { ColumnChart, StatusBar, StatusKey } from '../../report/drawings.tsx'
-import { Table } from '../../report/table.tsx'
+import { Table } from '../../report/elements.tsx'
 import type { Standing } from '../analytics/standing.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
 
@@ -25,13 +25,12 @@ export function CompletionChart({ standing }: { standing: Standing }) {
           <ColumnChart
             id="columns"
             title="Enrolments in progress by percentage completed"
-            description={`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${formatCount(count)}`).join('; ')}.`}
             columns={tenths.map((count, tenth) => ({
               count,
               value: formatCount(count),
-              label: `${ranges[tenth]}%`,
+              counted: countOf(count, 'enrolment'),
+              name: `${ranges[tenth]}%`,
               slimLabel: String(tenth * 10),
-              title: `${ranges[tenth]}%: ${countOf(count, 'enrolment')}`,
             }))}
             look="doing"
           />

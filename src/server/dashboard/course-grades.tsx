@@ -5,7 +5,7 @@ import { wholeCourse } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Grade, grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
-import { Table } from '../../report/table.tsx'
+import { Card, Figures, Table } from '../../report/elements.tsx'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
@@ -29,7 +29,7 @@ import { gradeOf, LearnerName, learnerSearch, PartNote, sortingOf } from './lear
 import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
-import { Card, Figures, formatCount, formatPercent } from './values.tsx'
+import { formatCount, formatPercent } from './values.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
 

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Lesson, lessons } from '../../contract/lessons.ts'
+import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
 import { CalendarLink } from './calendars.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -11,17 +12,7 @@ import { framePage } from './frame.tsx'
 import { type List, ListTable } from './list.tsx'
 import { nextPage } from './paging.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
-import {
-  Card,
-  countOf,
-  Day,
-  Facts,
-  formatPercent,
-  type ListedFacts,
-  Minute,
-  none,
-  recordUrl,
-} from './values.tsx'
+import { countOf, Day, Facts, formatPercent, type ListedFacts, Minute, none, recordUrl } from './values.tsx'
 
 const page: DashboardPage = {
   path: '/dashboard/courses/:courseId/lessons',

@@ -4,6 +4,7 @@ import { attentionKinds } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { lessons } from '../../contract/lessons.ts'
 import { progressStatuses } from '../../contract/progress.ts'
+import { Card, Figures } from '../../report/elements.tsx'
 import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
@@ -30,7 +31,7 @@ import { CourseTable, LearnerTable, learnerSearch, PartNote } from './learner-ta
 import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
-import { Card, Figures, formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
+import { formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
 
 /** Learners for staff, their own progress for learners. */
 const page: DashboardPage = {

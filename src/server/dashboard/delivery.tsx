@@ -2,6 +2,7 @@ import { lineOf } from '../../codec/display-text.ts'
 import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { mappingKeys } from '../../lms/read-event.ts'
+import { Card } from '../../report/elements.tsx'
 import type { Reply } from '../http/reply.ts'
 import { requireKind } from '../integrations/integration.ts'
 import { seeOther } from '../pages/page.tsx'
@@ -12,7 +13,7 @@ import { Course, DeliveryState, eventName, kindName, Learner } from './deliverie
 import { addressOf, Back, framePage } from './frame.tsx'
 import { referenceOf } from './mappings.tsx'
 import { RecordFields, type RecordForm } from './record-form.tsx'
-import { Card, Details, Document, type ListedFacts, Minute, recordUrl } from './values.tsx'
+import { Details, Document, type ListedFacts, Minute, recordUrl } from './values.tsx'
 
 type Keys = ReturnType<typeof mappingKeys>
 

@@ -3,6 +3,7 @@ import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
 import type { XapiSettings } from '../../contract/statements.ts'
+import { Card } from '../../report/elements.tsx'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
@@ -16,7 +17,7 @@ import { type List, ListCard, StatusFilter } from './list.tsx'
 import { messageColumns, messageStatuses } from './messages.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { bodyIn, filledInWith, RecordFields } from './record-form.tsx'
-import { Card, countOf, Day, Details, Minute, recordUrl } from './values.tsx'
+import { countOf, Day, Details, Minute, recordUrl } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 

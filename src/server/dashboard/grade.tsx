@@ -4,13 +4,14 @@ import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { deliveries } from '../../contract/deliveries.ts'
 import { type Grade, type GradeStep, grades } from '../../contract/grades.ts'
+import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Back, framePage } from './frame.tsx'
 import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
 import { nextPage, pageQueryOf } from './paging.tsx'
-import { Card, Day, Facts, formatPercent, Minute, none, recordUrl } from './values.tsx'
+import { Day, Facts, formatPercent, Minute, none, recordUrl } from './values.tsx'
 
 /** Learners see their own. */
 export const gradePage: DashboardPage = {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../contract/errors.ts'
 import type { Integration } from '../../contract/integrations.ts'
-import { Table } from '../../report/table.tsx'
+import { Table } from '../../report/elements.tsx'
 import { invalid, ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { Faults, Form, isFaulty } from './form.tsx'

@@ -10,7 +10,7 @@ import {
 } from '../../contract/integrations.ts'
 import { kinds, setUpOf, webhookTargetOf } from '../../lms/kinds.ts'
 import { newWebhookSecret } from '../../lms/secrets.ts'
-import { Table } from '../../report/table.tsx'
+import { Card, Table } from '../../report/elements.tsx'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { requireKind } from '../integrations/integration.ts'
@@ -27,7 +27,7 @@ import { ConnectionState } from './integrations.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { type FormState, filledInWith, RecordFields } from './record-form.tsx'
-import { Card, Facts, Minute } from './values.tsx'
+import { Facts, Minute } from './values.tsx'
 
 const section = '/dashboard/integrations'
 

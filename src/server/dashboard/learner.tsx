@@ -5,6 +5,7 @@ import { grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import { type ProgressStep, progress } from '../../contract/progress.ts'
 import { type User, users } from '../../contract/users.ts'
+import { Card, Figures } from '../../report/elements.tsx'
 import { visibleRecords } from '../access/sight.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
@@ -24,17 +25,7 @@ import { type List, ListCard, listedOrFault } from './list.tsx'
 import { nextPage, type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
 import { personName } from './people.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
-import {
-  Card,
-  countOf,
-  Day,
-  Figures,
-  formatCount,
-  formatPercent,
-  Minute,
-  recordUrl,
-  statusWords,
-} from './values.tsx'
+import { countOf, Day, formatCount, formatPercent, Minute, recordUrl, statusWords } from './values.tsx'
 
 /** For staff. */
 const coursesPage: DashboardPage = {

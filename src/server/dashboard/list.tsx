@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { type Column, Table } from '../../report/table.tsx'
+import { Card, type Column, Table } from '../../report/elements.tsx'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -12,7 +12,7 @@ import { addressOf, framePage, type NoteName, PageTabs, type Section } from './f
 import { nextPage, type PageQuery, pageQueryOf, pathWith, withoutPageOf } from './paging.tsx'
 import { filledInWith, RecordFields, type RecordForm } from './record-form.tsx'
 import { FileLinks, type FilePage, tableFilePages } from './table-file.tsx'
-import { Card, formatCount } from './values.tsx'
+import { formatCount } from './values.tsx'
 
 /** Rows are the records of an operation, unless `rows` makes them from these. */
 interface ListPage<Row, Item = Row> {

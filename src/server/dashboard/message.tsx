@@ -1,6 +1,7 @@
 import { lineOf } from '../../codec/display-text.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { type Attempt, messages } from '../../contract/messages.ts'
+import { Card } from '../../report/elements.tsx'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
@@ -9,7 +10,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
-import { Card, Details, Document, formatCount, Minute, none, recordUrl } from './values.tsx'
+import { Details, Document, formatCount, Minute, none, recordUrl } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 

@@ -1,5 +1,6 @@
 import { analytics } from '../../contract/analytics.ts'
 import { courses } from '../../contract/courses.ts'
+import { Figures } from '../../report/elements.tsx'
 import { readAcademyStanding } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -14,7 +15,7 @@ import { framePage } from './frame.tsx'
 import { showOwnCourses } from './learner.tsx'
 import { ListCard } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { Figures, formatCount, formatPercent, recordUrl } from './values.tsx'
+import { formatCount, formatPercent, recordUrl } from './values.tsx'
 
 /** The academy for staff, their own courses for learners. */
 export const overview: DashboardPage = {

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { escapeHiddenInDocument, lineOf } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
+import { Card } from '../../report/elements.tsx'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
@@ -135,50 +136,5 @@ export function Details({ facts, children }: { facts: ListedFacts; children?: Ch
       <Facts facts={facts} />
       {children}
     </Card>
-  )
-}
-
-export function Card({
-  id,
-  title,
-  isShort,
-  isUnseen,
-  children,
-}: {
-  /** Of its heading. */
-  id: string
-  title: string
-  isShort?: boolean
-  /** The heading is for screen readers only. */
-  isUnseen?: boolean
-  children: Child
-}) {
-  return (
-    <section class={isShort ? 'card short' : 'card'} aria-labelledby={id}>
-      <h2 id={id} class={isUnseen ? 'unseen' : undefined}>
-        {title}
-      </h2>
-      {children}
-    </section>
-  )
-}
-
-/** Those that are false are left out. */
-export function Figures({
-  figures,
-}: {
-  figures: readonly (readonly [name: string, figure: string] | false)[]
-}) {
-  return (
-    <dl class="tiles">
-      {figures.map((figure) =>
-        figure === false ? null : (
-          <div>
-            <dt>{figure[0]}</dt>
-            <dd>{figure[1]}</dd>
-          </div>
-        ),
-      )}
-    </dl>
   )
 }

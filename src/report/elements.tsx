@@ -68,3 +68,50 @@ export function Table({
     </table>
   )
 }
+
+export function Card({
+  id,
+  title,
+  isShort,
+  isUnseen,
+  children,
+}: {
+  /** Of its heading. */
+  id: string
+  title: string
+  isShort?: boolean
+  /** The heading is for screen readers only. */
+  isUnseen?: boolean
+  children: Child
+}) {
+  return (
+    <section class={isShort ? 'card short' : 'card'} aria-labelledby={id}>
+      <h2 id={id} class={isUnseen ? 'unseen' : undefined}>
+        {title}
+      </h2>
+      {children}
+    </section>
+  )
+}
+
+/** Those that are false are left out. */
+export function Figures({
+  figures,
+  label,
+}: {
+  figures: readonly (readonly [name: string, figure: string] | false)[]
+  label?: string
+}) {
+  return (
+    <dl class="tiles" aria-label={label}>
+      {figures.map((figure) =>
+        figure === false ? null : (
+          <div>
+            <dt>{figure[0]}</dt>
+            <dd>{figure[1]}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
