@@ -38,8 +38,8 @@ describe('a document that would take its reader all memory is refused', () => {
     const reason = 'it is nested more than 200 levels deep\n'
     const create = 'courses create --body -'
     expectClearError(await local.run(create, { stdin: deepJson }), 2, `Cannot read Standard input: ${reason}`)
-    const modules = await local.run(['courses', 'create', '--title', 'x', '--modules', deepJson])
-    expectClearError(modules, 2, `Cannot read --modules: ${reason}`)
+    const modules = await local.run(['courses', 'create', '--title', 'x', '--weights', deepJson])
+    expectClearError(modules, 2, `Cannot read --weights: ${reason}`)
   })
 })
 

@@ -36,7 +36,7 @@ export const questionCommands: readonly Command[] = [
     ],
     examples: [
       'analytics at-risk --course ext:AAA-2014J',
-      'analytics at-risk --reason stuck --stuck-below 30 --all -o csv > stuck.csv',
+      'analytics at-risk --reason stuck --all -o csv > stuck.csv',
       'analytics at-risk --inactive-days 7 --columns email,reasons,lastAccessed',
       'analytics at-risk --pseudonymise --pseudonym-key study.key --coarsen-times week -o csv > help.csv',
     ],

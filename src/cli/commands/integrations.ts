@@ -188,8 +188,8 @@ function setCall(fixed: object, generates: boolean): Command {
     name: 'set',
     summary: 'Create or update an integration',
     description: `Only the given settings change. Secrets come from standard input, an environment variable or a hidden prompt, and are
-never shown again. A new webhook secret is accepted at once; the previous one is accepted until --old-secret-until, so
-that the other system can be changed meanwhile.`,
+never shown again. A new webhook secret is accepted at once; the previous one is accepted for another 24 hours, so that
+the other system can be changed meanwhile.`,
     operation: async () => (await contract()).set,
     arguments: { lmsKind: kind },
     fields,
@@ -205,7 +205,7 @@ that the other system can be changed meanwhile.`,
           : `Set up integration ${kind}`,
     }),
     examples: [
-      'integrations set canvas --base-url https://school.instructure.com --root-account-uuid vR4bVbE4zCeK',
+      'integrations set canvas --base-url https://school.instructure.com',
       'integrations set moodle --generate-secret --grade-item 12=20',
       'integrations set thinkific --webhook-secret-stdin < secret.txt',
       'integrations set openedx --grade-to-progress completed_on_pass',

@@ -239,10 +239,7 @@ export const commands: readonly Command[] = [
   ),
   withModuleTitle(
     lesson.update({
-      examples: [
-        'lessons update ext:welcome --order 1',
-        'lessons update ext:welcome --unset duration-minutes',
-      ],
+      examples: ['lessons update ext:welcome --unset duration-minutes'],
     }),
     courseOfLesson,
   ),

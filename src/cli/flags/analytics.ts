@@ -62,31 +62,29 @@ export const backfillFilters = filtersOf(analytics.backfill, { ...happened, cour
   'endpoint_id',
 ])
 
-export const riskFilters = filtersOf(analytics.atRisk, {
-  reason: { summary: 'Filter by reason', default: 'any' },
-  inactive_days: {
-    kind: 'number',
-    placeholder: 'days',
-    summary: 'Days without access after which a learner is inactive',
-    default: '14',
+export const riskFilters = filtersOf(
+  analytics.atRisk,
+  {
+    reason: { summary: 'Filter by reason', default: 'any' },
+    inactive_days: {
+      kind: 'number',
+      placeholder: 'days',
+      summary: 'Days without access after which a learner is inactive',
+      default: '14',
+    },
+    stuck_days: {
+      kind: 'number',
+      placeholder: 'days',
+      summary: 'Days without progress after which a learner is stuck',
+      default: '14',
+    },
+    course_id: courseFilter,
+    learner_id: userFilter('learner'),
+    group_id: groupFilter,
+    term_id: termFilter,
   },
-  stuck_days: {
-    kind: 'number',
-    placeholder: 'days',
-    summary: 'Days without progress after which a learner is stuck',
-    default: '14',
-  },
-  stuck_below: {
-    kind: 'number',
-    placeholder: 'percent',
-    summary: 'Completion percentage from which a learner is not stuck',
-    default: '50',
-  },
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  group_id: groupFilter,
-  term_id: termFilter,
-})
+  ['stuck_below'],
+)
 
 /** `--timezone` sets the time zone. */
 export const activityFilters = filtersOf(

@@ -1,14 +1,16 @@
 import { CourseInput, courses } from '../../contract/courses.ts'
 import { filtersOf, flagsOf, termFilter } from './derive-flags.ts'
 
-export const fields = flagsOf(CourseInput, {
-  modules: { as: '[{"title": …, "description": …}]' },
-  tags: { kind: 'words' },
-  termId: { name: 'term' },
-  'assessmentCriteria.weights': { as: '[{"name": "exam", "weight": 60}]' },
-  'adaptiveDifficulty.enabled': { name: 'adaptive-difficulty' },
-  'progressTracking.enabled': { name: 'progress-tracking' },
-})
+export const fields = flagsOf(
+  CourseInput,
+  {
+    tags: { kind: 'words' },
+    termId: { name: 'term' },
+    'assessmentCriteria.weights': { as: '[{"name": "exam", "weight": 60}]' },
+  },
+  [],
+  ['modules', 'assessmentCriteria.moveOn', 'adaptiveDifficulty', 'progressTracking'],
+)
 
 export const filters = filtersOf(courses.list, {
   status: { summary: 'Filter by status' },

@@ -17,6 +17,9 @@ type OwnFieldProperties = OwnProperties & {
 
 type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & string
 
+/** Fields, each also with all inside of it. */
+type Within<Place extends string> = Place | `${Place}.${string}`
+
 /**
  * Returns the flags of the fields that can be written, without secrets. They come from the columns of files, so that a flag
  * and a column cannot disagree. The build replaces the modules that call this by their values, so that a command loads no
@@ -25,14 +28,17 @@ type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & strin
  * @param own properties of single flags
  * @param order the first flags; the others follow in the order of the contract, then the `foreign` fields,
  * then the fields of objects
+ * @param without fields that few set by hand, with all inside of them: they have no flag, and come from `--body`
  */
-export function flagsOf<Schema extends z.ZodObject>(
+export function flagsOf<Schema extends z.ZodObject, const Without extends string = never>(
   schema: Schema,
-  own: { readonly [Place in Path<Schema>]?: OwnFieldProperties } = {},
+  own: { readonly [Place in Exclude<Path<Schema>, Within<Without>>]?: OwnFieldProperties } = {},
   order: readonly Path<Schema>[] = [],
-): FieldFlags<z.output<Schema>> {
+  without: readonly Without[] = [],
+): Omit<FieldFlags<z.output<Schema>>, Within<Without>> {
   const places: readonly string[] = order
-  const columns = columnsOf(schema).filter(({ secret }) => !secret)
+  const isLeftOut = (path: string) => without.some((each) => path === each || path.startsWith(`${each}.`))
+  const columns = columnsOf(schema).filter(({ secret, path }) => !secret && !isLeftOut(path))
   const rankOf = ({ path }: Column) => {
     const first = places.indexOf(path)
     if (first >= 0) return first - places.length
@@ -41,7 +47,7 @@ export function flagsOf<Schema extends z.ZodObject>(
   const ordered = columns.toSorted((one, other) => rankOf(one) - rankOf(other))
   const ownByPath: Readonly<Record<string, OwnFieldProperties | undefined>> = own
   const flags = ordered.map((column) => [column.path, fieldFlag(schema, column, ownByPath[column.path])])
-  return Object.fromEntries(flags) as FieldFlags<z.output<Schema>>
+  return Object.fromEntries(flags) as Omit<FieldFlags<z.output<Schema>>, Within<Without>>
 }
 
 function fieldFlag(

@@ -6,12 +6,10 @@ export const fields = flagsOf(
   {
     courseId: { name: 'course' },
     moduleId: { name: 'module', summary: 'Module: title, number of its place, or id' },
-    order: { default: 'after the last lesson' },
     dueAt: { time: 'future', never: true, default: 'never' },
-    contentBlocks: { as: '[{"type": "markdown", "body": …}]' },
-    assessments: { as: '[{"type": "quiz", "title": …}]' },
   },
   ['courseId', 'title'],
+  ['order', 'contentBlocks', 'assessments'],
 )
 
 export const filters = filtersOf(lessons.list, {

@@ -3,13 +3,9 @@ import { filtersOf, flagsOf, groupFilter } from './derive-flags.ts'
 
 export const fields = flagsOf(
   UserInput,
-  {
-    'profile.learningPreferences.languages': { kind: 'words' },
-    'profile.learningPreferences.contentFormats': { kind: 'words' },
-    'profile.learningPreferences.notifications.email': { name: 'email-notifications' },
-    'profile.learningPreferences.notifications.push': { name: 'push-notifications' },
-  },
+  {},
   ['email', 'role', 'externalId'],
+  ['profile.locale', 'profile.avatarUrl', 'profile.learningPreferences'],
 )
 
 export const filters = filtersOf(users.list, {

@@ -3,17 +3,21 @@ import { EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { messages } from '../../contract/messages.ts'
 import { filtersOf, flagsOf } from './derive-flags.ts'
 
-export const endpointFields = flagsOf(EndpointInput, {
-  url: { name: 'to', placeholder: 'url' },
-  events: { kind: 'words', placeholder: 'event,…', hasChoicesInSummary: true },
-
-  'chat.digestTimezone': { placeholder: 'zone' },
-  'chat.courseIds': { name: 'course' },
-  'xapi.homePage': { placeholder: 'url' },
-  'xapi.username': { placeholder: 'name' },
-  'xapi.tokenUrl': { placeholder: 'url' },
-  expiresAt: { time: 'future', never: true, default: 'never' },
-})
+export const endpointFields = flagsOf(
+  EndpointInput,
+  {
+    url: { name: 'to', placeholder: 'url' },
+    events: { kind: 'words', placeholder: 'event,…', hasChoicesInSummary: true },
+    'chat.digestTimezone': { placeholder: 'zone' },
+    'chat.courseIds': { name: 'course' },
+    'xapi.homePage': { placeholder: 'url' },
+    'xapi.username': { placeholder: 'name' },
+    'xapi.tokenUrl': { placeholder: 'url' },
+    expiresAt: { time: 'future', never: true, default: 'never' },
+  },
+  [],
+  ['chat.atRiskOnly', 'xapi.scope'],
+)
 
 export const endpointChanges = (({ kind: _, ...fields }) => fields)(endpointFields)
 

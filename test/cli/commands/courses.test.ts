@@ -6,29 +6,17 @@ import { expectClearError, ran, resultOf } from '../../helpers/result.ts'
 
 const go = 'courses create --title Go --external-id go -q'
 
-test('a course is created from flags of every kind', async ({ local }) => {
+test('a course is created from flags of every kind and a file', async ({ local }) => {
+  writeFileSync(
+    join(local.cwd, 'course.yaml'),
+    'modules: [title: One]\nassessmentCriteria: { moveOn: Passed }\nprogressTracking: { enabled: false }',
+  )
   const { stdout } = await local.run([
     ...['courses', 'create', '--title', 'Sea', '--description', 'Deep', '--difficulty', 'expert'],
     ...['--learning-objectives', 'Swim, dive', '--learning-objectives', 'Breathe', '--tags', 'sea,life'],
-    ...[
-      '--modules',
-      '[{"title":"One"}]',
-      '--duration-minutes',
-      '90',
-      '--language',
-      'en',
-      '--status',
-      'published',
-    ],
-    ...['--passing-score', '60', '--move-on', 'Passed', '--weights', '[{"name":"exam","weight":60}]'],
-    ...[
-      '--adaptive-difficulty',
-      '--min-level',
-      'beginner',
-      '--raise-at-score',
-      '90',
-      '--no-progress-tracking',
-    ],
+    ...['--duration-minutes', '90', '--language', 'en', '--status', 'published'],
+    ...['--passing-score', '60', '--weights', '[{"name":"exam","weight":60}]'],
+    ...['--body', '@course.yaml'],
     ...['-o', 'json'],
   ])
   expect(JSON.parse(stdout)).toMatchObject({
@@ -42,7 +30,6 @@ test('a course is created from flags of every kind', async ({ local }) => {
     language: 'en',
     status: 'published',
     assessmentCriteria: { passingScore: 60, moveOn: 'Passed', weights: [{ name: 'exam', weight: 60 }] },
-    adaptiveDifficulty: { enabled: true, minLevel: 'beginner', raiseAtScore: 90, lowerAtScore: 50 },
     progressTracking: { enabled: false, completionThreshold: 100 },
   })
 })

@@ -26,7 +26,10 @@ const json = (response: ServerResponse, value: object, status = 200) =>
 
 describe('set', () => {
   test('says where events go and how the other system is told', async ({ local }) => {
-    const { stderr } = await ran(local, 'integrations set canvas --root-account-uuid abc')
+    const { code, stderr } = await local.run('integrations set canvas --body -', {
+      stdin: 'rootAccountUuid: abc',
+    })
+    expect(code).toBe(0)
     expect(stderr).toMatch(
       /^Set up integration canvas\nnote: Webhook URL: <URL of your server>\/webhooks\/canvas\/grades\n/,
     )
@@ -80,11 +83,10 @@ describe('set', () => {
     expect((await resultOf(local, 'integrations get canvas')).secrets.accessToken.last4).toBe('4711')
   })
 
-  test('keeps the secret before for a day, or for as long as it is told', { tags: ['slow'] }, async ({
+  test('keeps the secret before for a day, or for as long as is set then', { tags: ['slow'] }, async ({
     local,
   }) => {
-    const setTo = (text: string, more = '') =>
-      local.run(`integrations set moodle --webhook-secret-stdin ${more}`, { stdin: text })
+    const setTo = (stdin: string) => local.run('integrations set moodle --webhook-secret-stdin', { stdin })
     const ends = async () =>
       (await resultOf(local, 'integrations get moodle')).secrets.webhook.map(
         ({ endsAt }: { endsAt: string | null }) => endsAt,
@@ -94,11 +96,12 @@ describe('set', () => {
     await setTo('the-second-one-of-them')
     expect(await ends()).toEqual([null, '2026-03-02T12:00:00.000Z'])
     // Repeating it, as a script would, does not extend the end of the old secret.
-    await setTo('the-second-one-of-them', '--old-secret-until 7d')
+    await setTo('the-second-one-of-them')
     expect(await ends()).toEqual([null, '2026-03-02T12:00:00.000Z'])
     await local.run('integrations set moodle --remove-secret old-webhook-secret')
     expect(await ends()).toEqual([null])
-    await setTo(secret, '--old-secret-until 7d')
+    await setTo(secret)
+    await local.run('integrations set moodle --body -', { stdin: 'oldSecretEndsAt: 2026-03-08T12:00:00Z' })
     expect(await ends()).toEqual([null, '2026-03-08T12:00:00.000Z'])
     await local.run('integrations set moodle --remove-secret webhook-secret')
     expect(await ends()).toEqual([])
@@ -396,7 +399,7 @@ describe('map', () => {
 })
 
 test('removing asks first, and says what stays', async ({ local }) => {
-  await local.run('integrations set canvas --root-account-uuid abc')
+  await local.run('integrations set canvas --body -', { stdin: 'rootAccountUuid: abc' })
   expect(await local.run('integrations delete canvas')).toMatchObject({ code: 2 })
   const { stderr } = await local.run('integrations delete canvas --color never', { tty: 80, typed: ['y\n'] })
   expect(stderr).toContain('Mappings and grades are kept.')

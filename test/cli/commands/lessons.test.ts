@@ -7,22 +7,17 @@ import { resultOf } from '../../helpers/result.ts'
 const tides = ['lessons', 'create', '--course', 'ext:sea', '--external-id', 'tides', '--title', 'The tides']
 
 beforeEach<{ local: TestCli }>(async ({ local }) => {
-  await local.run([
-    'courses',
-    'create',
-    '--title',
-    'Sea',
-    '--external-id',
-    'sea',
-    '--modules',
-    '[{"title":"One"}]',
-  ])
+  await local.run('courses create --title Sea --external-id sea')
+  await local.run('modules create --course ext:sea --title One')
 })
 
 describe('create', () => {
-  test('takes a flag for every attribute, long ones from a file', async ({ local }) => {
+  test('takes flags, and content from a file', async ({ local }) => {
     const course = await resultOf(local, 'courses get ext:sea')
-    writeFileSync(join(local.cwd, 'quiz.yaml'), '- type: quiz\n  title: How deep?\n')
+    const content = `order: 1
+contentBlocks: [{ type: markdown, body: '# Moon' }]
+assessments: [{ type: quiz, title: How deep? }]`
+    writeFileSync(join(local.cwd, 'tides.yaml'), content)
     const lesson = await resultOf(local, [
       ...[
         ...tides,
@@ -34,8 +29,7 @@ describe('create', () => {
         '45',
       ],
       ...['--learning-objectives', 'Swim, dive', '--learning-objectives', 'Wait', '--status', 'published'],
-      ...['--content-blocks', '[{"type":"markdown","body":"# Moon"}]', '--assessments', '@quiz.yaml'],
-      ...['--managed-by', 'terraform', '--order', '1'],
+      ...['--managed-by', 'terraform', '--body', '@tides.yaml'],
     ])
     expect(lesson).toMatchObject({
       externalId: 'tides',

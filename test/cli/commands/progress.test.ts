@@ -5,7 +5,9 @@ import { resultOf, rowsOf } from '../../helpers/result.ts'
 const set = 'progress set email:ada@school.example --course ext:sea'
 
 beforeEach<{ local: TestCli }>(async ({ local }) => {
-  await local.run('courses create --title Sea --external-id sea --status published --completion-threshold 90')
+  await local.run('courses create --title Sea --external-id sea --status published --body -', {
+    stdin: '{"progressTracking":{"completionThreshold":90}}',
+  })
   await local.run('users create --email ada@school.example --external-id S-1')
 })
 

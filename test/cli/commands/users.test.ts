@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect } from 'vitest'
@@ -20,7 +21,14 @@ async function opens({ cwd }: TestCli, email: string, given: string): Promise<bo
 const ada = 'users create --email ada@school.example --external-id S-1 --first-name Ada'
 
 describe('create', () => {
-  test('takes a flag for every attribute, nested ones by their last name', async ({ local }) => {
+  test('takes flags, nested ones by their last name, and what few set from a file', async ({ local }) => {
+    const learningPreferences = {
+      languages: ['en', 'fr'],
+      pace: 'self_paced',
+      accessibility: { highContrast: true, screenReader: false, reducedMotion: true },
+    }
+    const profile = { locale: 'en-GB', learningPreferences }
+    writeFileSync(join(local.cwd, 'ada.json'), JSON.stringify({ profile }))
     const user = await resultOf(local, [
       ...['users', 'create', '--email', 'ada@school.example', '--role', 'instructor', '--username', 'ada'],
       ...[
@@ -33,26 +41,8 @@ describe('create', () => {
         '--display-name',
         'Countess',
       ],
-      ...['--timezone', 'Europe/London', '--locale', 'en-GB', '--bio', 'Engines', '--managed-by', 'sis'],
-      ...['--avatar-url', 'https://school.example/ada.png', '--languages', 'en,fr', '--pace', 'self_paced'],
-      ...[
-        '--preferred-difficulty',
-        'expert',
-        '--content-formats',
-        'text,audio',
-        '--weekly-goal-minutes',
-        '120',
-      ],
-      ...[
-        '--audio',
-        'off',
-        '--captions',
-        '--delivery-speed',
-        '1.5',
-        '--high-contrast',
-        '--no-email-notifications',
-      ],
-      ...['--push-notifications', '--no-screen-reader', '--reduced-motion'],
+      ...['--timezone', 'Europe/London', '--bio', 'Engines', '--managed-by', 'sis'],
+      ...['--body', '@ada.json'],
     ])
     expect(user).toMatchObject({
       externalId: 'S-1',
@@ -66,21 +56,9 @@ describe('create', () => {
         lastName: 'Lovelace',
         displayName: 'Countess',
         timezone: 'Europe/London',
-        locale: 'en-GB',
-        avatarUrl: 'https://school.example/ada.png',
         bio: 'Engines',
-        learningPreferences: {
-          languages: ['en', 'fr'],
-          preferredDifficulty: 'expert',
-          pace: 'self_paced',
-          contentFormats: ['text', 'audio'],
-          weeklyGoalMinutes: 120,
-          audio: 'off',
-          captions: true,
-          deliverySpeed: 1.5,
-          accessibility: { highContrast: true, screenReader: false, reducedMotion: true },
-          notifications: { email: false, push: true },
-        },
+        locale: 'en-GB',
+        learningPreferences,
       },
     })
   })
@@ -161,13 +139,13 @@ describe('create', () => {
   })
 
   test('tells all that is wrong at once, each under its name', async ({ local }) => {
-    const { code, stderr } = await local.run(
-      'users create --email ada --timezone Mars/Olympus --delivery-speed 9',
-    )
+    const { code, stderr } = await local.run('users create --email ada --timezone Mars/Olympus --body -', {
+      stdin: 'profile: { learningPreferences: { deliverySpeed: 9 } }',
+    })
     expect(code).toBe(2)
     expect(stderr).toMatch(/^error: 3 problems found:\n {2}--email must be an e-mail address/)
     expect(stderr).toContain('\n  --timezone must ')
-    expect(stderr).toContain('\n  --delivery-speed must ')
+    expect(stderr).toContain('\n  profile.learningPreferences.deliverySpeed must ')
   })
 })
 

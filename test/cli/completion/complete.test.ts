@@ -101,7 +101,7 @@ describe('flags', () => {
     expect(await offered(cli, 'courses create --tit')).toEqual(['--title\tTitle (required)'])
     expect(await words(cli, 'courses create --title X --ti')).toEqual(['--timeout'])
     expect(await words(cli, 'courses create --learning-objectives X --learning')).toHaveLength(1)
-    expect(await words(cli, 'courses update x --no-pro')).toEqual(['--no-progress-tracking'])
+    expect(await words(cli, 'grades set x --no-pub')).toEqual(['--no-published'])
     expect(await words(cli, 'courses list -- --ti')).toEqual([])
   })
 

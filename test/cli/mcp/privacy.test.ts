@@ -198,7 +198,7 @@ test('a pseudonym is refused where the id behind it would be shown', { tags: ['s
     [...course, `--external-id=${externalId}`],
     [...course, '--description', `Of ${id}`],
     ['groups', 'create', '--name', String(externalId)],
-    ['users', 'update', String(id), '--locale', String(externalId)],
+    ['users', 'update', String(id), '--bio', String(externalId)],
   ]) {
     const { text, data } = await mcp.run(argv)
     expect.soft(data, argv.join(' ')).toMatchObject({ errorCode: 'unusable_pseudonym' })

@@ -26,7 +26,7 @@ describe('help', () => {
   test('of a command names its arguments, flags and examples', async ({ cli }) => {
     const { stdout } = await cli.run('courses update --help')
     expect(stdout).toMatch(/^Usage: learnctl courses update <course...> \[flags\]\n/)
-    expect(stdout).toContain('--[no-]progress-tracking')
+    expect(stdout).toContain('--weights <json|@file>')
     expect(stdout).toContain('Difficulty: beginner')
     expect(stdout).toContain('Examples:\n  learnctl courses update')
     expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })
@@ -171,10 +171,7 @@ describe('global flags', () => {
     ['courses create --title A --title B', '--title takes one value, but was given "A" and "B"'],
     ['courses list --search A --q B', '--q takes one value, but was given "A" and "B"'],
     ['progress set x --completion 1 --completion-percentage 2', 'but was given "1" and "2"'],
-    [
-      'courses create --adaptive-difficulty --no-adaptive-difficulty',
-      '--adaptive-difficulty and --no-adaptive-difficulty cannot be used together',
-    ],
+    ['grades set x --published --no-published', '--published and --no-published cannot be used together'],
   ])('%s is refused: a second value of a flag that has one', async ([line = '', message = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(line)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

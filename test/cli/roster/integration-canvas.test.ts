@@ -192,7 +192,7 @@ describe('integrations test', () => {
     local,
   }) => {
     await connected(local)
-    await local.run('integrations set canvas --root-account-uuid school')
+    await local.run('integrations set canvas --body -', { stdin: 'rootAccountUuid: school' })
     const all = await ran(local, 'integrations test canvas -o json')
     expect(checkOf(all)).toEqual({
       ...{ name: 'records', status: 'ok' },

@@ -130,7 +130,7 @@ describe('lessons without external ids', () => {
     const lessons = ['one', 'two', 'three'].map((title) => ({ title, externalId: title }))
     writeCourse(local, { Shore: lessons })
     await local.run('apply --yes')
-    await local.run('lessons create --course ext:sea --title Extra --order 2')
+    await local.run('lessons create --course ext:sea --title Extra --body -', { stdin: 'order: 2' })
     expect(await lessonsOf(local)).toBe('1\tone\t\n2\tExtra\t\n3\ttwo\t\n4\tthree\t\n')
     const compared = await local.run('diff')
     expect(compared).toMatchObject({ code: 0, stdout: 'No changes; 4 as declared\n' })
