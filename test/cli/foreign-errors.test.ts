@@ -26,8 +26,8 @@ describe('an error of another platform is shown', () => {
 
   test('by the flags that its problems are about, if they are those of RFC 9457', async ({ platform }) => {
     const errors = Array.from({ length: 150 }, (_, n) => ({
-      pointer: `#/modules/${n}`,
-      detail: 'has no title',
+      pointer: `#/assessmentCriteria/weights/${n}`,
+      detail: 'has no name',
     }))
     platform.answer(
       refuse({ detail: 'Invalid', errors: [{ pointer: '#/title', detail: 'is taken' }, ...errors] }),
@@ -35,7 +35,7 @@ describe('an error of another platform is shown', () => {
     const { code, stderr } = await platform.run('courses create --title Sea')
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^error: 151 problems found:\n {2}--title is taken\n {2}--modules: 0 has no title\n/,
+      /^error: 151 problems found:\n {2}--title is taken\n {2}--weights: 0 has no name\n/,
     )
     expect(stderr).toMatch(/\n {2}… and 51 more\n$/)
   })

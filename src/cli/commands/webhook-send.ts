@@ -6,10 +6,8 @@ import type { Context } from '../command/context.ts'
 import { type Flag, type FlagValues, withTimeZone } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import type { Tally } from '../webhooks/expectation.ts'
-import type { DeliveryResult } from '../webhooks/send-deliveries.ts'
 import type { Simulation } from '../webhooks/simulation.ts'
-import { outcomes, tamperings } from '../webhooks/simulation-choices.ts'
+import { outcomes } from '../webhooks/simulation-choices.ts'
 
 const sendFlags: readonly Flag[] = withTimeZone([
   {
@@ -29,9 +27,9 @@ const sendFlags: readonly Flag[] = withTimeZone([
   },
   { name: 'item', kind: 'text', summary: 'Graded item: its id in the system' },
   { name: 'label', kind: 'text', summary: 'Name of the item' },
-  { name: 'score', kind: 'number', summary: 'Score', default: 'another one in each delivery' },
+  { name: 'score', kind: 'number', summary: 'Score', default: '80% of the maximum' },
   { name: 'maximum', kind: 'number', summary: 'Maximum score', default: '100' },
-  { name: 'percentage', kind: 'number', summary: 'Progress, 0–100', default: 'another one in each delivery' },
+  { name: 'percentage', kind: 'number', summary: 'Progress, 0–100', default: '50' },
   { name: 'cleared', kind: 'switch', summary: 'Withdraw the grade' },
   { name: 'unpublished', kind: 'switch', summary: 'Send a grade that the learner must not see yet' },
   {
@@ -41,7 +39,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     summary: 'UUID of the Canvas account',
     default: 'that of the integration',
   },
-  { name: 'at', kind: 'time', summary: 'Day or time of the last event, or how long ago', default: 'now' },
+  { name: 'at', kind: 'time', summary: 'Day or time of the event, or how long ago', default: 'now' },
   {
     name: 'to',
     kind: 'text',
@@ -57,24 +55,6 @@ const sendFlags: readonly Flag[] = withTimeZone([
     file: 'read',
     summary: 'Private key (JWK) that signs as Canvas does',
   },
-  { name: 'standard-headers', kind: 'switch', summary: 'Sign with Standard Webhooks headers instead' },
-  { name: 'count', kind: 'number', summary: 'Number of deliveries, a second apart', default: '1' },
-  { name: 'duplicate', kind: 'switch', summary: 'Send each delivery twice' },
-  { name: 'shuffle', kind: 'switch', summary: 'Send them in random order' },
-  {
-    name: 'concurrency',
-    kind: 'number',
-    summary: 'Deliveries sent at the same time, up to 64',
-    default: '1',
-  },
-  {
-    name: 'tamper',
-    kind: 'text',
-    placeholder: 'part',
-    summary: 'Change body, id, time or signature after signing',
-    choices: tamperings,
-    hasChoicesInSummary: true,
-  },
   {
     name: 'expect',
     kind: 'text',
@@ -82,9 +62,9 @@ const sendFlags: readonly Flag[] = withTimeZone([
     summary: 'Outcome that is a success: applied, duplicate, stale, ignored, unmatched or refused',
     choices: outcomes,
     hasChoicesInSummary: true,
-    default: 'applied; refused with --tamper',
+    default: 'applied',
   },
-  { name: 'print', kind: 'switch', summary: 'Print curl commands without the secret instead of sending' },
+  { name: 'print', kind: 'switch', summary: 'Print a curl command without the secret instead of sending' },
 ])
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
@@ -94,17 +74,12 @@ const simulatedNames = [
   ...['user_graded', 'grade', 'enrollment.progress', 'enrollment.completed', 'grade.updated'],
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
-/** Maximum number of requests; all responses are held in memory. */
-const maxCount = 100_000
-const maxConcurrency = 64
-const resultsPerPage = 100
 
 const sendCommand: Command = {
   name: 'send',
-  summary: 'Send simulated deliveries of an external system',
+  summary: 'Send a simulated delivery of an external system',
   writes: ['academy'],
   prints: ['SentDelivery[]'],
-  exits: ['partial'],
   confirms: true,
   description: `Sends what the real system would send, signed as it signs, to test a connection without it.
 
@@ -114,7 +89,7 @@ course_completed; openedx grade; thinkific enrollment.progress, enrollment.compl
 The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --secret-stdin or a prompt. Canvas events are signed with the key
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
 
-Exit code 0 means that every outcome was the expected one.`,
+Exit code 0 means that the outcome was the expected one.`,
   arguments: [
     { name: 'kind', summary: `Kind of system: ${lmsKinds.join(', ')}`, choices: lmsKinds },
     { name: 'event', summary: 'Event to send', choices: simulatedNames },
@@ -123,101 +98,58 @@ Exit code 0 means that every outcome was the expected one.`,
   refuses: notAList,
   examples: [
     'webhooks send canvas grade_change --user ext:11391 --course ext:AAA-2013J --item 355 --score 18 --maximum 20',
-    'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2013J --count 20 --shuffle --duplicate',
-    'webhooks send thinkific enrollment.progress --user 95 --course 25 --tamper body',
+    'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2013J --score 18',
     'webhooks send moodle user_graded --user 15 --course 4 --score 85 --print',
   ],
   run: runSend,
 }
 
 async function runSend(context: Context, given: Given): Promise<void> {
-  const { io, output, settings } = context
+  const { output, settings } = context
   output.check(shape)
   const { flags } = given
   const kind = kindOf(given.arguments['kind'] ?? '')
-  const [
-    { deliveriesOf, sendingOrder },
-    { destinationOf },
-    { createTally, deliveryCount, expectedOutcomes },
-  ] = await Promise.all([
-    import('../webhooks/simulation.ts'),
-    import('../webhooks/destination.ts'),
-    import('../webhooks/expectation.ts'),
-  ])
-  const count = wholeNumber(flags, 'count', maxCount)
-  const concurrency = wholeNumber(flags, 'concurrency', maxConcurrency)
-  const [duplicate, shuffle] = [flags['duplicate'] === true, flags['shuffle'] === true]
-  const expected = expectedOutcomes(textOf(flags, 'expect'), {
-    tampered: flags['tamper'] !== undefined,
-    overtaking: shuffle || concurrency > 1,
-  })
+  const [{ simulatedDelivery }, { curlLine, destinationOf }, { expectedOutcome, unexpectedOutcome }] =
+    await Promise.all([
+      import('../webhooks/simulation.ts'),
+      import('../webhooks/destination.ts'),
+      import('../webhooks/expectation.ts'),
+    ])
+  const expected = expectedOutcome(textOf(flags, 'expect'))
   const prints = flags['print'] === true || settings.dryRun.value
   const to = textOf(flags, 'to')
   const served = prints && to === undefined ? await servedAddress(context) : null
   const destination = destinationOf(context, kind, to, served ?? undefined)
-  const simulation = await simulationOf(context, given, kind, count)
-  const deliveryOf = deliveriesOf(simulation, io.now)
-  const order = sendingOrder({ count, duplicate, shuffle }, io.random)
+  const simulation = await simulationOf(context, given, kind)
   if (prints) {
-    const { curlLine } = await import('../webhooks/destination.ts')
     const secret = typeof simulation.secret === 'string' ? simulation.secret : null
-    for (const index of order) {
-      await output.text(`${curlLine(destination.url, await deliveryOf(index), secret)}\n`)
-    }
-    return
+    const delivery = await simulatedDelivery(simulation, context.io.now())
+    return output.text(`${curlLine(destination.url, delivery, secret)}\n`)
   }
   if (destination.isElsewhere) {
-    const action = `send ${deliveryCount(order.length)}`
     await confirmAt(
       context,
-      action,
+      'send 1 delivery',
       `to ${new URL(destination.url).host}`,
       'Grades and progress may change there.',
     )
   }
-  const { sendDeliveries } = await import('../webhooks/send-deliveries.ts')
-  const tally = createTally(expected, duplicate)
-  const answers = sendDeliveries(context, destination, order, deliveryOf, concurrency)
-  await output.list(pagesOf(answers, tally), shape)
-  await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
-  if (tally.first) {
-    const [{ unexpectedOutcome }, { exitOfStatus: exits }] = await Promise.all([
-      import('../webhooks/expectation.ts'),
-      import('../failures.ts'),
-    ])
-    throw unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected, exits })
-  }
-}
-
-async function* pagesOf(
-  answers: AsyncIterable<DeliveryResult>,
-  tally: Tally,
-): AsyncGenerator<DeliveryResult[]> {
-  let page: DeliveryResult[] = []
-  try {
-    for await (const answer of answers) {
-      tally.add(answer)
-      page.push(answer)
-      if (page.length < resultsPerPage) continue
-      const full = page
-      page = []
-      yield full
-    }
-  } catch (error) {
-    // Yields the responses received so far, even after an error.
-    if (page.length > 0) yield page
-    throw error
-  }
-  yield page
+  const { sendDelivery } = await import('../webhooks/send-delivery.ts')
+  const delivery = await simulatedDelivery(simulation, context.io.now())
+  const result = await sendDelivery(context, destination, delivery)
+  await output.list([[result]], shape)
+  await output.done(`Sent 1 delivery: 1 ${result.outcome}`)
+  if (result.outcome === expected) return
+  const { exitOfStatus } = await import('../failures.ts')
+  throw unexpectedOutcome(simulation, result, expected, exitOfStatus)
 }
 
 async function simulationOf(
   context: Context,
   { arguments: { event: name = '' }, flags }: Given,
   kind: LmsKind,
-  count: number,
 ): Promise<Simulation> {
-  const [{ factsOf }, { simulatedEvents, tamperingOf }, { signingMaterial }] = await Promise.all([
+  const [{ factsOf }, { simulatedEvents }, { signingMaterial }] = await Promise.all([
     import('../webhooks/event-flags.ts'),
     import('../webhooks/simulation.ts'),
     import('../webhooks/signing-material.ts'),
@@ -230,23 +162,13 @@ async function simulationOf(
       choice: { given: name, valid },
     })
   }
-  if (flags['signing-key'] !== undefined && kind !== 'canvas') {
+  const hasKey = flags['signing-key'] !== undefined
+  if (hasKey && kind !== 'canvas') {
     throw new UsageError(`--signing-key is for canvas: ${kind} signs with the webhook secret`)
   }
-  const given = factsOf(kind, name, event, flags)
-  const at = textOf(flags, 'at')
-  const hasKey = flags['signing-key'] !== undefined
-  const standard = flags['standard-headers'] === true || (kind === 'canvas' && !hasKey)
-  if (hasKey && flags['standard-headers'] === true) {
-    throw new UsageError('--signing-key and --standard-headers cannot be used together')
-  }
-  const tampering = tamperingOf(textOf(flags, 'tamper'), kind, standard)
-  const account = hasKey && given.account === undefined ? await accountOf(context, flags) : given.account
-  return {
-    ...{ kind, event, facts: { ...given, account }, count, standard, tampering },
-    at: new Date(at ?? context.io.now()),
-    secret: await signingMaterial(context, flags),
-  }
+  const facts = factsOf(kind, name, event, flags, context.io.now())
+  const account = hasKey && facts.account === undefined ? await accountOf(context, flags) : facts.account
+  return { kind, event, facts: { ...facts, account }, secret: await signingMaterial(context, flags) }
 }
 
 async function servedAddress(context: Context): Promise<string | null> {
@@ -265,12 +187,6 @@ function kindOf(text: string): LmsKind {
   throw new UsageError(`Unknown kind ${JSON.stringify(text)}; use ${lmsKinds.join(', ')}`, {
     choice: { given: text, valid: lmsKinds },
   })
-}
-
-function wholeNumber(flags: FlagValues, name: string, maximum: number): number {
-  const value = flags[name] ?? 1
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= maximum) return value
-  throw new UsageError(`--${name} must be a whole number from 1 to ${maximum}, not ${value}`)
 }
 
 function textOf(flags: FlagValues, name: string): string | undefined {

@@ -1,10 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { shellWord } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import { kinds } from '../../lms/kinds.ts'
-import type { SimulatedEvent, SimulatedFact, SimulatedName } from '../../lms/simulated-event.ts'
+import type {
+  SimulatedEvent,
+  SimulatedFact,
+  SimulatedFacts,
+  SimulatedName,
+} from '../../lms/simulated-event.ts'
 import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { Simulation } from './simulation.ts'
 
 const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
   item: ['item'],
@@ -22,7 +27,8 @@ export function factsOf(
   name: string,
   event: SimulatedEvent,
   flags: FlagValues,
-): Simulation['facts'] {
+  now: number,
+): SimulatedFacts {
   const { title } = kinds[kind]
   for (const [fact, names] of Object.entries(flagsOf)) {
     const flag = names.find((each) => flags[each] !== undefined)
@@ -36,16 +42,20 @@ export function factsOf(
   if (missing.length > 0) {
     throw new UsageError(`${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required`)
   }
+  const maximum = readNumber(flags, 'maximum', 0.0001, 1_000_000) ?? 100
+  const score = readNumber(flags, 'score', 0, 1_000_000) ?? Math.floor(maximum * 0.8)
   return {
     user: readName(String(flags['user'] ?? ''), 'user', event.namesUser, kind, name),
     course: readName(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
     item: readText(flags, 'item'),
     label: readText(flags, 'label'),
     account: readText(flags, 'account'),
-    score: flags['cleared'] === true ? null : readNumber(flags, 'score', 0, 1_000_000),
-    maximum: readNumber(flags, 'maximum', 0.0001, 1_000_000) ?? 100,
-    percentage: readNumber(flags, 'percentage', 0, 100),
+    score: flags['cleared'] === true ? null : score,
+    maximum,
+    percentage: readNumber(flags, 'percentage', 0, 100) ?? 50,
     published: flags['unpublished'] !== true,
+    at: new Date(readText(flags, 'at') ?? now),
+    serial: randomUUID(),
   }
 }
 

@@ -1,108 +1,35 @@
 import { CommandError, type ExitName, UsageError } from '../terminal/errors.ts'
 import { enrolStep, mappingSteps, thenReplay } from './next-steps.ts'
-import type { DeliveryResult } from './send-deliveries.ts'
+import type { DeliveryResult } from './send-delivery.ts'
 import type { Simulation } from './simulation.ts'
 import { type Outcome, outcomes } from './simulation-choices.ts'
 
-/** Counts results by outcome, and those that were not expected. */
-export interface Tally {
-  add(answer: DeliveryResult): void
-  /** For example `8 applied, 2 duplicate`. */
-  readonly summary: string
-  readonly unexpected: number
-  readonly first: DeliveryResult | undefined
-}
-
-/**
- * Creates a tally of results. It expects one outcome, or one of several if deliveries overtake each other;
- * for a delivery sent twice, exactly one `duplicate`.
- */
-export function createTally(expected: readonly Outcome[], duplicate: boolean): Tally {
-  const counts = new Map<string, number>()
-  /** Whether the duplicate has been reported, by number of the delivery. */
-  const hasDuplicateByDelivery = new Map<number, boolean>()
-  let unexpected = 0
-  let first: DeliveryResult | undefined
-
-  function isExpected({ delivery, outcome }: DeliveryResult): boolean {
-    if (!duplicate) return expected.some((each) => each === outcome)
-    const isDuplicate = outcome === 'duplicate'
-    const before = hasDuplicateByDelivery.get(delivery)
-    if (before === undefined) hasDuplicateByDelivery.set(delivery, isDuplicate)
-    else hasDuplicateByDelivery.delete(delivery)
-    if (before === isDuplicate) return false
-    return isDuplicate || expected.some((each) => each === outcome)
-  }
-
-  return {
-    add: (answer) => {
-      counts.set(answer.outcome, (counts.get(answer.outcome) ?? 0) + 1)
-      if (isExpected(answer)) return
-      unexpected += 1
-      first ??= answer
-    },
-    get summary() {
-      const known: readonly string[] = outcomes
-      const order = [...known, ...[...counts.keys()].filter((outcome) => !known.includes(outcome))]
-      return order
-        .flatMap((outcome) => (counts.get(outcome) ? `${counts.get(outcome)} ${outcome}` : []))
-        .join(', ')
-    },
-    get unexpected() {
-      return unexpected
-    },
-    get first() {
-      return first
-    },
-  }
-}
-
 /** Throws a UsageError on an unknown outcome. */
-export function expectedOutcomes(
-  given: string | undefined,
-  { tampered, overtaking }: { tampered: boolean; overtaking: boolean },
-): readonly Outcome[] {
-  if (given === undefined) {
-    if (tampered) return ['refused']
-    return overtaking ? ['applied', 'stale'] : ['applied']
-  }
+export function expectedOutcome(given: string | undefined): Outcome {
+  if (given === undefined) return 'applied'
   const known = outcomes.find((each) => each === given)
-  if (known) return [known]
+  if (known) return known
   throw new UsageError(`--expect must be one of ${outcomes.join(', ')}, not ${JSON.stringify(given)}`, {
     choice: { given, valid: outcomes },
   })
 }
 
-export function deliveryCount(count: number): string {
-  return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
-}
-
-interface Run {
-  readonly total: number
-  readonly expected: readonly Outcome[]
-  readonly exits: Readonly<Record<number, ExitName>>
-}
-
-/** Says the first unexpected outcome, and what to do. */
+/** Says an unexpected outcome, and what to do. */
 export function unexpectedOutcome(
   simulation: Simulation,
-  tally: Tally,
-  first: DeliveryResult,
-  { total, expected, exits }: Run,
+  result: DeliveryResult,
+  expected: Outcome,
+  exits: Readonly<Record<number, ExitName>>,
 ): CommandError {
-  const { outcome, reason, status } = first
-  const some = tally.unexpected < total
-  const exit = some ? 'partial' : status < 400 ? 'failure' : (exits[status] ?? 'failure')
-  const firstOutcome = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
-  const message =
-    total === 1
-      ? `Unexpected outcome: ${firstOutcome}`
-      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${firstOutcome}`
-  const hint = hintFor(simulation, first)
-  return new CommandError('unexpected_outcome', exit, message, {
-    why: [`Expected ${expected.join(' or ')}`],
-    ...(hint !== null && { hint }),
-  })
+  const { outcome, reason, status } = result
+  const exit = status < 400 ? 'failure' : (exits[status] ?? 'failure')
+  const hint = hintFor(simulation, result)
+  return new CommandError(
+    'unexpected_outcome',
+    exit,
+    `Unexpected outcome: ${outcome} (${status})${reason === null ? '' : `: ${reason}`}`,
+    { why: [`Expected ${expected}`], ...(hint !== null && { hint }) },
+  )
 }
 
 function hintFor(

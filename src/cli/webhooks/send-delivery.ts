@@ -1,7 +1,6 @@
 import { bodyText, readBytes } from '../../client/reply.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
-import type { Transport } from '../../contract/http.ts'
 import type { SignedDelivery } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
 import { writeDebug } from '../terminal/io.ts'
@@ -10,55 +9,14 @@ import { type Destination, requestOf } from './destination.ts'
 const maxResponseBytes = 256 * 1024
 const idleTimeoutMs = 30_000
 
-/**
- * Sends deliveries, at most `concurrency` at once, and yields their results as they arrive. Throws network
- * errors.
- */
-export async function* sendDeliveries(
-  context: Pick<Context, 'io' | 'settings'>,
-  destination: Destination,
-  order: Iterable<number>,
-  deliveryOf: (index: number) => Promise<SignedDelivery>,
-  concurrency: number,
-): AsyncGenerator<DeliveryResult> {
-  const transport = await destination.transport()
-  const waiting = new Map<number, Promise<readonly [number, DeliveryResult]>>()
-  let slot = 0
-  try {
-    for (const index of order) {
-      context.io.signal.throwIfAborted()
-      const own = slot++
-      const answer = deliveryOf(index).then((delivery) =>
-        sendOne(context, transport, destination.url, delivery, index + 1),
-      )
-      waiting.set(
-        own,
-        answer.then((value) => [own, value] as const),
-      )
-      if (waiting.size >= concurrency) yield await next(waiting)
-    }
-    while (waiting.size > 0) yield await next(waiting)
-  } finally {
-    // The results of the remaining requests are not used.
-    await Promise.allSettled(waiting.values())
-  }
-}
-
-async function next(
-  waiting: Map<number, Promise<readonly [number, DeliveryResult]>>,
-): Promise<DeliveryResult> {
-  const [slot, answer] = await Promise.race(waiting.values())
-  waiting.delete(slot)
-  return answer
-}
-
-async function sendOne(
+/** Throws network errors. */
+export async function sendDelivery(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
-  transport: Transport,
-  url: string,
+  destination: Destination,
   delivery: SignedDelivery,
-  number: number,
 ): Promise<DeliveryResult> {
+  const { url } = destination
+  const transport = await destination.transport()
   const started = io.now()
   const request = { ...requestOf(url, delivery), signal: io.signal }
   const reply = await exchangeWithin(transport, request, { timeoutMs: settings.timeout.value, idleTimeoutMs })
@@ -66,7 +24,7 @@ async function sendOne(
   const durationMs = io.now() - started
   if (settings.debug.value) await writeDebug(io, `POST ${url} → ${reply.status} (${durationMs} ms)`)
   const text = bytes === null ? '' : bodyText(reply, bytes)
-  return { delivery: number, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
+  return { delivery: 1, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
 }
 
 export interface DeliveryResult {
