@@ -22,7 +22,7 @@ const renewEveryMs = 10_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
 
-/** Lock on one academy, held by the platform or as a lock file. */
+/** Lock on one academy. */
 interface Lock {
   /** Returns false if the lock was lost and another process may apply now. Throws if that is unknown. */
   readonly renew: () => Promise<boolean>

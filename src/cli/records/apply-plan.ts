@@ -1,13 +1,15 @@
+import { ApiError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
-import type { Names } from '../dataset/names.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxPlannedWrites } from '../../contract/constants.ts'
+import type { PlanOutcome, RefusedStep } from '../../contract/plans.ts'
+import { fieldPath } from '../operation/refused-call.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
-import { type CarriedOut, nounOf, type Staged, stage, type Write } from './carry-out.ts'
-import type { Change } from './compare.ts'
-import { type Entry, isSet, loadPart, nouns, type Part, type PartDataset, parts } from './entries.ts'
-import { keyIn } from './identity.ts'
+import { nouns } from './entries.ts'
 import type { Action, Plan } from './plan.ts'
-import { versionOf, type Writer } from './write.ts'
+import { type PlannedWrite, writesOf } from './plan-writes.ts'
+import { batchSize, createBatcher, type Writer } from './write.ts'
 
 /** An action that the server refuses. */
 export interface Failure {
@@ -44,47 +46,105 @@ export interface AppliedPlan {
   readonly ids: readonly string[]
 }
 
-/** Sends a plan to the server, in this order: records of each part, places of lessons, deletions. */
-export async function stagePlan(writer: Writer, change: BulkChange, plan: Plan): Promise<StagedPlan> {
-  const writes = await writesOf(writer.names, plan)
-  const staged: Staged<Action | null> = await stage(writer, change, writes)
+/** Sends a plan to the server, which keeps it for a day. */
+export async function stagePlan(
+  { caller, names, notes, signal }: Writer,
+  { command, source }: BulkChange,
+  plan: Plan,
+): Promise<StagedPlan> {
+  const writes = await writesOf(names, plan)
+  const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
+  const params = { planId: made.id }
+  let sent = 0
+  for (const steps of batchesOf(writes)) {
+    await caller.call(calls.plans.addSteps, {
+      params: { ...params, stepNumber: String(sent) },
+      body: { steps } as never,
+      signal,
+    })
+    sent += steps.length
+  }
+
+  const run = async (isTrial: boolean, skipsRefused: boolean): Promise<PlanOutcome> => {
+    const body = { isTrial, skipsRefused }
+    return (await caller.call(calls.plans.carryOut, { params, body, signal })).data
+  }
+  const actionsAt = (steps: readonly number[]) => steps.flatMap((step) => writes[step]?.from ?? [])
+
   return {
     size: writes.length,
     async trial() {
-      const outcome = await staged.trial()
-      return outcome && { failures: failuresOf(plan, outcome), restored: restoredNotes('Restores', outcome) }
+      if (writes.length > maxPlannedWrites) return null
+      const { refused, restored } = await run(true, true)
+      return {
+        failures: failuresOf(plan, writes, refused),
+        restored: restoredNotes('Restores', actionsAt(restored)),
+      }
     },
-    async carryOut(how) {
-      const outcome = await staged.carryOut(how)
-      for (const text of restoredNotes('Restored', outcome)) writer.notes.add(text)
-      const failures = failuresOf(plan, outcome)
-      const done = actionsIn(writes.slice(0, outcome.done))
-      for (const { action } of failures) done.delete(action)
-      return { failures, done, ids: outcome.ids }
+    async carryOut({ skipsRefused, onDone }) {
+      const refused: RefusedStep[] = []
+      const restored: number[] = []
+      const ids: string[] = []
+      for (;;) {
+        const part = await run(false, skipsRefused)
+        refused.push(...part.refused)
+        restored.push(...part.restored)
+        ids.push(...part.ids)
+        await onDone?.(part.done)
+        const isStopped = part.refused.length > 0 && !skipsRefused
+        if (!part.isComplete && !isStopped) continue
+        for (const text of restoredNotes('Restored', actionsAt(restored))) notes.add(text)
+        const failures = failuresOf(plan, writes, refused)
+        const done = new Set(writes.slice(0, part.done).flatMap(({ from }) => from ?? []))
+        for (const { action } of failures) done.delete(action)
+        return { failures, done, ids }
+      }
     },
-    drop: staged.drop,
+    async drop() {
+      // It is deleted after a day anyway.
+      await caller.call(calls.plans.delete, { params, signal }).catch(() => {})
+    },
   }
 }
 
-function actionsIn(writes: readonly Write<Action | null>[]): Set<Action> {
-  return new Set(writes.flatMap(({ from }) => from ?? []))
+/** Maximum size of a request that adds steps. */
+const partSize = { ...batchSize, records: 1000 }
+
+function* batchesOf(writes: readonly PlannedWrite[]): Generator<readonly JsonObject[]> {
+  const batcher = createBatcher<JsonObject>(partSize, (step) => step)
+  for (const { noun, action, id = null, version = null, record = {} } of writes) {
+    const full = batcher.add({ noun, action, id, version, record })
+    if (full) yield full
+  }
+  const rest = batcher.rest()
+  if (rest.length > 0) yield rest
 }
 
 /** Returns the failures in the order of the plan, one for each action. */
-function failuresOf(plan: Plan, { refused }: CarriedOut<Action | null>): readonly Failure[] {
+function failuresOf(
+  plan: Plan,
+  writes: readonly PlannedWrite[],
+  refused: readonly RefusedStep[],
+): readonly Failure[] {
   const failures = new Map<Action, Failure>()
-  for (const { from: action, code, message } of refused) {
-    if (action && !failures.has(action)) failures.set(action, { action, code, message })
+  for (const { step, code, ...refusal } of refused) {
+    const action = writes[step]?.from
+    if (action && !failures.has(action)) failures.set(action, { action, code, message: messageOf(refusal) })
   }
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
+}
+
+/** Returns the message of a refusal, with fields of the file instead of the API's pointers. */
+function messageOf({ errors, message }: Pick<RefusedStep, 'errors' | 'message'>): string {
+  if (errors.length === 0) return message
+  return errors.map(({ pointer, detail }) => `${fieldPath(pointer)} ${detail}`).join('; ')
 }
 
 /** Maximum restored records to name. */
 const maxNamed = 10
 
 /** Returns a sentence about the restored records, without lessons that came back with their course; none without any. */
-function restoredNotes(verb: string, { restored }: CarriedOut<Action | null>): string[] {
-  const actions = restored.filter((action) => action !== null)
+function restoredNotes(verb: string, actions: readonly Action[]): string[] {
   const courses = new Set(actions.flatMap(({ dataset, key }) => (dataset === 'courses' ? [key] : [])))
   const named = actions
     .filter(({ dataset, entry }) => dataset !== 'lessons' || !courses.has(String(entry?.record['courseId'])))
@@ -94,130 +154,12 @@ function restoredNotes(verb: string, { restored }: CarriedOut<Action | null>): s
   return [`${verb} from the trash: ${named.slice(0, maxNamed).join(', ')}${more}`]
 }
 
-type PlannedWrite = Write<Action | null>
-
-async function writesOf(names: Names, plan: Plan): Promise<PlannedWrite[]> {
-  const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
-  const writes: PlannedWrite[] = plan.kept.map(({ dataset, current }) => ({
-    ...{ noun: nounOf[dataset], action: 'keep', id: current?.['id'], from: null },
-    version: versionOf(current),
-  }))
-  for (const part of parts) {
-    const dataset = await loadPart(part)
-    const actions = (byPart.get(part) ?? []).filter(({ kind }) => kind !== 'delete')
-    const isUpdate = ({ kind }: Action) => kind === 'update' && !isSet(dataset)
-    // A creation may need a name that an update frees.
-    for (const action of [...actions.filter(isUpdate), ...actions.filter((action) => !isUpdate(action))]) {
-      for (const write of await writesOfAction(dataset, action, names)) writes.push(write)
-    }
-    if (part === 'lessons') writes.push(...placesIn(plan, writes))
+/** Returns null for a caller who may not write. */
+export async function whereAllowed<Result>(work: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return null
+    throw error
   }
-  for (const part of parts.toReversed()) {
-    for (const action of byPart.get(part) ?? []) {
-      if (action.kind === 'delete') writes.push(deletionOf(part, action))
-    }
-  }
-  return writes
-}
-
-function deletionOf(part: Part, action: Action): PlannedWrite {
-  const { current } = action
-  const { groupId, userId } = current ?? {}
-  return {
-    ...{ noun: nounOf[part], action: 'delete', from: action },
-    ...(part === 'memberships' ? { record: { groupId, userId } } : { id: current?.['id'] }),
-    version: versionOf(current),
-  }
-}
-
-async function writesOfAction(dataset: PartDataset, action: Action, names: Names): Promise<PlannedWrite[]> {
-  const { entry, current, kind } = action
-  if (!entry) return []
-  const noun = nounOf[dataset.name]
-  const create = (record: JsonObject): PlannedWrite => ({ noun, action: 'create', record, from: action })
-  if (dataset.name === 'progress') return missingSteps(entry, current).map(create)
-  if (kind === 'create' && dataset.name === 'memberships') return [create(entry.record)]
-  if (kind === 'create') return [create(await bodyOf(dataset, entry.record, null, names))]
-  if (isSet(dataset)) {
-    const { gradedAt: _, ...others } = current ? await dataset.toRecord(current, names) : {}
-    return [create({ ...others, ...entry.record })]
-  }
-  const record = await bodyOf(dataset, changedFields(dataset, action), current, names)
-  if (Object.keys(record).length === 0) return []
-  const { id } = current ?? {}
-  return [{ noun, action: 'update', id, version: versionOf(current), record, from: action }]
-}
-
-/** Returns what an operation takes; the module of a lesson keeps its name, since the plan may make it. */
-async function bodyOf(
-  dataset: PartDataset,
-  { module, ...record }: JsonObject,
-  current: JsonObject | null,
-  names: Names,
-): Promise<JsonObject> {
-  const body = await dataset.toBody(record, current, names)
-  return module === undefined ? body : { ...body, module }
-}
-
-function changedFields(dataset: PartDataset, { entry, changes }: Action): JsonObject {
-  const record = entry?.record ?? {}
-  const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
-  const changed = changedPart(record, changes)
-  if (dataset.name === 'lessons') {
-    // Lessons move when all of them are there.
-    delete changed['order']
-    // They name modules of their course.
-    if (Object.keys(changed).length > 0) changed['courseId'] = record['courseId']
-  }
-  return restored ? { ...changed, status: restored.to } : changed
-}
-
-/** Returns the steps that order the lessons of courses, once they are written. */
-function placesIn({ lessonPlaces, actions }: Plan, writes: readonly PlannedWrite[]): PlannedWrite[] {
-  /** Steps of new lessons by key; equal lessons in their order. */
-  const made = Map.groupBy(
-    [...writes.entries()].filter(([, { noun, action }]) => noun === 'lesson' && action === 'create'),
-    ([, { from }]) => keyIn('lessons', from?.entry?.record ?? {}) ?? from?.key,
-  )
-  const lessons = actions.filter(({ dataset }) => dataset === 'lessons')
-  return [...lessonPlaces].map(([courseId, places]) => ({
-    ...{ noun: 'lesson', action: 'place' },
-    record: {
-      courseId,
-      places: places.map(({ key, order, id }) => {
-        const step = id === undefined ? made.get(key)?.shift()?.[0] : undefined
-        return { order, ...(id !== undefined && { id }), ...(step !== undefined && { step }) }
-      }),
-    },
-    from: lessons.find(({ entry }) => entry?.record['courseId'] === courseId) ?? null,
-  }))
-}
-
-/** Returns the fields that have changes; objects contain only declared members. */
-function changedPart(record: JsonObject, changes: readonly Change[]): Record<string, unknown> {
-  const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
-  return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
-}
-
-/** Returns the steps of an entry; the last one is its record. */
-function stepsOf({ record, steps }: Entry): readonly JsonObject[] {
-  return steps ?? [record]
-}
-/** Returns the steps that the academy lacks: those after the shown one, else those with later times. */
-function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
-  const steps = stepsOf(entry)
-  if (shown === null) return steps
-  const last = steps.findLastIndex((step) => isSame(step, shown))
-  if (last >= 0 && last < steps.length - 1) return steps.slice(last + 1)
-  const reached = timeOf(shown) ?? 0
-  const later = steps.filter((step) => (timeOf(step) ?? Number.MAX_SAFE_INTEGER) > reached)
-  return later.length > 0 ? later : [entry.record]
-}
-
-function isSame(step: JsonObject, shown: JsonObject): boolean {
-  return step['completionPercentage'] === shown['completionPercentage'] && timeOf(step) === timeOf(shown)
-}
-
-function timeOf({ lastAccessed }: JsonObject): number | null {
-  return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : null
 }
