@@ -132,12 +132,13 @@ export class Dispatcher {
     this.#isRunning = true
     while (this.#isAsked) {
       this.#isAsked = false
-      this.#nextRound.clear()
       const ms = await this.#round().catch(() => {
         // The database is locked or unreachable: try again later, whatever was requested.
         this.#isAsked = false
         return roundMs
       })
+      // Not before the round: time may come for the next one meanwhile.
+      this.#nextRound.clear()
       if (!this.#stopping) this.#nextRound = this.#parts.later(() => this.#ask(), ms)
     }
     this.#isRunning = false
