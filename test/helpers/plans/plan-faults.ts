@@ -98,7 +98,7 @@ function faultsIn(
   const isBounded = sources.some(
     (line) =>
       /^SCAN (found|\(subquery)/.test(line.detail) ||
-      /\((?:id|rowid)=\?\)$/.test(line.detail) ||
+      /\((?:id|rowid)=\?(?: AND rowid[<>]\?)?\)$/.test(line.detail) ||
       (isPage(text) && isOfOne(line.detail, text)),
   )
   return isBounded ? [] : [detail]
