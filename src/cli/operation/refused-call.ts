@@ -163,8 +163,6 @@ export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & {
   readonly message?: string
 }
 
-/** Maximum problems that are printed; a platform may list more. */
-const maxProblems = 100
 /** Maximum unknown fields that are printed: a body of another kind has nothing but these. */
 const maxUnknown = 10
 
@@ -176,7 +174,7 @@ export function describeFaults(
   const lineOf = (fault: Fault) => problemLine(withValue(fault, givenFor?.(fault) ?? null), flagOf(fault))
   if (faults.length > 1) {
     const unknown = faults.filter(isUnknown).slice(maxUnknown)
-    const shown = faults.filter((fault) => !unknown.includes(fault)).slice(0, maxProblems)
+    const shown = faults.filter((fault) => !unknown.includes(fault))
     const untold = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
     const more = faults.length - shown.length + untold
     const rest = more > 0 ? [`… and ${formatCount(more)} more`] : []
