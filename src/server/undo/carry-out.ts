@@ -97,6 +97,8 @@ export async function carryOut(
       await run(removed.map((action) => removing(action, deletesWhole)))
     }
     await run(moving(await movesToFormerPlaces(database, plan, places), actions))
+    // By themselves: a course that may not become a draft again gets its other fields back.
+    for (const name of names.toReversed()) await run(there(name).flatMap(statusBack))
   } catch (error) {
     if (error !== outOfBudget) throw error
     return { failed: [...failures.values()], isComplete: false }
@@ -195,22 +197,27 @@ function isSameName(one: unknown, other: unknown): boolean {
   return typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase()
 }
 
-function formerValues(fields: UndoAction['fields'], except: string | null = null): JsonObject {
-  const own = [...fields].filter(([field]) => field !== except)
+function formerValues(fields: UndoAction['fields'], except: readonly string[] = []): JsonObject {
+  const own = [...fields].filter(([field]) => !except.includes(field))
   return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
 }
 
-/** Changes all fields back but the places of lessons, which wait for the end. */
+/** Changes all fields back but the status, and the places of lessons. */
 function rewriting(action: UndoAction, lost: JsonObject): Step[] {
   const { of, kind, fields, current } = action
   // It was created again as it was.
   if (kind === 'create' && !of.isMarked && !of.restore) return []
-  const former = { ...lost, ...formerValues(fields, of.name === 'lesson' ? 'order' : null) }
+  const former = { ...lost, ...formerValues(fields, ['status', ...(of.name === 'lesson' ? ['order'] : [])]) }
   if (Object.keys(former).length === 0) return []
   if (of.update) return [patch(action, former)]
   // An older time would not be accepted.
   const time = of.name === 'grade' ? { gradedAt: current?.['gradedAt'] } : {}
   return [patch(action, writableOf(of, { ...recordOf(action), ...former, ...time }))]
+}
+
+function statusBack(action: UndoAction): Step[] {
+  const status = action.fields.get('status')?.to
+  return status === undefined ? [] : [patch(action, { status })]
 }
 
 /** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */
