@@ -3,6 +3,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchAnalytics } from './analytics.ts'
 import { benchApply } from './apply.ts'
+import { benchAtRisk } from './at-risk.ts'
 import { benchConnect } from './connect.ts'
 import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
@@ -18,7 +19,7 @@ import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// Runs `npm run bench [start|exec|mcp|server|export|import|inbox|connect|webhooks|packaging|analytics|growth|postgres …]`: each figure is the
+// Runs `npm run bench [start|exec|mcp|server|export|at-risk|import|inbox|connect|webhooks|packaging|analytics|growth|postgres …]`: each figure is the
 // ratio of two measurements made alternately in this run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   mcp: benchMcp,
   server: benchServer,
   export: benchExport,
+  'at-risk': benchAtRisk,
   import: benchImport,
   apply: benchApply,
   roster: benchRoster,
