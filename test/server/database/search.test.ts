@@ -1,8 +1,11 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { openAcademy } from '../../../src/server/academy/local-academy.ts'
 import { matchesText, searchNeedle, sortKey, userSearchKey } from '../../../src/server/database/search.ts'
 import { sqliteSearch } from '../../../src/server/database/sqlite/dialect.ts'
 import { onPostgres, type Person, test } from '../../helpers/academy.ts'
+import { freshDirectory } from '../../helpers/fresh-directory.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const people = [
   ['hannah.smith@school.example', 'Hannah', 'Smith', null],
@@ -146,6 +149,34 @@ test('each of many is found, whether or not the index has been brought up to it'
   if (!onPostgres)
     await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
 })
+
+test.skipIf(onPostgres)(
+  'what another program writes to the file is found at once',
+  async ({ onTestFinished }) => {
+    const { path, remove } = freshDirectory()
+    onTestFinished(remove)
+    await putNewAcademy(`${path}/academy.db`)
+    const [writer, reader] = await Promise.all([0, 1].map(() => openAcademy({ path: `${path}/academy.db` })))
+    onTestFinished(async () => {
+      await Promise.all([writer?.close(), reader?.close()])
+    })
+    const ask = async (of: typeof writer, method: string, at: string, body?: object) => {
+      const headers = { 'content-type': 'application/json' }
+      const request = {
+        method,
+        url: `http://localhost/v1/${at}`,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      }
+      return JSON.parse(String((await of?.transport(request))?.body))
+    }
+    const titlesOf = async (q: string) =>
+      (await ask(reader, 'GET', `courses?q=${q}`)).data.map(({ title }: { title: string }) => title)
+    for (const title of ['Coral reefs', 'Tidal pools']) await ask(writer, 'POST', 'courses', { title })
+    expect(await titlesOf('coral')).toEqual(['Coral reefs'])
+    expect(await titlesOf('pools')).toEqual(['Tidal pools'])
+  },
+)
 
 test.skipIf(onPostgres)(
   'many rows are searched by the rarest parts of a text',
