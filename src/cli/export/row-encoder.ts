@@ -41,7 +41,7 @@ export function isCells({ format }: Pick<RowForm, 'format'>): boolean {
 
 /** Throws a UsageError on a name that is neither known nor in the sample. */
 export function resolveColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
-  const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
+  const known = [...new Set([...rowColumns, ...pathsIn(sample)])]
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
@@ -54,7 +54,7 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   if (!missing) return
   throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',
-    why: [`Columns: ${[...new Set(sample.flatMap(pathsIn))].join(', ')}`],
+    why: [`Columns: ${pathsIn(sample).join(', ')}`],
   })
 }
 

@@ -32,12 +32,20 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-export function pathsIn(value: unknown): string[] {
-  if (!isJsonObject(value)) return []
-  return Object.entries(value).flatMap(([name, member]) => [
-    name,
-    ...pathsIn(member).map((path) => `${name}.${path}`),
-  ])
+/** Returns the fields in some values and those of nested objects, each once. */
+export function pathsIn(values: readonly unknown[]): string[] {
+  const paths = new Set<string>()
+  for (const value of values) addPaths(paths, value, '')
+  return [...paths]
+}
+
+function addPaths(paths: Set<string>, value: unknown, above: string): void {
+  if (!isJsonObject(value)) return
+  for (const [name, member] of Object.entries(value)) {
+    const path = above + name
+    paths.add(path)
+    if (isJsonObject(member)) addPaths(paths, member, `${path}.`)
+  }
 }
 
 /** Formats a value as a cell: plain lists with commas, other nested values as JSON, null as empty. */

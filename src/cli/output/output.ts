@@ -199,7 +199,7 @@ function chosenForSample(
   { paths }: Shape,
 ): readonly Column[] | null {
   if (settings.columns.value === null) return null
-  return chosenColumns(settings, paths, [...new Set([...paths, ...sample.flatMap(pathsIn)])])
+  return chosenColumns(settings, paths, [...new Set([...paths, ...pathsIn(sample)])])
 }
 
 /** Returns a column for each field, declared or in a sample. */
@@ -284,8 +284,7 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
 export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
   const cells = new Set(declared)
-  const others = new Set(sample.flatMap(pathsIn))
-  return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
+  return leavesOf([...declared, ...pathsIn(sample).filter((path) => !isInside(path, cells))])
 }
 
 function isInside(path: string, cells: ReadonlySet<string>): boolean {
@@ -320,5 +319,5 @@ export function hasChosenForm(settings: Pick<Settings, 'output' | 'columns' | 'q
 }
 
 export function shapeOfValue(value: unknown, table: readonly string[]): Shape {
-  return { table, paths: pathsIn(value) }
+  return { table, paths: pathsIn([value]) }
 }

@@ -23,7 +23,12 @@ test('a value is reduced to some paths, nested as it was', () => {
 })
 
 test('every path of a value is known', () => {
-  expect(pathsIn({ a: 1, b: { c: { d: 2 } }, e: [{ f: 1 }] })).toEqual(['a', 'b', 'b.c', 'b.c.d', 'e'])
+  expect(
+    pathsIn([
+      { a: 1, b: { c: { d: 2 } }, e: [{ f: 1 }] },
+      { a: 2, g: 3 },
+    ]),
+  ).toEqual(['a', 'b', 'b.c', 'b.c.d', 'e', 'g'])
 })
 
 test('a field called __proto__ is a field like any other', () => {
