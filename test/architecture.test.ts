@@ -16,7 +16,7 @@ auth
 
 server/problem-error.ts server/outgoing
 server/database
-server/access server/counters
+server/access
 server/changes
 server/http
 server/audit server/courses server/events server/pages server/service.ts
@@ -56,7 +56,7 @@ const never: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^auth$/, /^(client|lms|report)$/],
   [/^server\//, /^(client|config|auth)$/],
   // Pages of the dashboard read through the handlers of the API.
-  [/^server\/dashboard$/, /^server\/(database|counters)$/],
+  [/^server\/dashboard$/, /^server\/database$/],
 ]
 
 /** Allowed imports from a floor above. */

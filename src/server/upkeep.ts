@@ -1,6 +1,5 @@
 import { linkAll } from './changes/audit-chain.ts'
 import { sweepRowChanges } from './changes/row-changes.ts'
-import { foldChanges } from './counters/count.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
@@ -14,18 +13,18 @@ export type Stop = () => Promise<void>
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 
 const sweepIntervalMs = 60_000
-/** Readers of counters add the changes that are not folded yet; audit entries are shown as not linked yet. */
-const foldIntervalMs = 5000
+/** Until then audit entries are shown as not linked yet. */
+const linkIntervalMs = 5000
 
 const later: Later = (work, ms) => setTimeout(work, ms).unref()
 
 /**
- * Maintains a database while it is served: deletes expired rows and, on an engine with many writers, folds
- * counter changes and links audit entries. Several servers may do so concurrently.
+ * Maintains a database while it is served: deletes expired rows and, on an engine with many writers, links
+ * audit entries. Several servers may do so concurrently.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
   const stops = [repeat(sweepIntervalMs, () => sweepAll(database, now), wait)]
-  if (database.dialect.hasManyWriters) stops.push(repeat(foldIntervalMs, () => bringIn(database, now), wait))
+  if (database.dialect.hasManyWriters) stops.push(repeat(linkIntervalMs, () => linkAll(database), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
@@ -41,12 +40,6 @@ async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   await tidyOutbox(database, now)
   // A copy of an academy with many writers may have unlinked entries.
   await linkAll(database)
-}
-
-async function bringIn(database: Store, now: () => Date): Promise<void> {
-  await linkAll(database)
-  const time = now().toISOString()
-  while (await database.write((transaction) => foldChanges({ database: transaction, now: time })));
 }
 
 /**

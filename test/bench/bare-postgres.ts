@@ -67,12 +67,6 @@ const keepStep = {
   text: `insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values ($1, $2, $3, $4, $5, $6, $7)`,
 }
-const places = [0, 5, 10, 15, 20].map((at) => `(${[1, 2, 3, 4, 5].map((n) => `$${at + n}`).join(', ')})`)
-const count = {
-  name: 'count',
-  text: `insert into counter_changes (kind, course_id, place, learners, amount) values ${places.join(', ')}`,
-}
-
 type Statement = Readonly<{ name: string; text: string }>
 type Ask = (statement: Statement, ...values: unknown[]) => Promise<Row[]>
 
@@ -147,11 +141,9 @@ async function setProgress(
     const startedAt = before['started_at'] ?? now
     const completedAt = status === 'completed' ? now : null
     const values = [percentage, status, startedAt, now, completedAt, now, version, now]
-    const moved = changes(courseId, status, Number(before['percentage'] ?? 0), Number(percentage))
     const last = Promise.all([
       ask(record, learnerId, courseId, ...values),
       ask(keepStep, learnerId, courseId, version, percentage, status, now, now),
-      ask(count, ...moved),
     ])
     const { email } = learners[0] as Row
     const [named, times] = [
@@ -160,30 +152,6 @@ async function setProgress(
     ]
     return { result: { ...named, completionPercentage: percentage, status, ...times }, last }
   })
-}
-
-/** Moves one learner between counters of a course and of all courses, by hundredths of a per cent. */
-function changes(courseId: unknown, status: string, from: number, to: number): unknown[] {
-  const [before, after] = [Math.floor(from * 100), Math.floor(to * 100)]
-  const [less, more] = [-from * 1_000_000, to * 1_000_000]
-  const at = `${status} at`
-  const inCourse = [
-    status,
-    courseId,
-    0,
-    0,
-    more + less,
-    at,
-    courseId,
-    before,
-    -1,
-    less,
-    at,
-    courseId,
-    after,
-    1,
-  ]
-  return [...inCourse, more, at, '', before, -1, less, at, '', after, 1, more]
 }
 
 serveBare(

@@ -38,11 +38,6 @@ const keepStep =
   database.prepare(`insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed,
   recorded_at) values (?, ?, ?, ?, ?, ?, ?)`)
 
-const count = database.prepare(`insert into counters (kind, course_id, place, learners, amount)
-  values (?, ?, 0, 0, ?), (?, ?, ?, -1, ?), (?, ?, ?, 1, ?), (?, '', ?, -1, ?), (?, '', ?, 1, ?)
-  on conflict (kind, course_id, place) do update set
-    learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`)
-
 let made = 0
 
 function listCourses(): Row {
@@ -61,16 +56,7 @@ function createCourse({ title, description, difficulty }: Row): Row {
   return course
 }
 
-/** Moves one learner between counters of a course and of all courses, by hundredths of a per cent. */
-function countMove(courseId: string, status: string, from: number, to: number): void {
-  const [before, after] = [Math.floor(from * 100), Math.floor(to * 100)]
-  const [less, more] = [-from * 1_000_000, to * 1_000_000]
-  const at = `${status} at`
-  const here = [status, courseId, more + less, at, courseId, before, less, at, courseId, after, more] as const
-  count.run(...here, at, before, less, at, after, more)
-}
-
-/** Records progress of an enrolled learner: looks it up, writes it, counts it, and adds a step to its history. */
+/** Records progress of an enrolled learner: looks it up, writes it, and adds a step to its history. */
 function setProgress(learnerId: string, { courseId, completionPercentage: percentage }: Row): Row {
   const now = new Date().toISOString()
   database.exec('begin immediate')
@@ -85,7 +71,6 @@ function setProgress(learnerId: string, { courseId, completionPercentage: percen
   const values = [Number(percentage), status, startedAt, now, completedAt, now, version, now] as const
   record.run(learnerId, String(courseId), ...values)
   keepStep.run(learnerId, String(courseId), version, Number(percentage), status, now, now)
-  countMove(String(courseId), status, Number(before?.['percentage'] ?? 0), Number(percentage))
   database.exec('commit')
   return {
     learnerId,

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
 import { newHmacKey } from '../../src/server/access/secret.ts'
-import { rebuildCounters } from '../../src/server/counters/count.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { schemaSteps } from '../../src/server/database/schema/steps.ts'
 import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/search.ts'
@@ -54,11 +53,10 @@ const largeTables = ['enrollments', 'progress', 'course_grades']
  */
 export async function makeAcademyOf(size: Size, path: string): Promise<void> {
   const now = new Date(firstMs)
-  const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey, rebuildCounters }
+  const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey }
   await makeFile(path, (database, draft) => migrate(database, draft, schemaSteps(made)))
   fill(new DatabaseSync(path), size)
   const store = openSqlite(path)
-  await store.write((database) => rebuildCounters({ database, now: made.now }))
   await store.emptyLog()
   await store.close()
 }

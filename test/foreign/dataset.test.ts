@@ -9,7 +9,7 @@ import { test as withCli } from '../helpers/cli.ts'
 import { makeDatabase, withoutPostgres } from '../helpers/postgres.ts'
 import { programOnPath } from '../helpers/process.ts'
 import { expectedRows } from '../server/analytics/data-set.ts'
-import { anyWrite, initialWrites, sendWrite } from '../server/counters/any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from '../server/any-write.ts'
 
 /** Runs load.sql of a data set as `duckdb < load.sql` does in its folder; returns the rows of each view. */
 async function loadByDuckdb(folder: string): Promise<Record<string, string[]>> {

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'
-import { rebuildCounters } from '../../src/server/counters/count.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { dialect } from '../../src/server/database/postgres/dialect.ts'
@@ -27,7 +26,6 @@ export const steps = schemaSteps({
   now: now().toISOString(),
   newId: idMaker(now),
   newSecret: () => 'a key for tests',
-  rebuildCounters,
 })
 
 /** Runs statements one after the other as superuser, on the database of this URL. */

@@ -2,10 +2,8 @@ import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { createAttempts } from '../../src/server/access/attempts.ts'
-import { countDifferingCounters } from '../../src/server/counters/counter-check.ts'
 import { makeFirstSecrets } from '../../src/server/credentials/first-secrets.ts'
 import { clockAheadMs } from '../../src/server/database/health.ts'
-import { keepInOrder } from '../../src/server/upkeep.ts'
 import { freshDirectory, hour, minute, passwordCost, stoppedClock } from '../helpers/academy.ts'
 import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../helpers/three-servers.ts'
 
@@ -80,28 +78,6 @@ for (const engine of sharedEngines) {
       expect(Math.abs(await clockAheadMs(database, () => new Date()))).toBeLessThan(minute)
       const late = await clockAheadMs(database, () => new Date(Date.now() - hour))
       expect(Math.round(late / minute)).toBe(isSqlite ? 0 : -60)
-    })
-
-    test('counters are folded by all of them at once, and none twice', async ({ admin, servers }) => {
-      const [{ database, clock }] = servers
-      const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
-      const learners = await Promise.all(Array.from({ length: 6 }, () => servers[0].person('learner')))
-      for (const { id } of learners) await admin.post('/v1/enrollments', { userId: id, courseId: course.id })
-      const works: (() => void)[] = []
-      const later = (work: () => void) => {
-        works.push(work)
-        return setTimeout(() => {}, 0)
-      }
-      const stops = servers.map((server) => keepInOrder(server.database, clock.now, later))
-      for (const work of works.splice(0)) work()
-      await Promise.all(stops.map((stop) => stop()))
-      expect(await database.all(sql`select 1 as pending from counter_changes`)).toEqual([])
-      expect(await countDifferingCounters({ database, now: clock.now().toISOString() })).toBe(0)
-      expect(
-        (await admin.get('/v1/analytics/learners?include_not_started=true&limit=1')).body.summary,
-      ).toMatchObject({
-        enrollments: 6,
-      })
     })
   })
 }

@@ -32,20 +32,12 @@ export const command: Command = {
   writes: [],
   prints: ['Finding[]'],
   description:
-    'Checks files, profile, connection, database, counters, encryption key, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
+    'Checks files, profile, connection, database, encryption key, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
   refuses: { ...notAList, dryRun: 'The checks send requests' },
-  examples: ['doctor', 'doctor --profile work -o json', 'doctor --fix'],
-  flags: [
-    {
-      name: 'fix',
-      writes: ['academy'],
-      kind: 'switch',
-      summary: 'Rebuild the counters of a local academy if they are wrong (default false)',
-    },
-  ],
-  async run(context, given) {
+  examples: ['doctor', 'doctor --profile work -o json'],
+  async run(context) {
     context.output.check(shape)
-    const findings = await examine(context, given.flags['fix'] === true)
+    const findings = await examine(context)
     await show(context, findings)
     const missing = findings.find(({ fault }) => isMissing(fault))?.fault
     if (missing) throw missing
@@ -78,7 +70,7 @@ async function show({ io, settings, output }: Context, findings: readonly Findin
   )
 }
 
-async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
+async function examine(context: Context): Promise<Finding[]> {
   const { io, profiles, directories, session } = context
   const findings: Finding[] = [
     { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
@@ -107,9 +99,7 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   }
   return [
     ...findings,
-    ...(target.kind === 'local'
-      ? await checkLocalAcademy(context, fixes)
-      : await checkPlatform(context, target)),
+    ...(target.kind === 'local' ? await checkLocalAcademy(context) : await checkPlatform(context, target)),
   ]
 }
 
@@ -166,32 +156,18 @@ async function listRunning(state: string): Promise<Finding[]> {
   }))
 }
 
-async function checkLocalAcademy({ session }: Context, fixes: boolean): Promise<Finding[]> {
+async function checkLocalAcademy({ session }: Context): Promise<Finding[]> {
   try {
     const academy = await session.open()
     const faults = await academy.check()
     if (faults.length > 0) return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
     return [
       { check: 'Database', status: 'ok', detail: 'integrity check passed' },
-      await checkCounters(academy, fixes),
       await checkEncryption(academy),
     ]
   } catch (error) {
     return [failedFinding('Database', error, null)]
   }
-}
-
-async function checkCounters(
-  academy: Awaited<ReturnType<Context['session']['open']>>,
-  fixes: boolean,
-): Promise<Finding> {
-  const differing = await academy.countDifferingCounters()
-  if (differing === 0) return { check: 'Counters', status: 'ok', detail: 'match a recount' }
-  const summary = `${differing} ${differing === 1 ? 'counter differs' : 'counters differ'} from a recount`
-  if (!fixes) return { check: 'Counters', status: 'failed', detail: `${summary}; run: learnctl doctor --fix` }
-  if (await academy.correctCounters())
-    return { check: 'Counters', status: 'ok', detail: `${summary}; rebuilt` }
-  return { check: 'Counters', status: 'warning', detail: `${summary}; another program is rebuilding them` }
 }
 
 async function checkEncryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {

@@ -26,10 +26,6 @@ export interface OpenAcademy {
   readonly causeOf: (requestId: string) => unknown
   /** Returns the problems of the database file; none if it is intact. */
   readonly check: () => Promise<string[]>
-  /** Counts the counters of learners that differ from a recount; takes longer with more enrolments. */
-  readonly countDifferingCounters: () => Promise<number>
-  /** Sets the counters by a recount, while others write; false if another program does so already. */
-  readonly correctCounters: () => Promise<boolean>
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>
   readonly close: () => Promise<void>
@@ -119,14 +115,6 @@ export async function openAcademy({
       return isDamage(fault.cause) ? databaseErrorOf(path, fault.cause) : fault.cause
     },
     check: database.check,
-    async countDifferingCounters() {
-      const { countDifferingCounters } = await import('../counters/counter-check.ts')
-      return database.read((view) => countDifferingCounters({ database: view, now: now().toISOString() }))
-    },
-    async correctCounters() {
-      const { correctCounters } = await import('../counters/counter-check.ts')
-      return correctCounters(database, now)
-    },
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
     async close() {
       // Without a server, each run that stores a response deletes expired ones.

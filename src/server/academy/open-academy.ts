@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from '../access/secret.ts'
-import { rebuildCounters } from '../counters/count.ts'
 import { type Database, DatabaseError, type Store } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
@@ -157,7 +156,7 @@ async function requireComplete(academy: AcademyFile, shown: string): Promise<Aca
 }
 
 function stepsOf(now: () => Date, newId: IdMaker): readonly SchemaStep[] {
-  return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
+  return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey })
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

@@ -4,12 +4,11 @@ import { attentionKinds } from '../../contract/constants.ts'
 import type { Query } from '../../contract/operation.ts'
 import type { AtRiskRow } from '../../contract/questions.ts'
 import type { Asking } from '../access/sight.ts'
-import { passingScore } from '../counters/counted-enrollment.ts'
 import type { Row } from '../database/database.ts'
 import type { Page } from '../database/keyset.ts'
 import { rowFilterOf } from './row-filter.ts'
 import { type RowShape, readShapedPage } from './row-page.ts'
-import { expressionByColumn } from './rows.ts'
+import { expressionByColumn, passingScore } from './rows.ts'
 import { attentionConditions } from './standing.ts'
 
 /** `now` is ISO 8601 in UTC. */

@@ -1,12 +1,11 @@
 import sql, { join, Sql } from 'sql-template-tag'
 import { csvRecord, csvText } from '../../codec/csv.ts'
-import { isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
 import { Streamed } from '../http/reply.ts'
 import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
-import { columns, passed, toRow } from './rows.ts'
+import { columns, isLearnerEnrollment, passed, toRow } from './rows.ts'
 
 interface RowFile {
   /** Without extension. */

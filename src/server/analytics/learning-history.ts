@@ -2,7 +2,6 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Period } from '../../contract/analytics.ts'
 import type { LearningRecord, Subject } from '../../lms/xapi.ts'
 import { type Asking, recordFilters } from '../access/sight.ts'
-import { passingScore } from '../counters/counted-enrollment.ts'
 import type { Database, Row } from '../database/database.ts'
 import {
   fenced,
@@ -15,6 +14,7 @@ import {
 } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
+import { passingScore } from './rows.ts'
 
 interface AskingForHistory extends Asking {
   readonly query: {

@@ -3,8 +3,6 @@ import { spanOf } from '../../codec/time-text.ts'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
 import { type Asking, taughtCourses, visibleCourses, visibleUsers } from '../access/sight.ts'
-import type { Scope } from '../counters/standings.ts'
-import { type CountedStatus, standings } from '../counters/tally.ts'
 import type { Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
@@ -126,38 +124,6 @@ export function allConditions(filter: RowFilter): Condition[] {
 export function timeCondition({ query, inPeriod }: RowFilter): Condition {
   if (!inPeriod) return undefined
   return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
-}
-
-/**
- * Returns the counters that cover a filter without its period, for all learners. They count enrolments that were not
- * removed, whatever their status, so a filter by status has to read rows.
- */
-export function scopeOf({ courses, termIds, query }: RowFilter): Scope {
-  return {
-    courses: idsOf(courses, termIds, query.difficulty),
-    statuses: statusesOf(query.status),
-    withDeleted: query.include_deleted === true,
-  }
-}
-
-function idsOf(
-  courses: Sql | undefined,
-  termIds: readonly string[] | undefined,
-  difficulties: readonly string[] | undefined,
-): Sql | undefined {
-  if (!courses && !termIds && !difficulties) return undefined
-  const conditions = [
-    ...(courses ? [sql`id in (${courses})`] : []),
-    ...(termIds ? [sql`term_id in (${join(termIds)})`] : []),
-    ...(difficulties ? [sql`difficulty in (${join(difficulties)})`] : []),
-  ]
-  return sql`select id from courses where ${join(conditions, ' and ')}`
-}
-
-/** A learner without progress counts as not started. */
-function statusesOf(statuses: readonly string[] | undefined): readonly CountedStatus[] {
-  if (!statuses) return standings
-  return standings.filter((standing) => statuses.includes(standing === 'none' ? 'not_started' : standing))
 }
 
 /** Each bound is a day or an instant. Throws 400 if the start is after the end. */

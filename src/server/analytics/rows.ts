@@ -1,6 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type LearnerRow, learnerFields } from '../../contract/learner-row.ts'
-import { countsAsLearner, isLearnerEnrollment, passingScore } from '../counters/counted-enrollment.ts'
 import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
@@ -10,6 +9,19 @@ type ColumnName = keyof LearnerRow
 
 /** In the order of the CSV. */
 export const columns = Object.keys(learnerFields) as readonly ColumnName[]
+
+/** Of the course `c`, in per cent. */
+export const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
+
+/** The `case` keeps the planner from an index by role, which nearly all match. */
+export function isLearnerEnrollment(alias: 'e' | 'o'): Sql {
+  return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
+}
+
+export function countsAsLearner(alias: 'e' | 'o'): Sql {
+  const enrollment = raw(alias)
+  return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
+}
 
 /** As text; null without a grade. */
 export const passed = sql`case when g.percent is null then null

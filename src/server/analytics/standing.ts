@@ -1,27 +1,9 @@
-import sql, { join, type Sql } from 'sql-template-tag'
-import { type Attention, attentionDays, stuckBelow } from '../../contract/constants.ts'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import { type Asking, seenOnly, taughtCourses } from '../access/sight.ts'
-import { passingScore } from '../counters/counted-enrollment.ts'
-import {
-  countLearners,
-  type GradeFigures,
-  medianOf,
-  readAcademyGrades,
-  readAttention,
-  readCourseFigures,
-  readGradeSteps,
-  readSteps,
-  type Scope,
-  type StatusFigures,
-  type StatusStep,
-  type Step,
-  tenthsOf,
-  wholeAcademy,
-} from '../counters/standings.ts'
-import { dayNumber, ofMillionths } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
-import { byCourse } from './rows.ts'
-import { countDistinctLearners } from './summary.ts'
+import { type Figures, medianOf, ofMillionths, readFigures, type StatusFigures, tenthsOf } from './figures.ts'
+import { byCourse, passingScore, type Rows, rowsOf } from './rows.ts'
 
 /** Of a course, or of all courses; the average of no values is null. */
 export interface Standing {
@@ -56,25 +38,26 @@ const zeroAttention: Standing['attention'] = { inactive: 0, stuck: 0, not_passed
 
 /** Each learner counted once. */
 export async function readCourseStanding(database: Database, courseId: string, now: Date): Promise<Standing> {
-  const scope = { ...wholeAcademy, courses: sql`${courseId}` }
-  const figures = await readCourseFigures(database, scope)
-  const [own] = await readAttentionIn(
-    database,
-    sql`select id from courses where id = ${courseId} and status = 'published'`,
-    now,
-  )
-  return standingOf(
-    await readSteps(database, scope),
-    own?.attention ?? zeroAttention,
-    gradesOf(figures),
-    await readGradeSteps(database, scope),
-  )
+  const figures = await readFigures(database, rowsIn(sql`${courseId}`))
+  const isOwn = sql`select id from courses where id = ${courseId} and status = 'published'`
+  const [own] = await readAttentionIn(database, isOwn, now)
+  return standingOf(figures, own?.attention ?? zeroAttention)
+}
+
+/** Learners who were not deleted, in all courses or those that a statement selects. */
+function rowsIn(courses: Sql | undefined): Rows {
+  const conditions = [
+    courses && sql`c.id in (${courses})`,
+    sql`e.status <> 'deleted'`,
+    sql`u.status <> 'deleted'`,
+  ]
+  return { tables: byCourse, conditions }
 }
 
 /** Only what a user sees. */
 interface AcademyStanding {
-  /** Each counted once even in several courses; null if counting them would take too long. */
-  readonly learners: number | null
+  /** Each counted once even in several courses. */
+  readonly learners: number
   readonly all: Standing
   readonly courses: readonly CourseAttention[]
 }
@@ -82,24 +65,12 @@ interface AcademyStanding {
 export async function readAcademyStanding(seer: Asking, now: Date): Promise<AcademyStanding> {
   const { database } = seer
   const taught = taughtCourses(seer)
-  const scope = { ...wholeAcademy, courses: taught }
+  const figures = await readFigures(database, rowsIn(taught))
   const published = sql`select id from courses where ${seenOnly(sql`status = 'published'`, taught && sql`id in (${taught})`)}`
   const courses = await readAttentionIn(database, published, now)
   const all = (kind: Attention) => sumOf(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
-  const grades = taught
-    ? gradesOf(await readCourseFigures(database, scope))
-    : await readAcademyGrades(database)
-  return {
-    learners: taught ? await countLearnersOf(database, scope) : await countLearners(database, false),
-    all: standingOf(
-      await readSteps(database, scope),
-      attention,
-      grades,
-      await readGradeSteps(database, scope),
-    ),
-    courses,
-  }
+  return { learners: figures.learners, all: standingOf(figures, attention), courses }
 }
 
 /** By id; courses without learners are missing. */
@@ -108,43 +79,26 @@ export async function readStandings(
   courseIds: readonly string[],
 ): Promise<ReadonlyMap<string, CourseStanding>> {
   if (courseIds.length === 0) return new Map()
-  const courses = sql`${join(courseIds)}`
-  const figures = Map.groupBy(
-    await readCourseFigures(database, { ...wholeAcademy, courses }),
-    ({ courseId }) => courseId,
-  )
-  return new Map([...figures].map(([courseId, own]) => [courseId, partsOf(own)]))
+  const { byStatus } = await readFigures(database, rowsIn(sql`${join(courseIds)}`))
+  const byCourse = Map.groupBy(byStatus, ({ courseId }) => courseId)
+  return new Map([...byCourse].map(([courseId, own]) => [courseId, partsOf(own)]))
 }
 
-function standingOf(
-  all: readonly StatusStep[],
-  attention: Standing['attention'],
-  { graded, grade, passed }: GradeFigures,
-  gradeSteps: readonly Step[],
-): Standing {
+function standingOf({ byStatus, steps, gradeSteps }: Figures, attention: Standing['attention']): Standing {
+  const graded = sumOf(byStatus, (one) => one.graded)
+  const passed = sumOf(byStatus, (one) => one.passed)
   return {
-    ...partsOf(all.map(({ status, learners, amount }) => ({ status, learners, percentage: amount }))),
-    tenths: tenthsOf(all.filter(({ status }) => status === 'in_progress')),
-    medianCompletionPercentage: medianOf(all),
-    averageGradePercent: average(grade, graded),
+    ...partsOf(byStatus),
+    tenths: tenthsOf(steps.filter(({ status }) => status === 'in_progress')),
+    medianCompletionPercentage: medianOf(steps),
+    averageGradePercent: average(
+      sumOf(byStatus, ({ grade }) => grade),
+      graded,
+    ),
     medianGradePercent: medianOf(gradeSteps),
     passRate: graded === 0 ? null : (100 * passed) / graded,
     attention,
   }
-}
-
-function gradesOf(figures: readonly StatusFigures[]): GradeFigures {
-  return {
-    graded: sumOf(figures, ({ graded }) => graded),
-    grade: sumOf(figures, ({ grade }) => grade),
-    passed: sumOf(figures, ({ passed }) => passed),
-  }
-}
-
-/** Null if they are too many. */
-function countLearnersOf(database: Database, scope: Scope): Promise<number | null> {
-  const conditions = [sql`c.id in (${scope.courses})`, sql`e.status <> 'deleted'`, sql`u.status <> 'deleted'`]
-  return countDistinctLearners(database, scope, { tables: byCourse, conditions })
 }
 
 function partsOf(
@@ -174,25 +128,18 @@ export async function readAttentionIn(
   const titled = await database.all<Row & { id: string; title: string; external_id: string | null }>(
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
-  const attentionByCourse = new Map(
-    (await readAttention(database, courses, dayNumber(recentSince(now, attentionDays)))).map((one) => [
-      one.courseId,
-      one,
-    ]),
+  const conditions = attentionConditions(now)
+  const counts = attentionKinds.map(
+    (kind) => sql`sum(case when ${conditions[kind]} then 1 else 0 end) as ${raw(kind)}`,
   )
-  const figuresByCourse = Map.groupBy(
-    await readCourseFigures(database, { ...wholeAcademy, courses }),
-    ({ courseId }) => courseId,
+  const { tables, conditions: own } = rowsIn(courses)
+  const counted = await database.all<Row & Standing['attention'] & { id: string }>(
+    sql`select c.id, ${join(counts)} from ${rowsOf(tables, own)} group by c.id`,
   )
+  const attentionById = new Map(counted.map(({ id, ...attention }) => [id, attention]))
   return titled.map(({ id, title, external_id: courseExternalId }) => {
-    const { unseen = 0, unrisen = 0 } = attentionByCourse.get(id) ?? {}
-    const { graded, passed } = gradesOf(figuresByCourse.get(id) ?? [])
-    return {
-      courseId: id,
-      courseTitle: title,
-      courseExternalId,
-      attention: { inactive: unseen, stuck: unrisen, not_passed: graded - passed },
-    }
+    const attention = attentionById.get(id) ?? zeroAttention
+    return { courseId: id, courseTitle: title, courseExternalId, attention }
   })
 }
 
@@ -214,7 +161,7 @@ interface AttentionLimits {
   readonly stuckBelow: number
 }
 
-/** Those that counters use. */
+/** Those of the dashboard and of digests. */
 const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -1,5 +1,4 @@
 import type { Origin } from '../access/principal.ts'
-import type { Tally } from '../counters/tally.ts'
 import type { Cell, Row, Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { BulkChange } from './bulk-change.ts'
@@ -42,8 +41,6 @@ export interface RowChange {
 export interface BatchWork {
   /** Rows that no item changes, by reference, such as the courses of enrolments. */
   readonly rows: Map<string, Row>
-  /** Changes of counters, which are written at the end. */
-  readonly tallies: Tally[]
   /** Changed rows of the feed, which are written at the end. */
   readonly rowChanges: RowChange[]
   /** The last linked entry of the audit log, once it has been read. */

@@ -3,10 +3,10 @@ import type { Course } from '../../contract/courses.ts'
 import type { Grade, RecordedGrade } from '../../contract/grades.ts'
 import { recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
-import { readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, type Opening, requireOpen, toCourse } from '../courses/course-row.ts'
 import { ProblemError } from '../problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
+import { findState } from '../progress/learner-state.ts'
 import { requirePast } from '../progress/progress-setting.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 import { storedScore, toGrade } from './grade-row.ts'
@@ -21,7 +21,7 @@ import type { ResolvedGrade } from './resolve-grade.ts'
  */
 export async function setGrade(
   call: Writing,
-  { learner, course, before, grade: whole, isMaximumUnsure, standing, completedAt }: ResolvedGrade,
+  { learner, course, before, grade: whole, isMaximumUnsure, state, completedAt }: ResolvedGrade,
   deliveryId: string | null = null,
 ): Promise<RecordedGrade> {
   const { database, now, principal } = call
@@ -59,11 +59,8 @@ export async function setGrade(
             ${deliveryId}, ${now}, ${principal.userId ?? principal.credential})`)
   const courseGrade = await updateCourseGrade(call, learner.id, course)
   const grade = courseGrade?.percent ?? null
-  const graded = { ...standing, grade }
   const completed =
-    grade === null
-      ? { standing: graded, changes: [] }
-      : await completeEnrollment(call, course, graded, completedAt)
+    grade === null ? [] : await completeEnrollment(call, course, { ...state, grade }, completedAt)
   const after = toGrade({
     id,
     user_id: learner.id,
@@ -86,8 +83,7 @@ export async function setGrade(
     updated_at: now,
   })
   const updated = { action: 'grade.updated', id, before: before ?? null, after } as const
-  const changes = [...completed.changes, updated]
-  await recordLearning(call, changes, [{ before: standing, after: completed.standing }])
+  await recordLearning(call, [...completed, updated])
   const isUnweighted = published && scoreGiven !== null && courseGrade?.unweighted.includes(itemId)
   const warnings = [
     ...(isUnweighted ? [unweighted(itemId)] : []),
@@ -112,18 +108,20 @@ export async function deleteGrade(call: Writing & Opening, grade: Grade): Promis
   const row = await findCourse(call.database, courseId)
   await requireOpen(call, row)
   const course = toCourse(row)
-  const [standing] = await readUserEnrollments(call.database, userId, courseId)
+  const state = await findState(call.database, userId, courseId)
   await call.database.run(sql`delete from grades where id = ${id}`)
   const left = (await updateCourseGrade(call, userId, course))?.percent ?? null
   const deleted = { action: 'grade.deleted', id, before: grade, after: null } as const
-  if (!standing) return recordLearning(call, [deleted], [])
-  const graded = { ...standing, grade: left }
   const completed =
-    left === null
-      ? { standing: graded, changes: [] }
-      : await completeEnrollment(call, course, graded, await contentCompletedAt(call, userId, courseId))
-  const changes = [...completed.changes, deleted]
-  await recordLearning(call, changes, [{ before: standing, after: completed.standing }])
+    !state || left === null
+      ? []
+      : await completeEnrollment(
+          call,
+          course,
+          { ...state, grade: left },
+          await contentCompletedAt(call, userId, courseId),
+        )
+  await recordLearning(call, [...completed, deleted])
 }
 
 async function contentCompletedAt(

@@ -5,13 +5,12 @@ import { maxWeighedGrades, type WeighedGrade, weightWarnings } from '../../contr
 import { type Change, recordLearning } from '../changes/change.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
 import type { Writing } from '../changes/writing.ts'
-import type { StandingChange } from '../counters/count.ts'
-import { type EnrollmentPlace, readCourseEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import { writeSetting } from '../database/setting.ts'
 import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
+import { type EnrollmentPlace, readCourseEnrollments } from '../progress/learner-state.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 import { readItems } from './gradebook-report.ts'
 
@@ -96,19 +95,15 @@ async function regradeSome(call: Writing, course: Course, regrading: Regrading):
   const grades = await courseGradesOf(database, weighted ? graded : [], course)
   const changed = new Map<string, CourseGrade>()
   const completions: Change[] = []
-  const standings: StandingChange[] = []
   for (const learner of learners) {
     const own = grades.get(learner.userId)
     const grade = own?.percent ?? learner.grade
     if (own && grade !== learner.grade) changed.set(learner.userId, own)
     const graded = { ...learner, grade }
-    const { standing, changes } = await completeEnrollment(call, course, graded, learner.completedAt)
-    if (changes.length === 0 && grade === learner.grade) continue
-    completions.push(...changes)
-    standings.push({ before: learner, after: standing })
+    completions.push(...(await completeEnrollment(call, course, graded, learner.completedAt)))
   }
   await storeCourseGrades(database, course.id, changed)
-  await recordLearning(call, completions, standings)
+  await recordLearning(call, completions)
   storeRowChanges(
     call,
     [...changed.keys()].map((userId) => ({ kind: 'course_grade', id: '', userId, courseId: course.id })),

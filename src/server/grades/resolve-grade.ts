@@ -4,7 +4,6 @@ import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
 import { weightIn } from '../../contract/weight-warnings.ts'
 import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
-import { type CountedEnrollment, toCountedEnrollment } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
   courseColumns,
@@ -16,6 +15,7 @@ import {
 import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
+import type { LearnerState } from '../progress/learner-state.ts'
 import { findUser, findVisibleUser, requireNotDeleted, type UserRow } from '../users/user-row.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
@@ -35,8 +35,8 @@ export interface ResolvedGrade {
   readonly grade: NewGrade
   /** True if the maximum is that of the item's newest grade, and others have another one. */
   readonly isMaximumUnsure: boolean
-  /** The learner's enrolment before this grade. */
-  readonly standing: CountedEnrollment
+  /** Before this grade. */
+  readonly state: Pick<LearnerState, 'userId' | 'courseId' | 'enrollment'>
   /** When the learner completed the content, ISO 8601 in UTC. */
   readonly completedAt: string | null
 }
@@ -120,10 +120,7 @@ export async function resolveGrade(
     before,
     grade: completeGrade(input, before, row, course),
     isMaximumUnsure: input.scoreMaximum === undefined && before === undefined && Boolean(row.has_maxima),
-    standing: toCountedEnrollment(
-      { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
-      course.assessmentCriteria.passingScore,
-    ),
+    state: { userId: row.user_id, courseId: row.id, enrollment: row.enrollment },
     completedAt: row.completed_at,
   }
 }

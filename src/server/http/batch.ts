@@ -6,7 +6,6 @@ import type { Fault } from '../../contract/errors.ts'
 import { storeEntries } from '../changes/audit-entry.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
 import type { BatchWork } from '../changes/writing.ts'
-import { countTallies } from '../counters/count.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
 import { unconditional } from './precondition.ts'
@@ -47,12 +46,12 @@ export async function runBatch(
 ): Promise<BatchResult> {
   let room = maxFaults
   const results: Result[] = []
-  const batch: BatchWork = { rows: new Map(), tallies: [], rowChanges: [], link: undefined, entries: [] }
+  const batch: BatchWork = { rows: new Map(), rowChanges: [], link: undefined, entries: [] }
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     const counted = new Map(call.change?.counts)
-    const { link, tallies, rowChanges, entries } = batch
-    const [tallied, changed, recorded] = [tallies.length, rowChanges.length, entries.length]
+    const { link, rowChanges, entries } = batch
+    const [changed, recorded] = [rowChanges.length, entries.length]
     try {
       const { created, ...outcome } = await call.database.savepoint(() =>
         work({ ...call, batch, rawBody, preconditions: unconditional }, index),
@@ -62,7 +61,6 @@ export async function runBatch(
       if (!(error instanceof ProblemError)) throw error
       if (call.change) restore(call.change.counts, counted)
       batch.link = link
-      tallies.length = tallied
       rowChanges.length = changed
       entries.length = recorded
       const result = refusalOf(index, error, room)
@@ -70,7 +68,6 @@ export async function runBatch(
       results.push(result)
     }
   }
-  await countTallies(call, batch.tallies)
   storeRowChanges(call, batch.rowChanges)
   storeEntries(call.database, batch.entries)
   return { results }

@@ -3,8 +3,8 @@ import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
 import type { Change } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
-import type { CountedEnrollment } from '../counters/counted-enrollment.ts'
 import type { UserRow } from '../users/user-row.ts'
+import type { LearnerState } from './learner-state.ts'
 import { type LearnerCourseRow, learnerCourseColumns } from './progress-row.ts'
 
 export interface EnrollmentRow extends LearnerCourseRow {
@@ -66,25 +66,20 @@ export function firstEnrollment(id: string, learner: UserRow, course: Course, no
   }
 }
 
-/** `changes` are those that the caller must record. */
-interface Completed<Standing> {
-  readonly standing: Standing
-  readonly changes: readonly Change[]
-}
-
 /**
- * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3). It is never reopened.
+ * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3). It is never reopened. Returns the changes that the
+ * caller must record.
  *
- * @param standing with the current grade
+ * @param state with the current grade
  * @param completedAt when the learner completed the content of the course
  */
-export async function completeEnrollment<Standing extends CountedEnrollment>(
+export async function completeEnrollment(
   { database, now }: Writing,
   { assessmentCriteria: { moveOn, passingScore } }: Course,
-  standing: Standing,
+  state: Pick<LearnerState, 'userId' | 'courseId' | 'grade' | 'enrollment'>,
   completedAt: string | null,
-): Promise<Completed<Standing>> {
-  const { userId, courseId, grade } = standing
+): Promise<readonly Change[]> {
+  const { userId, courseId, grade } = state
   const passed = grade !== null && grade >= passingScore
   const isMet = {
     NotApplicable: false,
@@ -94,12 +89,12 @@ export async function completeEnrollment<Standing extends CountedEnrollment>(
     CompletedOrPassed: Boolean(completedAt) || passed,
   }[moveOn]
   const row =
-    isMet && standing.enrollment === 'active'
+    isMet && state.enrollment === 'active'
       ? await database.one<EnrollmentRow>(sql`
           select ${enrollmentColumns} from enrollments e
           where e.user_id = ${userId} and e.course_id = ${courseId} and e.role = 'learner' and e.status = 'active'`)
       : undefined
-  if (!row) return { standing, changes: [] }
+  if (!row) return []
   const before = toEnrollment(row)
   const after = {
     ...before,
@@ -112,8 +107,5 @@ export async function completeEnrollment<Standing extends CountedEnrollment>(
     update enrollments set
       status = ${after.status}, completed_at = ${after.completedAt}, version = ${after.version}, updated_at = ${now}
     where id = ${before.id} and version = ${before.version}`)
-  return {
-    standing: { ...standing, enrollment: after.status },
-    changes: [{ action: 'enrollment.completed', id: before.id, before, after }],
-  }
+  return [{ action: 'enrollment.completed', id: before.id, before, after }]
 }

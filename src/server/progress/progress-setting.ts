@@ -4,19 +4,19 @@ import type { Progress, ProgressInput } from '../../contract/progress.ts'
 import { visibleCourses } from '../access/sight.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
-import {
-  type CountedEnrollment,
-  type ProgressBehind,
-  readStanding,
-  readUserEnrollments,
-  type Standing,
-} from '../counters/counted-enrollment.ts'
 import { type CourseRow, courseColumns, requireOpen, toCourse } from '../courses/course-row.ts'
 import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
+import {
+  findState,
+  type LearnerState,
+  type ProgressBehind,
+  readStateWithProgress,
+  type StateWithProgress,
+} from './learner-state.ts'
 
 export type ProgressCall = Writing &
   Pick<Call, 'lenient' | 'isOpened'> & {
@@ -37,15 +37,15 @@ export async function setProgress(
 ): Promise<Progress> {
   const { database, now } = call
   if (given !== undefined && !call.lenient) requirePast('lastAccessed', given, now)
-  const [course, standing] = await Promise.all([
+  const [course, stored] = await Promise.all([
     requireTrackableCourse(call, reference),
-    readStanding(database, learner.id, reference),
+    readStateWithProgress(database, learner.id, reference),
   ])
   const isKept = learner.status === 'suspended' && (await call.isOpened?.(learner.id))
   if (learner.status !== 'active' && !isKept) {
     throw new ProblemError('user_inactive', `User ${learner.email} is ${learner.status}.`)
   }
-  const enrolled = await requireEnrolled(call, learner, course, standing)
+  const enrolled = await requireEnrolled(call, learner, course, stored)
   const current = currentOf(learner, course, enrolled)
   guard(current)
   const written = recordAfter(call, current, {
@@ -55,11 +55,9 @@ export async function setProgress(
     lastAccessed: given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given,
   })
   if (written === current) return current
-  const after = standingAfter(enrolled.now, current, written)
-  storeProgress(database, written, after.risenAt)
-  const completed = await completeEnrollment(call, course, after, written.completedAt)
-  const changes = [...enrolled.changes, ...completed.changes, ...changesOf(current, written)]
-  await recordLearning(call, changes, [{ before: enrolled.before, after: completed.standing }])
+  storeProgress(database, written, riseAfter(enrolled.state, current, written))
+  const completed = await completeEnrollment(call, course, enrolled.state, written.completedAt)
+  await recordLearning(call, [...enrolled.changes, ...completed, ...changesOf(current, written)])
   return written
 }
 
@@ -93,14 +91,14 @@ function recordAfter(
   }
 }
 
-function standingAfter(
-  before: CountedEnrollment,
+/** When the percentage last rose. */
+function riseAfter(
+  { risenAt }: LearnerState,
   current: Progress | undefined,
-  { completionPercentage, status, lastAccessed }: Progress,
-): CountedEnrollment {
+  { completionPercentage, lastAccessed }: Progress,
+): string {
   const hasRisen = current === undefined || completionPercentage > current.completionPercentage
-  const risenAt = hasRisen ? lastAccessed : (before.risenAt ?? current.lastAccessed)
-  return { ...before, status, percentage: completionPercentage, lastSeen: lastAccessed, risenAt }
+  return hasRisen ? lastAccessed : (risenAt ?? current.lastAccessed)
 }
 
 function storeProgress(
@@ -162,10 +160,9 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
-/** The enrolment before this request and now, and the changes that the caller must record. */
+/** With the changes that the caller must record. */
 interface Enrolled {
-  readonly before: CountedEnrollment | undefined
-  readonly now: CountedEnrollment
+  readonly state: LearnerState
   readonly progress: ProgressBehind | undefined
   readonly changes: readonly Change[]
 }
@@ -175,15 +172,12 @@ async function requireEnrolled(
   call: ProgressCall,
   learner: UserRow,
   course: Course,
-  standing: Standing | undefined,
+  stored: StateWithProgress | undefined,
 ): Promise<Enrolled> {
   const { database, now } = call
   const userId = learner.id
-  const {
-    id: courseId,
-    assessmentCriteria: { passingScore },
-  } = course
-  if (!standing) {
+  const { id: courseId } = course
+  if (!stored) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${course.title}.`)
     const id = call.newId('enr')
@@ -192,37 +186,35 @@ async function requireEnrolled(
                                user_email)
       values (${id}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now},
               (select email from users where id = ${userId}))`)
-    const [made] = await readUserEnrollments(database, userId, courseId)
+    const made = await findState(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     const after = firstEnrollment(id, learner, course, now)
     const created = { action: 'enrollment.created', id, before: null, after } as const
-    return { before: undefined, now: made, progress: undefined, changes: [created] }
+    return { state: made, progress: undefined, changes: [created] }
   }
-  const before = { ...standing.counted, passingScore }
-  const { progress } = standing
-  if (before.enrollment === 'active' || before.enrollment === 'completed') {
-    return { before, now: before, progress, changes: [] }
-  }
+  const { state, progress } = stored
+  const { enrollment } = state
+  if (enrollment === 'active' || enrollment === 'completed') return { state, progress, changes: [] }
   const { id } =
     (await database.one<{ id: string }>(sql`
       select id from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)) ??
     {}
-  if (id !== undefined && before.enrollment === 'inactive' && (await call.isOpened?.(id))) {
-    return { before, now: before, progress, changes: [] }
+  if (id !== undefined && enrollment === 'inactive' && (await call.isOpened?.(id))) {
+    return { state, progress, changes: [] }
   }
   throw new ProblemError(
     'enrollment_inactive',
-    `The enrolment of ${learner.email} in course ${course.title} is ${before.enrollment}; set the status of ${id} to active first.`,
+    `The enrolment of ${learner.email} in course ${course.title} is ${enrollment}; set the status of ${id} to active first.`,
     { members: { id } },
   )
 }
 
-function currentOf(learner: UserRow, course: Course, { now, progress }: Enrolled): Progress | undefined {
+function currentOf(learner: UserRow, course: Course, { state, progress }: Enrolled): Progress | undefined {
   return (
     progress && {
       ...shownOf(learner, course),
-      completionPercentage: now.percentage,
-      status: now.status as Progress['status'],
+      completionPercentage: state.percentage,
+      status: state.status as Progress['status'],
       ...progress,
     }
   )

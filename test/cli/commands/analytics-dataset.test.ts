@@ -8,7 +8,7 @@ import { day } from '../../helpers/academy.ts'
 import { type TestCli, test as withCli } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { expectedRows } from '../../server/analytics/data-set.ts'
-import { anyWrite, initialWrites, sendWrite } from '../../server/counters/any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from '../../server/any-write.ts'
 
 /** The program, signed in to an academy. */
 const test = withCli.extend('school', async ({ remote, admin }) => {

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { test as withCli } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
-import { anyWrite, initialWrites, sendWrite } from '../../server/counters/any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from '../../server/any-write.ts'
 
 /** The program, signed in to an academy. */
 const test = withCli.extend('school', async ({ remote, admin }) => {

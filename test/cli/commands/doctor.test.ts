@@ -1,6 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpResponse } from '../../../src/contract/http.ts'
@@ -34,7 +33,6 @@ describe('of a local academy', () => {
       'Configuration: ok',
       'Academy: ok',
       'Database: ok',
-      'Counters: ok',
       'Encryption: ok',
     ])
   })
@@ -60,29 +58,6 @@ describe('of a local academy', () => {
     expect(stdout.replace(/\n {8,}/g, ' ')).toMatch(
       /^ {2}warning {2}Configuration {2}.+ is readable by others \(0755\); run: chmod 700 \S+$/m,
     )
-  })
-
-  test('finds counters that are wrong, and makes them anew with --fix', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
-    await cli.run('profiles add local --database academy.db')
-    await putNewAcademy(join(cli.cwd, 'academy.db'))
-    await cli.run('courses create --title Sea')
-    const { id } = await resultOf(cli, 'users create --email ada@b.example')
-    const course = await resultOf(cli, 'courses create --title Logic')
-    await cli.run(`enrollments create --course ${course.id} --user ${id}`)
-    const counters = { check: 'Counters', status: 'ok', detail: 'match a recount' }
-    expect(await resultOf(cli, 'doctor')).toContainEqual(counters)
-    const database = new DatabaseSync(join(cli.cwd, 'academy.db'))
-    database.exec(
-      "update counters set learners = 7 where kind = 'learners'; delete from counters where kind = 'none'",
-    )
-    database.close()
-    const { stderr } = await ran(cli, 'doctor', 1)
-    expect(stderr).toContain('Counters: 2 counters differ from a recount; run: learnctl doctor --fix')
-    const fixed = { ...counters, detail: '2 counters differ from a recount; rebuilt' }
-    expect(await resultOf(cli, 'doctor --fix')).toContainEqual(fixed)
-    expect(await resultOf(cli, 'doctor')).toContainEqual(counters)
   })
 
   test('finds a database that is damaged', { tags: ['slow'] }, async ({ cli }) => {

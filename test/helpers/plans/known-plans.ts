@@ -4,11 +4,6 @@ type Known = readonly (readonly [RegExp, string])[]
 /** Statements whose cost grows with the rows that they must read. */
 const acceptedStatements: Known = [
   [/from progress p where .*p\.user_id = \S+ .*order by p\./, 'a learner has a row for each course at most'],
-  [/from counter_changes\) k where .* and course_id = \S+ group by/, 'a course has some hundred counters'],
-  [
-    /counter_changes\) k where kind in \S+ .*course_id (?:<> ''|in \(select id from courses where)/,
-    'there are some thousand courses, with some counters each',
-  ],
   [/from webhook_endpoints e? ?where/, 'there are some dozens of endpoints'],
   [/from courses where id in \(select id from courses where/, 'there are some thousand courses'],
   [/courses c cross join progress p .*p\.course_id = c\.id/, 'a period is read course by course'],
@@ -17,10 +12,14 @@ const acceptedStatements: Known = [
     'the members of some groups: few for a page, all of them for a summary',
   ],
   [/select e\.user_id from courses c cross join enrollments e where/, 'courses are found by an index or few'],
-  [/count\(distinct e\.user_id\) as learners/, 'no counter tells who is in several courses of a filter'],
+  [/count\(distinct e\.user_id\) as learners/, 'a figure of learners reads all of them'],
   [
-    /with found as materialized .*e\.status in/,
-    'no counter knows statuses: their figures are those of all their rows',
+    /^SCAN courses .* sum\(case when \(c\.status = 'published' and e\.status/,
+    'there are some thousand courses',
+  ],
+  [
+    /with found as materialized (?!.*\bc\.id in )/,
+    'figures of the whole academy read all of its rows, by the worker: 2.6 s for a million enrolments',
   ],
   [/with graded as \(\s*select g\.item_id/, 'a page reads the grades of its courses'],
   [

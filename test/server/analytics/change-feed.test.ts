@@ -5,7 +5,7 @@ import { storeRowChanges, sweepRowChanges } from '../../../src/server/changes/ro
 import { day, test as standard } from '../../helpers/academy.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
-import { anyWrite, initialWrites, sendWrite } from '../counters/any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from '../any-write.ts'
 import { createReplica, expectedRows, settle } from './data-set.ts'
 
 for (const engine of sharedEngines) {

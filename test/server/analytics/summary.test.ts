@@ -1,11 +1,9 @@
-import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Summary } from '../../../src/contract/analytics.ts'
 import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
 import type { LearnerRow } from '../../../src/contract/learner-row.ts'
 import { periodOf, rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import { readFilteredPage } from '../../../src/server/analytics/row-page.ts'
-import { foldChanges } from '../../../src/server/counters/count.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'
@@ -48,9 +46,6 @@ const school = test.extend('school', async ({ academy, admin }) => {
     for (const index of members) await admin.put(`/v1/groups/ext:${group}/members/${learners[index]}`)
   }
   await admin.delete(`/v1/users/${learners[5]}`)
-  // With many writers, changes wait to be folded into the counters.
-  const now = academy.clock.now().toISOString()
-  while (await academy.database.write((transaction) => foldChanges({ database: transaction, now })));
   return { courses, learners }
 })
 
@@ -79,7 +74,7 @@ const filters = [
 school(
   'whatever is filtered, the summary says what counting all its rows says',
   { tags: ['slow'] },
-  async ({ academy, admin, school }) => {
+  async ({ admin, school }) => {
     expect(school.learners).toHaveLength(6)
     let told = 0
     for (const filter of filters) {
@@ -88,34 +83,6 @@ school(
       told += rows.data.length
     }
     expect(told).toBeGreaterThan(200)
-    const counted = await academy.database.one(sql`select count(*) as rows from counters`)
-    expect(counted?.['rows']).toBeGreaterThan(20)
-  },
-)
-
-school('a summary reads counters, and no row about a learner', async ({ academy, admin, school }) => {
-  expect(school.courses).toHaveLength(3)
-  const before = (await admin.get(path)).body.summary
-  const { database } = academy
-  await database.run(sql`update counters set learners = learners + 5000 where kind in ('none', 'none at')`)
-  const { summary } = (await admin.get(path)).body
-  // Three courses have counters, and so has the academy.
-  expect(summary.notStarted - before.notStarted).toBeGreaterThanOrEqual(10_000)
-})
-
-school(
-  'learners of several courses are not told apart where there are very many',
-  async ({ academy, admin, school }) => {
-    expect(school.courses).toHaveLength(3)
-    const countLearners = async (filter: string) =>
-      (await admin.get(`${path}?${filter}`)).body.summary.learners
-    expect(await countLearners('difficulty=expert')).toBe(3)
-    await academy.database.run(sql`update counters set learners = learners + 20000 where kind = 'completed'`)
-    expect(await countLearners('difficulty=expert')).toBeNull()
-    expect(await countLearners('status=in_progress')).toBeNull()
-    expect(await countLearners('')).toBe(5)
-    expect(await countLearners('course_id=ext:c2')).toBeGreaterThan(20_000)
-    expect(await countLearners('difficulty=expert&learner_id=ext:l1')).toBe(1)
   },
 )
 

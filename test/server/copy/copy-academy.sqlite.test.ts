@@ -37,10 +37,6 @@ async function fill({ database: store }: { database: Store }): Promise<void> {
     values ('usr_many00001', 'crs_one', ${0.1 + 0.2}, 'in_progress', ${start}, 7, ${start})`)
     const ids = { id: 'crs_one', courseId: 'crs_one', userId: 'usr_many00001' }
     await copyToTrash(database, 'course', { ...ids, now: start })
-    for (let time = 0; time < 3; time += 1) {
-      await database.run(sql`
-      insert into counter_changes (kind, course_id, place, learners, amount) values ('k', 'crs_one', 1, -1, 0.5)`)
-    }
   })
 }
 

@@ -78,7 +78,7 @@ describe('a plan', () => {
   }) => {
     const counts = async () => {
       const all = await Promise.all(
-        ['courses', 'audit_entries', 'changes', 'row_changes', 'counter_changes'].map((table) =>
+        ['courses', 'audit_entries', 'changes', 'row_changes'].map((table) =>
           academy.database.one(sql`select count(*) as n from ${raw(table)}`),
         ),
       )

@@ -70,8 +70,6 @@ const leftOut: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       textOfOthers,
   },
   course_grades: { user_id: ofOwner },
-  counters: { 'kind course_id place learners amount': 'counts learners' },
-  counter_changes: { 'kind course_id place learners amount': 'counts learners' },
   groups: {
     'id external_id name name_key search_key course_id managed_by version created_at updated_at':
       textOfOthers,

@@ -194,36 +194,6 @@ const courseGrades: Table = {
   indexes: ['create index course_grades_by_course on course_grades (course_id, percent)'],
 }
 
-/**
- * Counts of learners: `kind`, `course_id` and `place` say what is counted. `amount` is a sum of integers, stored as a
- * real because it may exceed the integers of some engines.
- */
-const counters: Table = {
-  name: 'counters',
-  columns: {
-    kind: text,
-    course_id: text,
-    place: integer,
-    learners: integer,
-    amount: real,
-  },
-  key: 'kind, course_id, place',
-  inKeyOrder: true,
-}
-
-/** Pending changes of counters, on engines with concurrent writers, until they are folded into `counters`. */
-const counterChanges: Table = {
-  name: 'counter_changes',
-  columns: {
-    kind: text,
-    course_id: text,
-    place: integer,
-    learners: integer,
-    amount: real,
-  },
-  indexes: ['create index counter_changes_by_place on counter_changes (kind, course_id, place)'],
-}
-
 /** Without the address, which may change or be erased before the course is restored. */
 const deletedEnrollments = deleted(
   { ...enrollments, columns: enrollmentColumns },
@@ -271,8 +241,6 @@ export const learningTables: readonly Table[] = [
   lineItems,
   results,
   courseGrades,
-  counters,
-  counterChanges,
   deletedEnrollments,
   deletedProgress,
   deletedProgressSteps,

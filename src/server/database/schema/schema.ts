@@ -32,7 +32,6 @@ export interface SchemaContext {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
-  readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
 }
 
 const firstUserEmail = 'admin@academy.local'

@@ -34,7 +34,7 @@ export interface SchemaStep {
   readonly run: (database: Database) => Promise<void>
 }
 
-export const schemaVersion = 28
+export const schemaVersion = 29
 
 /** The first creates an academy, the others upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
@@ -42,8 +42,9 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
     { from: 25, to: 26, run: (database) => upgradeFrom25(database, context) },
-    { from: 26, to: 27, run: (database) => upgradeFrom26(database, context) },
+    { from: 26, to: 27, run: upgradeFrom26 },
     { from: 27, to: 28, run: (database) => addTables(database, [plans, planSteps]) },
+    { from: 28, to: 29, run: dropCounters },
   ]
 }
 
@@ -95,8 +96,7 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
 
 /**
  * Adds terms, groups, changes of many records, kinds of endpoints, calendars, due dates, applications that act for themselves, OAuth clients of
- * integrations, the creator of a course, whom its first version names, and the changes of rows. Counts again: removed
- * enrolments no longer count, grades count by percentage and by whether they pass.
+ * integrations, the creator of a course, whom its first version names, and the changes of rows.
  */
 async function upgradeFrom25(database: Database, context: SchemaContext): Promise<void> {
   await addCreators(database)
@@ -112,17 +112,18 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await addIntegrationClients(database)
   await addTables(database, [rowChanges])
   await beginRowChanges(database, context.now)
-  await context.rebuildCounters({ database, now: context.now })
 }
 
-/**
- * Makes progress at 0% in progress, since its learner has opened the course. Counts again: those who did not pass are now the graded
- * less the passed, without a counter.
- */
-async function upgradeFrom26(database: Database, context: SchemaContext): Promise<void> {
+/** Makes progress at 0% in progress, since its learner has opened the course. */
+async function upgradeFrom26(database: Database): Promise<void> {
   for (const table of ['progress', 'progress_steps', 'deleted_progress', 'deleted_progress_steps'])
     await database.run(raw(`update ${table} set status = 'in_progress' where status = 'not_started'`))
-  await context.rebuildCounters({ database, now: context.now })
+}
+
+/** Figures are read from the rows that they are about. */
+async function dropCounters(database: Database): Promise<void> {
+  for (const table of ['counters', 'counter_changes']) await database.run(raw(`drop table ${table}`))
+  await database.run(sql`delete from settings where name = 'counter_correction'`)
 }
 
 /** All data about a person is found by them, a page at a time. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { sweep } from '../../../src/server/database/sweep.ts'
-import { ProblemError } from '../../../src/server/problem-error.ts'
-import { type Caller, day, type TestAcademy } from '../../helpers/academy.ts'
+import { sweep } from '../../src/server/database/sweep.ts'
+import { ProblemError } from '../../src/server/problem-error.ts'
+import { type Caller, day, type TestAcademy } from '../helpers/academy.ts'
 
 const time = (daysAgo: number) => new Date(Date.parse('2026-03-01T12:00:00Z') - daysAgo * day).toISOString()
 
