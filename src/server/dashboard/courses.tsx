@@ -86,6 +86,7 @@ export const coursesPages = listPage<CourseRow, Course>({
   operation: courses.list,
   query: ({ query }) => ({ ...filterIn(query, filterNames), sort: query.get('sort') ?? 'title' }),
   findsExternalIds: true,
+  isLong: seesLearners,
   rows: courseRowsOf,
   list: (signedIn) => (seesLearners(signedIn) ? sortedList : catalogue),
   filters: async (signedIn, { data }) => (
