@@ -57,6 +57,8 @@ export interface Flag {
   readonly hasChoicesInSummary?: true
   /** True to prompt for it on a terminal and refuse its absence without one. */
   readonly required?: true
+  /** Field that makes a required one optional: neither is asked for if it is given. */
+  readonly unless?: string
   /** True to prompt for it when the command prompts anyway; an empty answer is the default. */
   readonly asked?: true
   /** Set if its value names a file or folder: what is done with it. */

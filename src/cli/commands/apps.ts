@@ -42,6 +42,7 @@ export const commands: readonly Command[] = [
     examples: [
       'apps create --name Reports --redirect-uri https://reports.example.org/callback -o json',
       'apps create --name "Desk app" --redirect-uri http://127.0.0.1/callback --public -q',
+      'apps create --name "Google Classroom" --machine-scopes roster.readonly,gradebook.readonly -o json',
     ],
   }),
   app.delete({

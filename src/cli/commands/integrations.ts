@@ -205,7 +205,7 @@ the other system can be changed meanwhile.`,
           : `Set up integration ${kind}`,
     }),
     examples: [
-      'integrations set canvas --base-url https://school.instructure.com',
+      'integrations set canvas --base-url https://school.instructure.com --root-account-uuid vR4bVbE4zCeK',
       'integrations set moodle --generate-secret --grade-item 12=20',
       'integrations set thinkific --webhook-secret-stdin < secret.txt',
       'integrations set openedx --grade-to-progress completed_on_pass',

@@ -1,16 +1,19 @@
 import { IntegrationInput, integrations } from '../../contract/integrations.ts'
 import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
 
-const { baseUrl, clientId, tokenUrl, gradeToProgress, gradeItems } = flagsOf(IntegrationInput, {
-  gradeItems: {
-    placeholder: '@file|json',
-    file: 'read',
-    summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
+const { baseUrl, rootAccountUuid, clientId, tokenUrl, gradeToProgress, gradeItems } = flagsOf(
+  IntegrationInput,
+  {
+    gradeItems: {
+      placeholder: '@file|json',
+      file: 'read',
+      summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
+    },
   },
-})
+)
 
 /** Secrets and keys are read from standard input, variables and files. */
-export const fields = { baseUrl, clientId, tokenUrl, gradeToProgress, gradeItems }
+export const fields = { baseUrl, rootAccountUuid, clientId, tokenUrl, gradeToProgress, gradeItems }
 
 export const filters = filtersOf(integrations.list)
 

@@ -13,6 +13,7 @@ import {
   type FileUse,
   type Flag,
   isRepeatable,
+  kebab,
   placeholders,
   timeZoneFlag,
 } from '../command/flag.ts'
@@ -172,7 +173,7 @@ const typeByKind = {
 } as const satisfies Record<Flag['kind'], ValueType>
 
 function describeFlag(flag: Flag): FlagDescription {
-  const { name, short, kind, choices, required, negatable, none, never, unlisted = [] } = flag
+  const { name, short, kind, choices, required, unless, negatable, none, never, unlisted = [] } = flag
   const file = flag.file ?? (kind === 'json' ? 'read' : undefined)
   const writes = flag.writes ?? (file === 'write' || file === 'both' ? ['files' as const] : undefined)
   const placeholder = flag.placeholder ?? placeholders[kind]
@@ -183,6 +184,7 @@ function describeFlag(flag: Flag): FlagDescription {
     type: typeByKind[kind],
     ...(kind !== 'switch' && { placeholder }),
     required: required === true,
+    ...(unless !== undefined && { requiredWithout: `--${kebab(unless)}` }),
     ...(isRepeatable(flag) && { repeatable: true }),
     ...(kind === 'words' && { commas: true }),
     ...(choices && { choices }),

@@ -1,6 +1,6 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import { type Command, type Noun, schemaFlag, showsSchema } from '../command/command.ts'
-import { type Flag, placeholders } from '../command/flag.ts'
+import { type Flag, kebab, placeholders } from '../command/flag.ts'
 import { twoColumns, wrap, wrapWords } from '../terminal/format-text.ts'
 
 type Row = readonly [term: string, meaning: string]
@@ -128,12 +128,13 @@ function meaningOf({
   choices = [],
   hasChoicesInSummary,
   required,
+  unless,
   default: standard,
 }: Flag): string {
   const values = choices.length > 0 && !hasChoicesInSummary ? `: ${choices.join(', ')}` : ''
   const marks = [
     ...(kind === 'texts' ? ['repeatable'] : []),
-    ...(required ? ['required'] : []),
+    ...(required ? [unless === undefined ? 'required' : `required without --${kebab(unless)}`] : []),
     ...(standard === undefined ? [] : [`default ${standard}`]),
   ]
   return `${summary}${values}${marks.map((mark) => ` (${mark})`).join('')}`

@@ -215,12 +215,20 @@ async function promptForMissing(
   const fromDocument = given.flags[bodyFlag.name] !== undefined
   for (const [place, answer] of answers) setAt(body, place.split('.'), answer)
   const missing = flags.filter(
-    ({ place, flag: { required } }) => required && valueAt(body, place) === undefined,
+    ({ place, flag: { required, unless } }) =>
+      required &&
+      valueAt(body, place) === undefined &&
+      (unless === undefined || valueAt(body, unless) === undefined),
   )
   // A missing field may be misspelt in the document: the server reports both together.
   if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {
-    const names = missing.map(({ flag: { name } }) => `--${name}`).join(', ')
+    const nameOf = (place: string) => `--${flags.find((each) => each.place === place)?.flag.name ?? place}`
+    const names = missing
+      .map(({ place, flag: { unless } }) =>
+        unless === undefined ? nameOf(place) : `${nameOf(place)} or ${nameOf(unless)}`,
+      )
+      .join(', ')
     throw new UsageError(`${names} ${missing.length === 1 ? 'is' : 'are'} required`, {
       code: 'missing_value',
       why: [prompts.refusal],

@@ -67,7 +67,7 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
   }
   throw new UsageError('The canvas integration has no root account UUID', {
     why: ['A signed event is accepted only from the Canvas account of the integration'],
-    hint: 'Set rootAccountUuid: learnctl integrations set canvas --body canvas.yaml',
+    hint: 'Set one: learnctl integrations set canvas --root-account-uuid <uuid>',
   })
 }
 

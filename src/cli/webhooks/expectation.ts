@@ -42,7 +42,7 @@ function hintFor(
   if (status === 401) {
     return typeof secret === 'string'
       ? `Check the webhook secret: learnctl integrations test ${kind}`
-      : `Check that the integration has this account and the public keys (rootAccountUuid, --jwks): learnctl integrations test ${kind}`
+      : `Check that the integration has this account and the public keys (--root-account-uuid, --jwks): learnctl integrations test ${kind}`
   }
   if (status === 429)
     return 'Wait for the time in Retry-After: there were too many refused deliveries in a minute, or too many deliveries in a day'

@@ -35,27 +35,31 @@ describe('create', () => {
 
   test('needs a name, and either redirect URIs or machine scopes', async ({ local }) => {
     const refused = await local.run('apps create')
-    expectClearError(refused, 2, '--name is required')
+    expectClearError(refused, 2, '--name, --redirect-uri or --machine-scopes are required')
+  })
+
+  test('says in its help what replaces the redirect URI', async ({ local }) => {
+    const { stdout } = await local.run('apps create --help')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
   })
 
   test('of one that acts for itself needs machine scopes instead of a redirect URI', {
     tags: ['slow'],
   }, async ({ local }) => {
-    const machine = (more = '') =>
-      local.run(`apps create --name Roster --body - -o json ${more}`, {
-        stdin: 'machineScopes: [roster.readonly, gradebook.readonly]',
-      })
-    const created = JSON.parse((await machine()).stdout)
+    const created = await resultOf(
+      local,
+      'apps create --name Roster --machine-scopes roster.readonly,gradebook.readonly',
+    )
     expect(created).toMatchObject({
       redirectUris: [],
       machineScopes: ['roster.readonly', 'gradebook.readonly'],
       clientSecret: expect.stringMatching(secret),
     })
-    expect(await machine('--public')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('machineScopes requires an application with a secret'),
-    })
-    expectClearError(await local.run('apps create --name Roster'), 2, '--redirect-uri')
+    expectClearError(
+      await local.run('apps create --name Roster --machine-scopes roster.readonly --public'),
+      2,
+      '--machine-scopes',
+    )
   })
 })
 

@@ -26,10 +26,7 @@ const json = (response: ServerResponse, value: object, status = 200) =>
 
 describe('set', () => {
   test('says where events go and how the other system is told', async ({ local }) => {
-    const { code, stderr } = await local.run('integrations set canvas --body -', {
-      stdin: 'rootAccountUuid: abc',
-    })
-    expect(code).toBe(0)
+    const { stderr } = await ran(local, 'integrations set canvas --root-account-uuid abc')
     expect(stderr).toMatch(
       /^Set up integration canvas\nnote: Webhook URL: <URL of your server>\/webhooks\/canvas\/grades\n/,
     )
@@ -399,7 +396,7 @@ describe('map', () => {
 })
 
 test('removing asks first, and says what stays', async ({ local }) => {
-  await local.run('integrations set canvas --body -', { stdin: 'rootAccountUuid: abc' })
+  await local.run('integrations set canvas --root-account-uuid abc')
   expect(await local.run('integrations delete canvas')).toMatchObject({ code: 2 })
   const { stderr } = await local.run('integrations delete canvas --color never', { tty: 80, typed: ['y\n'] })
   expect(stderr).toContain('Mappings and grades are kept.')

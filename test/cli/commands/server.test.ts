@@ -2,7 +2,6 @@ import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { makeCertificate } from '../../helpers/certificate.ts'
@@ -38,30 +37,6 @@ describe('start', () => {
     const again = await serve(cli, '--database new.db')
     expect(again.printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/)
     expect((await get(`${again.printed.trim()}/v1/courses`, key)).status).toBe(200)
-  })
-
-  test('that cannot print the first key and password makes none; the next start does', {
-    tags: ['slow'],
-  }, async ({ cli }) => {
-    const rows = () => {
-      const database = new DatabaseSync(join(cli.cwd, 'new.db'), { readOnly: true })
-      onTestFinished(() => database.close())
-      return database
-        .prepare(
-          'select (select count(*) from api_keys) as keys, count(password_hash) as passwords from users',
-        )
-        .get()
-    }
-    for (let turn = 0; turn < 2; turn += 1) {
-      await cli.run('server start --port 0 --database new.db', { readerLeavesAfter: 0 })
-      expect(rows()).toEqual({ keys: 0, passwords: 0 })
-    }
-    const { printed } = await serve(cli, '--database new.db -o json')
-    expect(JSON.parse(printed)).toMatchObject({
-      key: expect.stringMatching(/^lpk_/),
-      password: expect.any(String),
-    })
-    expect(rows()).toEqual({ keys: 1, passwords: 1 })
   })
 
   test('under -o json prints one line of JSON', async ({ cli }) => {

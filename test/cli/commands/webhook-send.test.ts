@@ -305,12 +305,12 @@ localTest('signed as Canvas signs, the account is that of the integration', asyn
   await local.run('integrations set canvas --jwks canvas-jwks.json')
   expect(await local.run(line)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Set rootAccountUuid: '),
+    stderr: expect.stringContaining('learnctl integrations set canvas --root-account-uuid <uuid>'),
   })
-  await local.run('integrations set canvas --body -', { stdin: 'rootAccountUuid: school' })
+  await local.run('integrations set canvas --root-account-uuid school')
   expect(await local.run(line)).toMatchObject({ code: 0 })
   const refused = await local.run(`${line} --account another`)
-  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('rootAccountUuid, --jwks') })
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('--root-account-uuid, --jwks') })
 })
 
 /** A platform that accepts deliveries of every kind and keeps their events. */
