@@ -12,24 +12,27 @@ export function recordReader<Shape>(
   schema: z.ZodType<Shape>,
   json: readonly (keyof Shape & string)[] = [],
 ): (row: Row) => Shape {
-  let fields: readonly string[] | undefined
+  let read: ((row: Row) => Record<string, unknown>) | undefined
   return (row) => {
-    fields ??= Object.keys(fieldsOf(schema) ?? {})
+    read ??= fieldReader(Object.keys(fieldsOf(schema) ?? {}), json)
     // The columns of the statement are those of the schema.
-    return readFields(row, fields, json) as Shape
+    return read(row) as Shape
   }
 }
 
-export function readFields(
-  row: Row,
+export function fieldReader(
   fields: readonly string[],
   json: readonly string[],
-): Record<string, unknown> {
-  const entries = fields.map((field) => {
-    const value = row[columnOf(field)] ?? null
-    return [field, json.includes(field) && typeof value === 'string' ? JSON.parse(value) : value]
-  })
-  return Object.fromEntries(entries)
+): (row: Row) => Record<string, unknown> {
+  const columns = fields.map((field) => [field, columnOf(field), json.includes(field)] as const)
+  return (row) => {
+    const record: Record<string, unknown> = {}
+    for (const [field, column, isJson] of columns) {
+      const value = row[column] ?? null
+      record[field] = isJson && typeof value === 'string' ? JSON.parse(value) : value
+    }
+    return record
+  }
 }
 
 export function columnOf(field: string): string {

@@ -3,7 +3,7 @@ import { findNearest } from '../../codec/nearest.ts'
 import { type GradeToProgress, type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { Database, Row } from '../database/database.ts'
-import { columnOf, readFields } from '../database/record.ts'
+import { columnOf, fieldReader } from '../database/record.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
 
 /** For systems that send scores without a maximum. */
@@ -59,6 +59,7 @@ const fields = [
   ...['defaultGradeMaximum', 'version', 'createdAt', 'updatedAt'],
   ...jsonFields,
 ] as const satisfies readonly (keyof Integration)[]
+const readStored = fieldReader(fields, jsonFields)
 const columns = [...fields.map(columnOf), 'access_token', 'access_token_set_at', 'access_token_last4']
 
 export const integrationColumns = raw(columns.join(', '))
@@ -128,7 +129,7 @@ interface TokenColumns extends Row {
 export function toIntegration(row: Row): Integration {
   const { access_token: sealed, access_token_set_at: setAt, access_token_last4: last4 } = row as TokenColumns
   // `storeIntegration` wrote the columns.
-  const stored = readFields(row, fields, jsonFields) as unknown as Omit<Integration, 'accessToken'>
+  const stored = readStored(row) as unknown as Omit<Integration, 'accessToken'>
   const accessToken =
     sealed === null ? null : { sealed, setAt: setAt ?? stored.updatedAt, last4, endsAt: null }
   return { ...stored, accessToken }
