@@ -3,7 +3,7 @@ import { digestEvent } from '../contract/actions.ts'
 import type { ChatSettings } from '../contract/chat.ts'
 import { attentionKinds } from '../contract/constants.ts'
 import { pageOfLearners } from './analytics/course-learners.ts'
-import { readAttentionIn, readStandings } from './analytics/standing.ts'
+import { countLearners, readAttentionIn } from './analytics/standing.ts'
 import { enqueueFor } from './changes/event-queue.ts'
 import type { Database, Row, Store } from './database/database.ts'
 import type { IdMaker } from './database/id.ts'
@@ -135,7 +135,7 @@ async function idsAtRisk(
   { courseId, attention }: Pick<CourseDigest, 'courseId' | 'attention'>,
   now: Date,
 ): Promise<readonly string[]> {
-  const learners = (await readStandings(database, [courseId])).get(courseId)?.enrollments ?? 0
+  const learners = await countLearners(database, courseId)
   const ids = new Set<string>()
   for (const kind of attentionKinds.filter((kind) => attention[kind] > 0)) {
     const filter = { courseId, attention: kind, sort: 'name' }

@@ -84,6 +84,15 @@ export async function readStandings(
   return new Map([...byCourse].map(([courseId, own]) => [courseId, partsOf(own)]))
 }
 
+/** Counts the learners of a course who were not deleted. */
+export async function countLearners(database: Database, courseId: string): Promise<number> {
+  const { tables, conditions } = rowsIn(sql`${courseId}`)
+  const counted = await database.one<Row & { learners: number }>(
+    sql`select count(*) as learners from ${rowsOf(tables, conditions)}`,
+  )
+  return counted?.learners ?? 0
+}
+
 function standingOf({ byStatus, steps, gradeSteps }: Figures, attention: Standing['attention']): Standing {
   const graded = sumOf(byStatus, (one) => one.graded)
   const passed = sumOf(byStatus, (one) => one.passed)

@@ -9,7 +9,7 @@ import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser, toRow } from '../analytics/rows.ts'
-import { readCourseStanding, readStandings, type Standing } from '../analytics/standing.ts'
+import { countLearners, readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { hasGrades } from '../grades/grade-row.ts'
 import { isRole, requireRight } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
@@ -276,7 +276,7 @@ async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Pro
   const { database, request } = signedIn
   const query = learnerQueryOf(signedIn)
   await requireGroup(signedIn, query)
-  const learners = (await readStandings(database, [id])).get(id)?.enrollments ?? 0
+  const learners = await countLearners(database, id)
   return everyLearner(database.dialect, filterOf(id, query), request.now, { learners })
 }
 
