@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvCounter } from '../../../src/cli/export/csv-counter.ts'
+import { CsvCounter } from '../../../src/cli/export/learner-export.ts'
 import { addGuard, csvRecord } from '../../../src/codec/csv.ts'
 
 function counted(text: string, pieceBytes = text.length) {
