@@ -13,7 +13,7 @@ interface ChartColumn {
   readonly label?: string
   /** Shorter text below it on narrow screens; default: the label. */
   readonly slimLabel?: string
-  /** What is counted, in the tooltip: `3 enrolments`; default: the value. */
+  /** Count with its noun for the tooltip, such as `3 enrolments` (default: the value). */
   readonly counted?: string
 }
 

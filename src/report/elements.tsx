@@ -76,7 +76,7 @@ export function Card({
   isUnseen,
   children,
 }: {
-  /** Of its heading. */
+  /** Id of the heading. */
   id: string
   title: string
   isShort?: boolean
@@ -94,7 +94,7 @@ export function Card({
   )
 }
 
-/** Those that are false are left out. */
+/** Lists figures with their names; leaves out entries that are false. */
 export function Figures({
   figures,
   label,

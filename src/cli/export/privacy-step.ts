@@ -9,7 +9,7 @@ import type { ChangedRow } from './dataset-files.ts'
 
 type Batches = AsyncIterable<readonly unknown[]>
 
-/** What a row becomes: rows about no one pass at once, those of unknown tables are left out. */
+/** A row without what identifies its person; a row about no person is passed on at once, null leaves the row out. */
 type Masked = MaskedRow | { readonly person: null; readonly row: unknown } | null
 
 interface Mask {
@@ -133,7 +133,7 @@ function droppedColumnError(name: string, columns: readonly KeptColumn[]): Usage
 
 /** Hides people in xAPI statements. */
 export function statementPrivacy(how: Pseudonymising): PrivacyStep {
-  // What may be known of a person: what happened, in which course or item, and when.
+  // Columns by which a person could be recognised: the event, its course or item, and its time.
   const people = { name: null, columns: ['verb', 'object', 'timestamp'] }
   return new PrivacyStep(how, {
     tables: [people],

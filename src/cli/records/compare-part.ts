@@ -12,7 +12,7 @@ import { lessonsMatched, type ShownLesson } from './lessons.ts'
 import type { Action, Plan, PlanOptions, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
-/** What the comparisons of all parts share. */
+/** Input and results that the comparisons of all parts share. */
 export interface Comparing {
   readonly reader: Writer
   readonly declared: Declared

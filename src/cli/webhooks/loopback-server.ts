@@ -7,7 +7,7 @@ export interface LoopbackServer {
   close(): Promise<void>
 }
 
-/** What stands in for a receiver of webhooks. */
+/** Local endpoint that receives webhooks in place of another system. */
 export interface Listener {
   readonly url: string
   /** Further settings of the endpoint that sends to it. */

@@ -10,7 +10,7 @@ type ColumnName = keyof LearnerRow
 /** In the order of the CSV. */
 export const columns = Object.keys(learnerFields) as readonly ColumnName[]
 
-/** Of the course `c`, in per cent. */
+/** Passing score of the course `c`, in per cent. */
 export const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
 /** The `case` keeps the planner from an index by role, which nearly all match. */
