@@ -9,7 +9,7 @@ import { lessonsIn, membersFor, shownFor, shownIn } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText } from './identity.ts'
 import { declaredPlaces } from './lesson-places.ts'
 import { lessonsMatched, type ShownLesson } from './lessons.ts'
-import type { Action, Plan, PlanOptions, Undeclared } from './plan.ts'
+import type { Action, PlanOptions, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
 /** Input and results that the comparisons of all parts share. */
@@ -17,7 +17,6 @@ export interface Comparing {
   readonly reader: Writer
   readonly declared: Declared
   readonly options: PlanOptions
-  readonly savedPlaces: Plan['lessonPlaces'] | null
   /** Ids and keys of the records that were compared. */
   readonly ids: KnownIds
   /** Names of modules in the courses that were compared. */
@@ -164,7 +163,6 @@ class Comparison {
   readonly options: PlanOptions
   readonly ids: KnownIds
   readonly #modules: ModuleNames
-  readonly #savedPlaces: Plan['lessonPlaces'] | null
   readonly #matched = new Set<Entry>()
   readonly updates = new Map<Entry, Action>()
   readonly kept: Action[] = []
@@ -182,7 +180,6 @@ class Comparison {
     this.options = comparing.options
     this.ids = comparing.ids
     this.#modules = comparing.modules
-    this.#savedPlaces = comparing.savedPlaces
   }
 
   unmatched(): Entry[] {
@@ -247,7 +244,7 @@ class Comparison {
   /** Adds the lessons that have to move to updates. */
   addMoves(inCourses: ReadonlyMap<string, readonly JsonObject[]>): void {
     const entryById = new Map([...this.#matched].map((entry) => [this.ids.idOf('lessons', entry.key), entry]))
-    for (const [course, places] of this.#savedPlaces ?? declaredPlaces(this.entries, this.ids)) {
+    for (const [course, places] of declaredPlaces(this.entries, this.ids)) {
       for (const { id, shown, from, to } of movesIn(places, inCourses.get(course) ?? [])) {
         const entry = entryById.get(id)
         if (!entry) continue

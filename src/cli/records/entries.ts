@@ -70,8 +70,6 @@ export interface Entry {
   readonly place: Place
   /** Steps of progress in order; the last one is the record. */
   readonly steps?: readonly JsonObject[]
-  /** Id of the record that a saved plan found for this entry; null for a new record. */
-  readonly plannedId?: string | null
   /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
   /** True for a record that is left out (`lacksPeople`) if neither its source nor the academy shows its person. */

@@ -45,12 +45,6 @@ export function courseIn(key: string): string {
   return key.split(separator, 1)[0] ?? ''
 }
 
-/** Returns the record with the key of a group member. */
-export function membershipAt(key: string): JsonObject {
-  const [groupId, userId] = key.split(separator)
-  return { groupId, userId }
-}
-
 /** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
 export function keyText(key: string): string {
   return key

@@ -15,28 +15,19 @@ export interface ShownLesson {
 }
 
 /**
- * Matches lessons that no entry matches by key: for a saved plan by the ids that it recorded, else by external id, by title,
- * first in the same module, or by content. Lessons with different external ids never match; each is matched at most once.
+ * Matches lessons that no entry matches by key: by external id, by title, first in the same module, or by content. Lessons with different external ids never match; each is matched at most once.
  */
 export function lessonsMatched(
   entries: readonly Entry[],
   lessons: readonly ShownLesson[],
 ): ReadonlyMap<ShownLesson, Entry> {
   if (lessons.length === 0) return new Map()
-  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
   const found = new Map<ShownLesson, Entry>()
-  for (const lesson of lessons) {
-    const entry = planned.get(String(lesson.shown['id']))
-    if (entry) found.set(lesson, entry)
-  }
   const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
   const current = ordered.map((lesson) => ({ lesson, ...keyed(lesson.record) }))
-  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
-  const wanted = entries
-    .filter(({ plannedId }) => plannedId === undefined)
-    .map((entry) => ({ entry, ...keyed(entry.record) }))
+  const wanted = entries.map((entry) => ({ entry, ...keyed(entry.record) }))
   for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
-    const free = current.filter(({ lesson }) => lesson.course === course && !found.has(lesson))
+    const free = current.filter(({ lesson }) => lesson.course === course)
     for (const [{ entry }, { lesson }] of matchLessons(inCourse, free)) found.set(lesson, entry)
   }
   return found

@@ -19,18 +19,11 @@ import type { Writer } from './write.ts'
 /**
  * Compares the declared records with the academy. Throws a UsageError on unknown references, unless these are left
  * out, and a CommandError on changes that cannot be made.
- *
- * @param savedPlaces places of lessons in a saved plan, which has only those that change
  */
-export async function makePlan(
-  reader: Writer,
-  given: Declared,
-  options: PlanOptions,
-  savedPlaces: Plan['lessonPlaces'] | null = null,
-): Promise<Plan> {
+export async function makePlan(reader: Writer, given: Declared, options: PlanOptions): Promise<Plan> {
   const declared = withMemberships(given)
   const modules: ModuleNames = new Map()
-  const comparing: Comparing = { reader, declared, options, savedPlaces, modules, ids: knownIds() }
+  const comparing: Comparing = { reader, declared, options, modules, ids: knownIds() }
   const { ids } = comparing
   const actions: Action[] = []
   const closings: Action[] = []
@@ -81,7 +74,7 @@ export async function makePlan(
     unchanged,
     notes,
     kept,
-    lessonPlaces: savedPlaces ?? touchedPlaces(actions, declared.get('lessons') ?? [], ids),
+    lessonPlaces: touchedPlaces(actions, declared.get('lessons') ?? [], ids),
     undeclared,
     leftOut: new Set(leftOut.keys()),
   }

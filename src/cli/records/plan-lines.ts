@@ -4,7 +4,7 @@ import type { Io } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { readFileText } from '../terminal/text-input.ts'
 
-const version = 3
+const version = 4
 
 /**
  * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one

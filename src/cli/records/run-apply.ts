@@ -97,14 +97,14 @@ async function planAndApply(
   const { io, output, settings } = context
   const { form = academyForm } = command
   const planned = await makePlan(context)
-  const { plan, options, target, reader } = planned
+  const { plan, reader } = planned
   requireFewDeletes(plan, given, command)
   const notes = command.isSilent?.(plan) ? [] : form.notes(planned)
   for (const note of notes) await output.note(note)
   const title = `${command.command} ${given.flags['plan-out'] === undefined ? '--dry-run' : '--plan-out'}`
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
-    await savePlan(io, path, plan, { command: command.command, target, options })
+    await savePlan(io, path, command.command, planned)
     await output.done(`Saved the plan to ${path}: ${form.counts(plan)}`)
     await reportPlan(io, title, plan)
     return

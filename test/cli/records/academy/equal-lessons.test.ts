@@ -67,24 +67,6 @@ describe('lessons without external ids', () => {
     expect(await local.run('diff')).toMatchObject({ code: 0 })
   })
 
-  test('are the same ones for a saved plan, which has only those that change', { tags: ['slow'] }, async ({
-    local,
-  }) => {
-    writeCourse(local, first)
-    await local.run('apply --yes')
-    writeCourse(local, {
-      Shore: [quiz('one'), { title: 'Text' }, quiz('changed'), quiz('added')],
-      Depth: [quiz('three')],
-    })
-    await local.run('apply --plan-out plan.json')
-    const { code, stderr } = await local.run('apply --plan plan.json --yes')
-    expect(code, stderr).toBe(0)
-    expect(await local.run('diff')).toMatchObject({ code: 0 })
-    expect(await lessonsOf(local)).toBe(
-      '1\tQuiz\tone\n2\tText\t\n3\tQuiz\tchanged\n4\tQuiz\tadded\n5\tQuiz\tthree\n',
-    )
-  })
-
   test('that are there twice are reported by diff and apply, and are no changes', { tags: ['slow'] }, async ({
     local,
   }) => {
