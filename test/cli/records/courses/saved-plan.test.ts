@@ -72,11 +72,11 @@ describe('a saved plan of a course', () => {
     await local.run('courses apply -f -', { stdin: JSON.stringify(sea) })
     await save(local, { ...sea, title: 'Seas' })
     await local.run('lessons update ext:flow --description other')
-    await local.run('lessons move ext:flow --order 3')
+    await local.run('lessons move ext:spring --position 1')
     const ran = await local.run('courses apply --plan plan.jsonl')
     expect(ran.stderr).toBe('~ course Seas (sea)\n    title: "Sea" → "Seas"\nUpdated course Seas (sea)\n')
     const { stdout } = await local.run('lessons list --course ext:sea --columns order,title,description')
-    expect(stdout).toBe('1\tebb\told\n2\tspring\told\n3\tflow\tother\n')
+    expect(stdout).toBe('1\tspring\told\n2\tebb\told\n3\tflow\tother\n')
   })
 
   test('is carried out when it is run again after an interruption', { tags: ['slow'] }, async ({
