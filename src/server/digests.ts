@@ -1,9 +1,10 @@
-import sql, { join } from 'sql-template-tag'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { digestEvent } from '../contract/actions.ts'
 import type { ChatSettings } from '../contract/chat.ts'
 import { attentionKinds } from '../contract/constants.ts'
 import { pageOfLearners } from './analytics/course-learners.ts'
-import { countLearners, readAttentionIn } from './analytics/standing.ts'
+import { countLearners, readCourseStanding } from './analytics/standing.ts'
 import { enqueueFor } from './changes/event-queue.ts'
 import type { Database, Row, Store } from './database/database.ts'
 import type { IdMaker } from './database/id.ts'
@@ -38,9 +39,7 @@ export async function queueDigests({
   for (const endpoint of due) {
     const chat = toChatSettings(endpoint)
     if (!chat) continue
-    const data = await database.read((view) =>
-      readDigest(view, chat, periodUntil(now, endpoint.digest_due_at), now),
-    )
+    const data = await readDigest(database, chat, periodUntil(now, endpoint.digest_due_at), now)
     await database.write(async (transaction) => {
       const taken = await transaction.run(sql`
         update webhook_endpoints set digest_due_at = ${nextDigestAt(chat, now)}
@@ -59,7 +58,7 @@ function periodUntil(now: Date, dueAt: string): Pick<Digest, 'since' | 'until'> 
 }
 
 async function readDigest(
-  database: Database,
+  database: Store,
   { courseIds, atRiskOnly, learnerNames }: ChatSettings,
   period: Pick<Digest, 'since' | 'until'>,
   now: Date,
@@ -69,7 +68,7 @@ async function readDigest(
   const none: ReadonlyMap<string, number> = new Map()
   const enrolled = atRiskOnly ? none : await countEnrolled(database, courses, period)
   const completed = atRiskOnly ? none : await countCompleted(database, courses, period)
-  const all = (await readAttentionIn(database, courses, now))
+  const all = (await readAttention(database, courses, now))
     .map(({ courseId, attention }) => ({
       ...{ courseId, attention },
       ...{ enrolled: enrolled.get(courseId) ?? 0, completed: completed.get(courseId) ?? 0 },
@@ -88,13 +87,30 @@ async function readDigest(
   }
 }
 
+/** Course by course: other requests are answered in between. */
+async function readAttention(
+  database: Store,
+  courses: Sql,
+  now: Date,
+): Promise<Pick<CourseDigest, 'courseId' | 'attention'>[]> {
+  const all = await database.all<Row & { id: string }>(
+    sql`select id from courses where id in (${courses}) order by title, id`,
+  )
+  const found: Pick<CourseDigest, 'courseId' | 'attention'>[] = []
+  for (const { id } of all) {
+    found.push({ courseId: id, attention: (await readCourseStanding(database, id, now)).attention })
+    await nextTurn()
+  }
+  return found
+}
+
 function countAttention({ attention }: Pick<CourseDigest, 'attention'>): number {
   return attention.inactive + attention.stuck + attention.not_passed
 }
 
 function countEnrolled(
   database: Database,
-  courses: ReturnType<typeof sql>,
+  courses: Sql,
   { since, until }: Pick<Digest, 'since' | 'until'>,
 ): Promise<ReadonlyMap<string, number>> {
   return countsOf(
@@ -109,7 +125,7 @@ function countEnrolled(
 
 function countCompleted(
   database: Database,
-  courses: ReturnType<typeof sql>,
+  courses: Sql,
   { since, until }: Pick<Digest, 'since' | 'until'>,
 ): Promise<ReadonlyMap<string, number>> {
   // Progress is found by its last access, which is not before its completion.
@@ -122,10 +138,7 @@ function countCompleted(
   )
 }
 
-async function countsOf(
-  database: Database,
-  query: ReturnType<typeof sql>,
-): Promise<ReadonlyMap<string, number>> {
+async function countsOf(database: Database, query: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await database.all<Row & { course_id: string; learners: number }>(query)
   return new Map(rows.map(({ course_id: courseId, learners }) => [courseId, Number(learners)]))
 }

@@ -92,7 +92,8 @@ function readProgress({ database, filter, enrolled, periods }: ActivityScope, us
     enrolled.on,
     sql`s.user_id = e.user_id and s.course_id = e.course_id`,
     during(sql`s.last_accessed`, periods),
-    ...filter.conditions,
+    ...filter.ofLearner,
+    ...filter.ofEnrollment,
   ]
   return database.all<Row & ProgressCount & { period: number }>(sql`
     select period, count(*) as learners, cast(sum(records) as bigint) as records
@@ -108,7 +109,8 @@ async function countCompletions({ database, filter, enrolled, periods }: Activit
     enrolled.on,
     sql`p.user_id = e.user_id and p.course_id = e.course_id`,
     during(sql`p.completed_at`, periods),
-    ...filter.conditions,
+    ...filter.ofLearner,
+    ...filter.ofEnrollment,
   ]
   return countRows(database, sql`p.completed_at`, periods, {
     from: sql`${enrolled.tables} cross join progress p`,
@@ -131,7 +133,8 @@ async function countGrades({ database, filter, enrolled, periods }: ActivityScop
     sql`g.user_id = e.user_id and g.course_id = e.course_id and s.grade_id = g.id and ${isScore('s')}`,
     during(sql`s.graded_at`, periods),
     sql`(s.version = 1 or not ${isRepeated})`,
-    ...filter.conditions,
+    ...filter.ofLearner,
+    ...filter.ofEnrollment,
   ]
   return countRows(database, sql`s.graded_at`, periods, {
     from: sql`${enrolled.tables} cross join grades g cross join grade_steps s`,

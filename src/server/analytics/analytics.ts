@@ -57,7 +57,9 @@ async function listLearners(call: Call<typeof analytics.learners>) {
   return {
     ...(await readFilteredPage(database, query, filter)),
     ...(first ? { period } : {}),
-    ...(first && query.summary ? { summary: await summariseFilter(database, filter) } : {}),
+    ...(first && query.summary
+      ? { summary: await summariseFilter(database, filter, new Date(call.now)) }
+      : {}),
   }
 }
 

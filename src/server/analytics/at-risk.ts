@@ -6,10 +6,10 @@ import type { AtRiskRow } from '../../contract/questions.ts'
 import type { Asking } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
 import type { Page } from '../database/keyset.ts'
+import { attentionConditions } from './attention.ts'
 import { rowFilterOf } from './row-filter.ts'
 import { type RowShape, readShapedPage } from './row-page.ts'
 import { expressionByColumn, passingScore } from './rows.ts'
-import { attentionConditions } from './standing.ts'
 
 /** `now` is ISO 8601 in UTC. */
 interface AskingForRisk extends Asking {
@@ -37,7 +37,7 @@ export async function listAtRisk(call: AskingForRisk): Promise<Page<AtRiskRow>> 
   return readShapedPage(
     database,
     { limit: query.limit, cursor: query.cursor, include_total: false },
-    { ...filter, conditions: [...filter.conditions, isAtRisk] },
+    { ...filter, ofProgress: [...filter.ofProgress, isAtRisk] },
     { ...shape, columns: sql`${shape.columns}, ${join(flags)}` },
   )
 }

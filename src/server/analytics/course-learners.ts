@@ -6,8 +6,8 @@ import type { Database, Dialect } from '../database/database.ts'
 import { type Condition, type Order, walkOf } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { findMatches, matchesText } from '../database/search.ts'
-import { byCourse, byUser, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
-import { attentionConditions } from './standing.ts'
+import { attentionConditions } from './attention.ts'
+import { byCourse, byUser, learning, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
 
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
 
@@ -74,7 +74,7 @@ export async function pageOfLearners(
     database,
     {
       columns: selected,
-      from: tables,
+      from: sql`${tables} ${learning}`,
       by: [on, ...conditionsOf(filter, now), named, members, sql`e.course_id = ${courseId}`],
     },
     orderOf(database.dialect, filter),

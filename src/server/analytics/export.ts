@@ -4,8 +4,8 @@ import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
 import { Streamed } from '../http/reply.ts'
-import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
-import { columns, isLearnerEnrollment, passed, toRow } from './rows.ts'
+import type { RowFilter } from './row-filter.ts'
+import { columns, hasStatus, isLearnerEnrollment, learning, passed, toRow } from './rows.ts'
 
 interface RowFile {
   /** Without extension. */
@@ -127,10 +127,8 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
       (select string_agg(${lineOf(database.dialect)}, '\u001e' order by c.title, c.id)
-        from enrollments e cross join courses c
-          left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
-          left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
-        ${where([...own, ...filter.ofEnrollment, timeCondition(filter)])})
+        from enrollments e cross join courses c ${learning}
+        ${where([...own, ...filter.ofEnrollment, ...filter.ofProgress])})
     from ${found ? sql`(with f as materialized (${found}) select distinct user_id from f) k cross join users u` : sql`users u`}
     ${where([found && sql`u.id = k.user_id`, ...filter.ofLearner])} order by u.email, u.id`
 }

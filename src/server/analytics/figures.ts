@@ -1,12 +1,15 @@
-import sql from 'sql-template-tag'
-import type { Database, Row } from '../database/database.ts'
-import { passed, type Rows, rowsOf } from './rows.ts'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { type Attention, attentionKinds } from '../../contract/constants.ts'
+import type { Database, Dialect, Row } from '../database/database.ts'
+import { type Condition, where } from '../database/keyset.ts'
+import { attentionConditions } from './attention.ts'
+import { learning, passingScore, type Rows } from './rows.ts'
 
 /** Statuses of progress, or `none` before the first. */
 export type Status = 'none' | 'in_progress' | 'completed'
 
 /** Sums are in millionths of a per cent: integers, which are added in any order. */
-export interface StatusFigures {
+export interface StatusFigures extends Readonly<Record<Attention, number>> {
   readonly courseId: string
   readonly status: Status
   readonly learners: number
@@ -43,23 +46,41 @@ export interface Figures {
 /** In hundredths of a per cent; rounded up above 100, so that 100 shares its place with none. */
 const gradePlace = sql`case when grade > 100 then ceil(grade * 100) else floor(grade * 100) end`
 
-/** Reads all of the rows once. */
-export async function readFigures(database: Database, { tables, conditions }: Rows): Promise<Figures> {
-  // Rows without a course have the grades, and the number of learners.
+export interface FigureRows extends Rows {
+  /** On `p`; the others are not. */
+  readonly ofProgress?: readonly Condition[]
+}
+
+/** Figures to keep of one database, each up to a megabyte. */
+const maxKept = 8
+const keptByDatabase = new WeakMap<
+  Dialect,
+  Map<string, { readonly mark: string; readonly figures: Figures }>
+>()
+
+/** As `readFigures`, which is read again only once something was written: for the rows of many courses. */
+export async function readKeptFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
+  const { dialect } = database
+  const mark = (await database.one<Row & { mark: string }>(dialect.writeMark))?.mark ?? ''
+  const { sql: text, values } = statementOf(rows, now)
+  const key = JSON.stringify([text, values])
+  const kept = keptByDatabase.get(dialect) ?? new Map<string, { mark: string; figures: Figures }>()
+  keptByDatabase.set(dialect, kept)
+  const found = kept.get(key)
+  if (found?.mark === mark) return found.figures
+  const figures = await readFigures(database, rows, now)
+  kept.delete(key)
+  kept.set(key, { mark, figures })
+  const [oldest] = kept.keys()
+  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+  return figures
+}
+
+/** Reads all of the rows once; who needs attention depends on the time. */
+export async function readFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
   const groups = await database.all<
     Row & Omit<StatusFigures, 'courseId'> & Pick<Step, 'hundredths'> & { courseId: string | null }
-  >(sql`
-    with found as materialized (
-      select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
-        g.percent as grade, case when ${passed} = 'true' then 1 else 0 end as passed
-      from ${rowsOf(tables, conditions)})
-    select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
-      sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
-      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade, sum(passed) as passed
-    from found group by 1, 2, 3
-    union all select null, 'grade', ${gradePlace}, count(*), 0, 0, sum(floor(grade * 1000000 + 0.5)), 0
-    from found where grade is not null group by 3
-    union all select null, 'learners', 0, count(distinct user_id), 0, 0, 0, 0 from found`)
+  >(statementOf(rows, now))
   const byStatus = groups.flatMap(({ courseId, ...own }) => (courseId === null ? [] : [{ ...own, courseId }]))
   const others = Map.groupBy(
     groups.filter(({ courseId }) => courseId === null),
@@ -79,6 +100,31 @@ export async function readFigures(database: Database, { tables, conditions }: Ro
     ),
     learners: others.get('learners')?.[0]?.learners ?? 0,
   }
+}
+
+/** Rows without a course have the grades, and the number of learners. */
+function statementOf({ tables: { tables, on }, conditions, ofProgress = [] }: FigureRows, now: Date): Sql {
+  const course = { status: sql`e.course_status`, passingScore: sql`e.passing_score` }
+  const needs = attentionConditions(now, undefined, course)
+  const flags = attentionKinds.map((kind) => sql`case when ${needs[kind]} then 1 else 0 end as ${raw(kind)}`)
+  const flagged = attentionKinds.map((kind) => sql`sum(${raw(kind)}) as ${raw(kind)}`)
+  const none = join(attentionKinds.map(() => sql`0`))
+  // Progress and grades are stored by learner and course: in this order each of their pages is read once.
+  return sql`
+    with enrolled as materialized (
+      select e.user_id, e.course_id, e.status, e.enrolled_at, c.status as course_status, ${passingScore} as passing_score
+      from ${tables} ${where([on, ...conditions])} order by e.user_id, e.course_id),
+    found as materialized (
+      select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
+        g.percent as grade, case when g.percent >= e.passing_score then 1 else 0 end as passed, ${join(flags)}
+      from enrolled e ${learning} ${where(ofProgress)})
+    select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
+      sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
+      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade, sum(passed) as passed, ${join(flagged)}
+    from found group by 1, 2, 3
+    union all select null, 'grade', ${gradePlace}, count(*), 0, 0, sum(floor(grade * 1000000 + 0.5)), 0, ${none}
+    from found where grade is not null group by 3
+    union all select null, 'learners', 0, count(distinct user_id), 0, 0, 0, 0, ${none} from found`
 }
 
 function inOrder<One extends Step>(steps: readonly One[]): One[] {

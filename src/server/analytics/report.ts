@@ -6,11 +6,12 @@ import type { ItemGrades } from '../../contract/questions.ts'
 import type { Asking } from '../access/sight.ts'
 import { where } from '../database/keyset.ts'
 import { readActivity } from './activity.ts'
+import { readKeptFigures } from './figures.ts'
 import { listItemGrades } from './item-grades.ts'
 import { periodsOf } from './periods.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
-import { readAttentionIn } from './standing.ts'
-import { summariseFilter } from './summary.ts'
+import { attentionByCourse } from './standing.ts'
+import { rowsOfFilter, summaryOf } from './summary.ts'
 
 /** `now` is ISO 8601 in UTC. */
 interface AskingForReport extends Asking {
@@ -43,13 +44,14 @@ export async function readReport(call: AskingForReport): Promise<Report> {
     ...call,
     query: { ...courses, time_zone, by: activity.by, start_date: startBefore, end_date: start },
   })
+  const figures = await readKeptFigures(database, rowsOfFilter(filter), new Date(now))
   return {
     generatedAt: now,
     start,
     // The current week has not ended.
     end: query.end_date === undefined && end > now ? now : end,
-    summary: await summariseFilter(database, filter),
-    attention: (await readAttentionIn(database, publishedIn(filter), new Date(now))).map(
+    summary: await summaryOf(database, figures),
+    attention: (await attentionByCourse(database, publishedIn(filter), figures)).map(
       ({ attention: { inactive, stuck, not_passed: notPassed }, ...course }) => {
         return { ...course, inactive, stuck, notPassed }
       },

@@ -24,7 +24,6 @@ type FilterQuery = {
     | 'include_deleted']?: LearnersQuery[Name]
 }
 
-/** With conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
   readonly query: FilterQuery
   /** Ids, or a statement that selects them; undefined for all. */
@@ -34,10 +33,10 @@ export interface RowFilter {
   readonly learnerIds: readonly string[] | undefined
   readonly groupIds: readonly string[] | undefined
   readonly termIds: readonly string[] | undefined
-  readonly conditions: readonly Condition[]
-  /** On `u` alone, and the others. */
   readonly ofLearner: readonly Condition[]
+  /** On `e` and `c`. */
   readonly ofEnrollment: readonly Condition[]
+  readonly ofProgress: readonly Condition[]
   /** On the last access; undefined without a period. */
   readonly inPeriod: Sql | undefined
 }
@@ -70,12 +69,16 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
   ]
   const ofEnrollment = [
     courses && sql`e.course_id in (${courses})`,
-    query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
     termIds && sql`c.term_id in (${join(termIds)})`,
     query.enrollment_status
       ? sql`e.status in (${join(query.enrollment_status)})`
       : sql`e.status <> 'deleted'`,
+  ]
+  const inPeriod = bounds.length === 0 ? undefined : join(bounds, ' and ')
+  const ofProgress = [
+    query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
+    inPeriod && (query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`),
   ]
   return {
     query,
@@ -84,10 +87,10 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
     learnerIds: learnerIds || undefined,
     groupIds: groupIds || undefined,
     termIds: termIds || undefined,
-    conditions: [...ofLearner, ...ofEnrollment],
     ofLearner,
     ofEnrollment,
-    inPeriod: bounds.length === 0 ? undefined : join(bounds, ' and '),
+    ofProgress,
+    inPeriod,
   }
 }
 
@@ -112,18 +115,8 @@ async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses'
   return { courses, courseIds: taught.length > 2 * maxCourses ? undefined : courseIds }
 }
 
-/** On enrolments `e`; uses an index. */
-export function hasStatus(statuses: readonly string[]): Sql {
-  return sql`e.role = 'learner' and e.status in (${join(statuses)})`
-}
-
-export function allConditions(filter: RowFilter): Condition[] {
-  return [...filter.conditions, timeCondition(filter)]
-}
-
-export function timeCondition({ query, inPeriod }: RowFilter): Condition {
-  if (!inPeriod) return undefined
-  return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
+export function allConditions({ ofLearner, ofEnrollment, ofProgress }: RowFilter): Condition[] {
+  return [...ofLearner, ...ofEnrollment, ...ofProgress]
 }
 
 /** Each bound is a day or an instant. Throws 400 if the start is after the end. */

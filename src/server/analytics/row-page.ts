@@ -12,7 +12,17 @@ import {
 } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { allConditions, maxCourses, type RowFilter } from './row-filter.ts'
-import { byCourse, byEmail, byMember, byUser, type Rows, rowsOf, selected, toLearnerRow } from './rows.ts'
+import {
+  byCourse,
+  byEmail,
+  byMember,
+  byUser,
+  learning,
+  type Rows,
+  rowsOf,
+  selected,
+  toLearnerRow,
+} from './rows.ts'
 
 interface RowsQuery {
   readonly limit: number
@@ -111,7 +121,7 @@ function readShapedRows<Item>(
   const order = { sort, expressions: { [sort]: [sql`u.email`, sql`c.title`, sql`u.id`] }, id: sql`c.id` }
   // No index has the title, so the first term searches it by the address.
   const by = [sql`u.email >= ${beginningOf(cursor)}`, on, ...conditions]
-  return page(database, { columns, from: tables, by }, order, { limit, cursor }, show)
+  return page(database, { columns, from: sql`${tables} ${learning}`, by }, order, { limit, cursor }, show)
 }
 
 interface CourseRows {

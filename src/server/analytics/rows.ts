@@ -72,8 +72,8 @@ export function toRow(cells: readonly Cell[]): LearnerRow {
 }
 
 /**
- * Joins of learners' enrolments: `u`, `e`, `c`, `p` and `g`. SQLite keeps the order of a cross join, so the first
- * table decides which index is used. PostgreSQL chooses an order itself.
+ * Tables of learners' enrolments: `u`, `e` and `c`. SQLite keeps the order of a cross join, so the first table decides
+ * which index is used. PostgreSQL chooses an order itself.
  */
 export interface Joined {
   readonly tables: Sql
@@ -81,17 +81,18 @@ export interface Joined {
 }
 
 const asLearner = isLearnerEnrollment('e')
-const grades = sql`left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
-const progress = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`
+/** Adds `p` and `g` to enrolments. */
+export const learning = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+  left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 
 export const byUser: Joined = {
-  tables: sql`users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+  tables: sql`users u cross join enrollments e cross join courses c`,
   on: sql`e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
 }
 
 export function byMember(groupIds: readonly string[]): Joined {
   return {
-    tables: sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+    tables: sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c`,
     on: sql`u.id = k.user_id and e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
   }
 }
@@ -105,47 +106,47 @@ function membersOf(groupIds: readonly string[]): Sql {
 
 /** Pairs of a learner and a course, `k`. */
 export const byPair: Joined = {
-  tables: sql`k cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+  tables: sql`k cross join users u cross join enrollments e cross join courses c`,
   on: sql`u.id = k.user_id and e.user_id = k.user_id and e.course_id = k.course_id and e.role = 'learner' and c.id = e.course_id`,
 }
 
 export const byCourse: Joined = {
-  tables: sql`courses c cross join enrollments e cross join users u ${progress} ${grades}`,
+  tables: sql`courses c cross join enrollments e cross join users u`,
   on: sql`e.course_id = c.id and ${asLearner} and u.id = e.user_id`,
 }
 
 /** By course and email address. */
 export const byEmail: Joined = {
-  tables: sql`enrollments e cross join users u cross join courses c ${progress} ${grades}`,
+  tables: sql`enrollments e cross join users u cross join courses c`,
   on: sql`e.role = 'learner' and u.id = e.user_id and c.id = e.course_id`,
 }
 
-/** With progress, by course and time of the last access. */
-export const byTime: Joined = {
-  tables: sql`courses c cross join progress p cross join enrollments e cross join users u ${grades}`,
-  on: sql`p.course_id = c.id and e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner' and u.id = e.user_id`,
-}
-
-export const byStatus: Joined = {
-  tables: sql`enrollments e cross join courses c cross join users u ${progress} ${grades}`,
-  on: sql`c.id = e.course_id and u.id = e.user_id`,
-}
-
-/**
- * Returns the enrolments of a filter, without progress and grades: first the learners, members or courses that it names,
- * else all users.
- */
-export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter): Joined {
-  const on = sql`e.user_id = u.id and ${asLearner} and c.id = e.course_id`
-  if (learnerIds) return { tables: sql`users u cross join enrollments e cross join courses c`, on }
-  if (groupIds) {
-    const tables = sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c`
-    return { tables, on: sql`u.id = k.user_id and ${on}` }
+/** Those with progress in a period, by course and time of the last access. */
+export function byTime(inPeriod: Sql): Joined {
+  return {
+    tables: sql`courses c cross join progress p cross join enrollments e cross join users u`,
+    on: sql`p.course_id = c.id and ${inPeriod} and e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner' and u.id = e.user_id`,
   }
-  const isIn = courses ? sql`c.id in (${courses}) and ${on}` : on
-  return courses || termIds
-    ? { tables: sql`courses c cross join enrollments e cross join users u`, on: isIn }
-    : { tables: sql`users u cross join enrollments e cross join courses c`, on }
+}
+
+export function byStatus(statuses: readonly string[]): Joined {
+  return {
+    tables: sql`enrollments e cross join courses c cross join users u`,
+    on: sql`${hasStatus(statuses)} and c.id = e.course_id and u.id = e.user_id`,
+  }
+}
+
+/** On enrolments `e`; uses an index. */
+export function hasStatus(statuses: readonly string[]): Sql {
+  return sql`e.role = 'learner' and e.status in (${join(statuses)})`
+}
+
+/** Returns the enrolments of a filter: first the learners, members or courses that it names, else all users. */
+export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter): Joined {
+  if (learnerIds) return byUser
+  if (groupIds) return byMember(groupIds)
+  if (!courses && !termIds) return byUser
+  return courses ? { ...byCourse, on: sql`c.id in (${courses}) and ${byCourse.on}` } : byCourse
 }
 
 /** Without removed ones. */
@@ -155,7 +156,7 @@ export function newestEnrollmentsOf(courseId: string, maxRows: number): Joined {
       cross join (
         select * from enrollments e where e.course_id = ${courseId} and ${countsAsLearner('e')}
         order by e.created_at desc, e.id desc limit ${maxRows}) e
-      cross join users u ${progress} ${grades}`,
+      cross join users u`,
     on: sql`e.course_id = c.id and u.id = e.user_id`,
   }
 }
@@ -165,7 +166,7 @@ export interface Rows {
   readonly conditions: readonly Condition[]
 }
 
-/** Returns the rest of a statement after `from`, for rows that meet the conditions. */
+/** Returns the rest of a statement after `from`, for rows that meet the conditions, with `p` and `g`. */
 export function rowsOf({ tables, on }: Joined, conditions: readonly Condition[]): Sql {
-  return sql`${tables} ${where([on, ...conditions])}`
+  return sql`${tables} ${learning} ${where([on, ...conditions])}`
 }

@@ -3,45 +3,49 @@ import type { Bucket, Summary } from '../../contract/analytics.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import {
+  type FigureRows,
   type Figures,
   gradeTenthsOf,
   medianOf,
   ofMillionths,
   readFigures,
+  readKeptFigures,
   type Status,
   type StatusFigures,
   tenthsOf,
 } from './figures.ts'
-import { allConditions, hasStatus, type RowFilter } from './row-filter.ts'
-import { byCourse, byMember, byStatus, byTime, byUser, type Rows } from './rows.ts'
+import type { RowFilter } from './row-filter.ts'
+import { byCourse, byStatus, byTime, byUser, enrolledIn, type Joined } from './rows.ts'
 
-/** Summarises the rows of a filter. */
-export async function summariseFilter(database: Database, filter: RowFilter): Promise<Summary> {
-  return summaryOf(database, await readFigures(database, rowsOfFilter(filter)))
+export async function summariseFilter(database: Database, filter: RowFilter, now: Date): Promise<Summary> {
+  return summaryOf(database, await readKeptFigures(database, rowsOfFilter(filter), now))
 }
 
 /** The conditions must select the rows of a few learners. */
-export async function summariseRows(database: Database, conditions: readonly Condition[]): Promise<Summary> {
-  return summaryOf(database, await readFigures(database, { tables: byUser, conditions }))
+export async function summariseRows(
+  database: Database,
+  conditions: readonly Condition[],
+  now: Date,
+): Promise<Summary> {
+  return summaryOf(database, await readFigures(database, { tables: byUser, conditions }, now))
+}
+
+export function rowsOfFilter(filter: RowFilter): FigureRows {
+  const { ofLearner, ofEnrollment, ofProgress } = filter
+  return { tables: fewestRows(filter), conditions: [...ofLearner, ...ofEnrollment], ofProgress }
 }
 
 /** Begins with the table whose index leaves the fewest rows. */
-function rowsOfFilter(filter: RowFilter): Rows {
+function fewestRows(filter: RowFilter): Joined {
   const { query, courses, learnerIds, groupIds, inPeriod } = filter
-  const conditions = allConditions(filter)
-  if (learnerIds) return { tables: byUser, conditions }
-  if (groupIds) return { tables: byMember(groupIds), conditions }
-  const inCourses = courses && sql`c.id in (${courses})`
-  if (inPeriod && !query.include_not_started)
-    return { tables: byTime, conditions: [inCourses, ...conditions] }
-  if (query.enrollment_status && !courses) {
-    return { tables: byStatus, conditions: [hasStatus(query.enrollment_status), ...conditions] }
-  }
-  return { tables: byCourse, conditions: [inCourses, ...conditions] }
+  if (learnerIds || groupIds) return enrolledIn(filter)
+  if (inPeriod && !query.include_not_started) return byTime(inPeriod)
+  if (query.enrollment_status && !courses) return byStatus(query.enrollment_status)
+  return courses ? enrolledIn(filter) : byCourse
 }
 
 /** Courses are ordered by title; the average of no values is null. */
-async function summaryOf(
+export async function summaryOf(
   database: Database,
   { learners, byStatus, steps, gradeSteps }: Figures,
 ): Promise<Summary> {

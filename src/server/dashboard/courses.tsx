@@ -3,7 +3,7 @@ import { analytics } from '../../contract/analytics.ts'
 import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { terms } from '../../contract/terms.ts'
-import { readStandings } from '../analytics/standing.ts'
+import { readStandings, type Standings } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
@@ -144,9 +144,13 @@ export async function termFilter(signedIn: SignedInRequest): Promise<FilterField
 export async function courseRowsOf(
   signedIn: SignedInRequest,
   listed: readonly Course[],
+  known?: Standings,
 ): Promise<CourseRow[]> {
   const ids = listed.map(({ id }) => id)
-  const standings = seesLearners(signedIn) ? await readStandings(signedIn.database, ids) : undefined
+  const { database, request } = signedIn
+  const standings = seesLearners(signedIn)
+    ? (known ?? (await readStandings(database, ids, request.now)))
+    : undefined
   const titles = Map.groupBy(listed, ({ title }) => title)
   return listed.map((course) => ({
     course,

@@ -268,7 +268,7 @@ async function learnerCourses({
   const { database } = signedIn
   const query = { ...pageQueryOf(signedIn), limit: pageSize }
   const { data, nextCursor } = await readRowsPage(database, query, { tables: byUser, conditions })
-  const summary = await summariseRows(database, conditions)
+  const summary = await summariseRows(database, conditions, signedIn.request.now)
   return (
     <>
       <Figures
@@ -308,7 +308,8 @@ async function learnerCourses({
 /** The user's own courses and progress. */
 export async function showOwnCourses(signedIn: SignedInRequest): Promise<Reply> {
   const { database, user } = signedIn
-  const { enrollments: hidden } = await summariseRows(database, rowsOfUser(user.id, { isPublished: false }))
+  const unpublished = rowsOfUser(user.id, { isPublished: false })
+  const { enrollments: hidden } = await summariseRows(database, unpublished, signedIn.request.now)
   return framePage(
     signedIn,
     { title: 'My courses', section: '/dashboard' },

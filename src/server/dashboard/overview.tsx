@@ -37,8 +37,8 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     term === undefined
       ? listed
       : await ask(signedIn, courses.list, { query: { limit: '1', include_total: 'true' } })
-  const { learners, all, courses: concerned } = await readAcademyStanding(signedIn, signedIn.request.now)
-  const rows = await courseRowsOf(signedIn, listed.data)
+  const { learners, all, byCourse, ...standing } = await readAcademyStanding(signedIn, signedIn.request.now)
+  const rows = await courseRowsOf(signedIn, listed.data, byCourse)
   const terms = await termFilter(signedIn)
   const courseUrl = (courseId: string) => recordUrl(signedIn, 'courses', courseId)
   const isGraded = all.averageGradePercent !== null
@@ -48,7 +48,7 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     <>
       <h1>Overview</h1>
       {all.enrollments > 0 ? (
-        <AcademyAttention standing={all} courses={concerned} courseUrl={courseUrl} />
+        <AcademyAttention standing={all} courses={standing.courses} courseUrl={courseUrl} />
       ) : null}
       <Figures
         figures={[

@@ -31,6 +31,8 @@ export interface Dialect {
   readonly clock: Sql | undefined
   /** Counts the connected servers as `servers`; undefined if only programs on this machine can be connected. */
   readonly servers: Sql | undefined
+  /** Selects `mark`, which is another one once a transaction has written. */
+  readonly writeMark: Sql
   /** For a connection that copies a whole academy into the database. */
   readonly copySettings: readonly Sql[]
   /** Matches a text with the character U+0000; undefined if the database refuses such text. */

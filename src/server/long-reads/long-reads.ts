@@ -33,7 +33,7 @@ export const longReadLimits: LongReadLimits = {
   // Long enough for a user with a pager; a held snapshot makes the write-ahead log grow.
   idleMs: 60_000,
   totalMs: 15 * 60_000,
-  restMs: 30_000,
+  restMs: 60_000,
   logBytes: 1024 * 1024 * 1024,
   graceMs: 30_000,
   watchMs: 1_000,

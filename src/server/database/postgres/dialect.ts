@@ -23,6 +23,8 @@ export const dialect: Dialect = {
   servers: sql`
     select count(*) as servers from pg_stat_activity
     where datname = current_database() and application_name = 'learnctl'`,
+  // Every transaction that writes changes what is seen.
+  writeMark: sql`select pg_current_snapshot()::text as mark`,
   copySettings: [],
   hasNul: undefined,
   // Class 22: data exception (PostgreSQL, Appendix A).

@@ -23,6 +23,8 @@ export const sqliteDialect: Dialect = {
   lockedRows: () => empty,
   clock: undefined,
   servers: undefined,
+  // By other connections (SQLite, PRAGMA data_version) and by this one.
+  writeMark: sql`select data_version || '.' || total_changes() as mark from pragma_data_version`,
   // Rows arrive in the order of their keys but change pages in all indexes: a larger cache and fewer checkpoints make a
   // large copy several times faster.
   copySettings: [sql`pragma cache_size = -200000`, sql`pragma wal_autocheckpoint = 20000`],
