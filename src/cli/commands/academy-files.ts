@@ -183,17 +183,17 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
     throw new UsageError('--file and --dir cannot be used together')
   const [
     { academyChunks, createRecordCounter, jsonDocument, yamlText },
-    { openWriting },
+    { openWriter },
     { countText },
     { requireLearnctl },
   ] = await Promise.all([
     import('../records/dump.ts'),
-    import('../records/execute.ts'),
+    import('../records/write.ts'),
     import('../records/entries.ts'),
     import('../session/learnctl-server.ts'),
   ])
   const counter = createRecordCounter()
-  const reader = await openWriting(context)
+  const reader = await openWriter(context)
   await requireLearnctl(context.session, reader.caller, 'dump', io.signal)
   async function* counting() {
     for await (const chunk of academyChunks(reader)) {

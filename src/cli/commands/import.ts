@@ -256,7 +256,7 @@ export async function importRecords(
       const { saveMapping, wholeMapping } = await import('../records/save-mapping.ts')
       await saveMapping(io, mappingFile, text('mapping'), wholeMapping(mapping, dataset, file))
     },
-    saved: saved && target,
+    saved: saved && { command: target.command, rows: saved.rows },
   }
   const planOut = text('plan-out')
   if (planOut !== undefined) return savePlan(context, wanted, planOut, target)

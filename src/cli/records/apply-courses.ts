@@ -16,13 +16,12 @@ import {
   lessonName,
 } from './course-plan.ts'
 import type { Declared } from './entries.ts'
-import { sourceOf } from './execute.ts'
 import { type MakePlan, planOf, readSaved } from './open-plan.ts'
 import { type Applied, outcomeText, type PlanForm, printDiff, refusedError, runApply } from './run-apply.ts'
 import { printValid } from './sources/academy.ts'
 import { declaredCourses, readCourseFile } from './sources/course.ts'
 import { withTermKey } from './sources/shown-course.ts'
-import { idPrinter } from './write.ts'
+import { idPrinter, sourceOf } from './write.ts'
 
 const command = 'courses apply'
 

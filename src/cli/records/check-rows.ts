@@ -7,10 +7,9 @@ import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { errorAt } from './entries.ts'
-import type { Rejection } from './import-outcomes.ts'
+import type { Refusal, Rejection } from './outcome.ts'
 import { type Place, sentence } from './sources/file.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
-import type { Refusal } from './step.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000
@@ -72,7 +71,7 @@ export async function checkFile(
     if (options.skipInvalid && found[0]) {
       const message = found.map((problem) => problemText(problem, labels)).join('; ')
       const shown = found.map((problem) => shownProblem(dataset, problem, labels)).join('; ')
-      invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message, shown })
+      invalid.set(row.line, { line: row.line, code: found[0].code, message, shown })
     }
     for (const problem of found) addTo(groups, problem, row.line)
   }

@@ -16,7 +16,6 @@ import { whileApplying } from './apply-lock.ts'
 import { stagePlan } from './apply-plan.ts'
 import { requireOwnLessons } from './course-conflicts.ts'
 import { coursePlanData, coursePlansOf, coursePlansText, lessonName } from './course-plan.ts'
-import { openWriting, type Writing } from './execute.ts'
 import { makePlan } from './make-plan.ts'
 import { declaredCourses } from './sources/course.ts'
 import {
@@ -26,6 +25,7 @@ import {
   shownRecords,
   withTermKey,
 } from './sources/shown-course.ts'
+import { openWriter, type Writer } from './write.ts'
 
 /** Options of a copy that differ from its source. */
 export interface CopyOptions {
@@ -67,7 +67,7 @@ async function makeCopy(
 ): Promise<void> {
   const { io, session, settings, output } = context
   const { status = 'draft' } = options
-  const writing = await openWriting({ session: target, io })
+  const writing = await openWriter({ session: target, io })
   const { caller } = writing
   await requireLearnctl(target, caller, 'courses copy', io.signal)
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
@@ -200,7 +200,7 @@ function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: bool
 /** Returns the term of a copy by its key; null for none. A term that the target does not have is noted and left out. */
 async function termOf(
   { output }: Context,
-  { names }: Pick<Writing, 'names'>,
+  { names }: Pick<Writer, 'names'>,
   { term }: JsonObject,
   { term: wanted, toProfile }: CopyOptions,
 ): Promise<string | null | undefined> {

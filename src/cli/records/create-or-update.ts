@@ -6,9 +6,8 @@ import type { Operation } from '../../contract/operation.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
-import type { Abilities } from './abilities.ts'
 import { columnsChanged, restoring } from './compare.ts'
-import type { Outcome, Step } from './step.ts'
+import type { Outcome } from './outcome.ts'
 import {
   createRecord,
   type OnExists,
@@ -19,10 +18,10 @@ import {
   write,
 } from './write.ts'
 
-/** Dependencies of `put` steps, which are sent without a comparison. */
-export interface Putting<From> extends Writer {
+/** What a row is created or updated with, without a comparison beforehand. */
+export interface Putting extends Writer {
   readonly dataset: Dataset
-  readonly abilities: Pick<Abilities, 'find' | 'keys'>
+  readonly abilities: { readonly find: boolean; readonly keys: boolean }
   readonly finder: {
     prepare(records: readonly JsonObject[]): Promise<void>
     find(record: JsonObject): Promise<Match>
@@ -30,24 +29,23 @@ export interface Putting<From> extends Writer {
   readonly onExists: OnExists
   /** Replaces references that a remote platform may not know. */
   readonly resolve: (record: JsonObject) => Promise<JsonObject>
-  /** True for a step that an earlier run may have written already. */
-  readonly isDoubtful: (step: Step<From>) => boolean
 }
 
 /** Rejection code of a record that may or may not have been written. */
 export const unconfirmed = 'unconfirmed'
 
-/** Creates the sender of `put` steps: it looks each record up, and creates or changes it. */
-export function createPut<From>(putting: Putting<From>) {
+/** Creates the sender of single records: it looks each one up, and creates or changes it. */
+export function createPut(putting: Putting) {
   const { dataset, abilities, finder, names, onExists } = putting
   /** True if the next record is probably new: it is then created at once, and looked up only on a conflict. */
   let isNextNew = true
 
-  return async (step: Step<From>): Promise<Outcome> => {
-    const record = await putting.resolve(step.record)
+  /** @param isDoubtful whether an earlier import may have written the record already */
+  return async (given: JsonObject, isDoubtful: boolean): Promise<Outcome> => {
+    const record = await putting.resolve(given)
     if (dataset.operations.update === undefined) return set(record)
     const findable = abilities.find && keyOf(dataset, record) !== null
-    if (putting.isDoubtful(step)) {
+    if (isDoubtful) {
       if (!findable) return unknownOutcome
       const { shown } = await finder.find(record)
       // Created by the earlier import.

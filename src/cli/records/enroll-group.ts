@@ -7,8 +7,7 @@ import { thingName } from '../operation/thing-name.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { openWriting, type Writing } from './execute.ts'
-import { batchSize, createBatcher, writeBatch } from './write.ts'
+import { batchSize, createBatcher, openWriter, type Writer, writeBatch } from './write.ts'
 
 /** Maximum refusals to list; `-o json` lists all. */
 const maxRefused = 20
@@ -30,7 +29,7 @@ interface Refused {
 export async function enrollGroup(context: Context, group: string, body: JsonObject): Promise<void> {
   const { io, output, settings } = context
   const change = { command: 'enrollments create', source: `group ${group}` }
-  const writing = await openWriting(context, 1, change)
+  const writing = await openWriter(context, 1, change)
   const { caller } = writing
   const params = { groupId: group }
   const [{ data: shown }, { data: course }] = [
@@ -90,7 +89,7 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
   })
 }
 
-async function membersOf({ caller, signal }: Writing, groupId: string): Promise<JsonObject[]> {
+async function membersOf({ caller, signal }: Writer, groupId: string): Promise<JsonObject[]> {
   const members: JsonObject[] = []
   const asked = { params: { groupId }, query: { limit: 100 }, signal }
   for await (const { data } of caller.pages<Operation>(calls.groups.members, asked)) {

@@ -3,24 +3,23 @@ import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
+import type { Call } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset, ReferredName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { isLearnctlServer } from '../session/learnctl-server.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
-import { type Abilities, abilitiesOf, requireFind } from './abilities.ts'
 import { type Checked, checkFile } from './check-rows.ts'
 import type { Putting } from './create-or-update.ts'
-import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
-import type { PlanTarget } from './plan-lines.ts'
 import type { ImportFile } from './sources/file.ts'
-import { planRows } from './sources/json.ts'
+import { givenRows } from './sources/json.ts'
 import type { FileMapping } from './sources/mapping.ts'
 import { readRows } from './sources/read-rows.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import { idPrinter, type OnExists } from './write.ts'
+import { idPrinter, type OnExists, openWriter, sourceOf } from './write.ts'
 
 export interface Import extends FileMapping {
   readonly dataset: Dataset
@@ -36,22 +35,24 @@ export interface Import extends FileMapping {
   readonly isErrorsFileNamed: boolean
   /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
-  /** Command and target if the file is a saved plan; null for a file of records. */
-  readonly saved: PlanTarget | null
+  /** What is imported if the file is a saved plan; null for a file of records. */
+  readonly saved: { readonly command: string; readonly rows: readonly Row[] } | null
 }
 
-interface CheckedImport extends Checked {
+export interface CheckedImport extends Checked {
   /** Whether the import can be run again without making a record twice. */
   readonly isRepeatable: boolean
-  /** Reads the rows again; durations count back from `now`. */
-  readonly rowsOf: (now?: number) => Promise<Rows>
+  /** Reads the rows again. */
+  readonly rowsOf: () => Promise<Rows>
 }
 
 /** Checks all rows against the contract, before anything is sent. */
 export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
   const { dataset, file, onExists, skipInvalid } = wanted
-  const rowsOf = async (now = context.io.now()) =>
-    wanted.saved ? planRows(file, dataset) : readRows(file, dataset, { ...wanted, now })
+  // Durations count back from one time, however often the rows are read.
+  const now = context.io.now()
+  const rowsOf = async () =>
+    wanted.saved ? givenRows(dataset, wanted.saved.rows) : readRows(file, dataset, { ...wanted, now })
   const { session, io } = context
   const isOurs =
     session.target().kind === 'local' || (await isLearnctlServer(await session.caller(), io.signal))
@@ -77,7 +78,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   return {
     ...checked,
     isRepeatable,
-    rowsOf: isOurs ? async (now) => withKeys(await rowsOf(now), wanted) : rowsOf,
+    rowsOf: isOurs ? async () => withKeys(await rowsOf(), wanted) : rowsOf,
   }
 }
 
@@ -108,7 +109,7 @@ function withKeys({ rows, ...others }: Rows, { dataset, file, saved }: Import): 
   }
 }
 
-export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
+export interface Sending extends Putting {
   readonly abilities: Abilities
   readonly finder: Finder
 }
@@ -119,7 +120,7 @@ export async function openSending(
   { dataset, file, onExists, concurrency }: Import,
 ): Promise<Sending> {
   const { io, session } = context
-  const writing = await openWriting({ io, session }, concurrency, {
+  const writing = await openWriter({ io, session }, concurrency, {
     command: `${dataset.name} import`,
     source: sourceOf([file.name]),
   })
@@ -137,6 +138,69 @@ export async function openSending(
     ...{ dataset, finder, onExists },
     abilities,
   }
+}
+
+/** Operations that a platform offers for the records of a dataset, known before anything is sent. */
+interface Abilities {
+  /** True if one request takes many rows and the server matches each by its key. */
+  readonly batch: boolean
+  readonly find: boolean
+  /** True for a server of this API: it finds a record by its reference, and repeats its answer to an Idempotency-Key. */
+  readonly keys: boolean
+  /** List parameter that takes several users, and the field of a record that holds the user; null if there is none. */
+  readonly severalUsers: { readonly parameter: string; readonly field: string } | null
+}
+
+/** Returns what a platform can do: a learnctl server everything, another one what its list answers. */
+async function abilitiesOf(
+  { session, io: { signal } }: Pick<Context, 'session' | 'io'>,
+  caller: Caller,
+  dataset: Dataset,
+): Promise<Abilities> {
+  const { batch, list, update } = dataset.operations
+  if (await isLearnctlServer(caller, signal)) {
+    const isLocal = session.target().kind === 'local'
+    return {
+      batch: batch !== undefined,
+      find: true,
+      keys: true,
+      severalUsers: isLocal ? null : severalUsersIn(list),
+    }
+  }
+  const find = update !== undefined && (await isListed(caller, list, signal))
+  return { batch: false, find, keys: false, severalUsers: null }
+}
+
+function severalUsersIn(list: Operation): Abilities['severalUsers'] {
+  for (const [parameter, filter] of Object.entries(list.filters ?? {})) {
+    const isOfUsers = filter.by === 'reference' && filter.several === true && filter.email !== undefined
+    if (isOfUsers) return { parameter, field: filter.field }
+  }
+  return null
+}
+
+async function isListed(caller: Caller, list: Call, signal: AbortSignal): Promise<boolean> {
+  try {
+    for await (const _ of caller.pages<Operation>(list, { signal })) return true
+    return true
+  } catch (error) {
+    if (error instanceof NotOfferedError) return false
+    throw error
+  }
+}
+
+/** Throws a CommandError if rows would change records that cannot be looked up. */
+function requireFind(
+  { session }: Pick<Context, 'session'>,
+  { noun, operations: { list, update } }: Dataset,
+  { find }: Abilities,
+): void {
+  if (update === undefined || find) return
+  const message = `${platformName(session.target())} cannot look up ${noun}s, so existing ones cannot be recognised`
+  throw new CommandError('not_offered', 'failure', message, {
+    why: [`It does not support ${list.method} ${list.path}; nothing was sent`],
+    hint: 'Create a new record from each row: --on-exists fail',
+  })
 }
 
 /** Number of rows to look up together and hold in memory. */

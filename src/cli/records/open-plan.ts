@@ -9,7 +9,6 @@ import { requireLearnctl } from '../session/learnctl-server.ts'
 import { type CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { createProblems, type Declared, type Entry, nouns, type Part, placeText } from './entries.ts'
-import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { keyText } from './identity.ts'
 import { makePlan } from './make-plan.ts'
 import type { Action, Plan, PlanOptions } from './plan.ts'
@@ -17,13 +16,14 @@ import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
 import { withWeightNotes } from './weight-notes.ts'
+import { openWriter, sourceOf, type Writer } from './write.ts'
 
 export interface Planned {
   readonly plan: Plan
   /** Records that were compared. */
   readonly declared: Declared
   readonly options: PlanOptions
-  readonly reader: Writing
+  readonly reader: Writer
   readonly target: string
   /** The change that the writes of the plan belong to. */
   readonly change: BulkChange
@@ -59,7 +59,7 @@ export interface Comparable {
  *
  * @param change what makes the changes of the plan, so that they can be undone together
  */
-export function planOf(change: BulkChange, prepare: (reader: Writing) => Promise<Comparable>): MakePlan {
+export function planOf(change: BulkChange, prepare: (reader: Writer) => Promise<Comparable>): MakePlan {
   return async (context) => {
     const opened = await openAcademy(context, change)
     const { declared, options } = await prepare(opened.reader)
@@ -106,7 +106,7 @@ export async function readSaved(
 }
 
 async function openAcademy(context: Context, change: BulkChange) {
-  const reader = await openWriting(context)
+  const reader = await openWriter(context)
   await requireLearnctl(context.session, reader.caller, change.command, context.io.signal)
   const target = platformName(context.session.target())
   return { reader, target, change }

@@ -14,6 +14,7 @@ import { type Io, note } from '../terminal/io.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { columnsChanged, isOlder, restoring } from './compare.ts'
 import {
+  type CheckedImport,
   checkImport,
   type Import,
   inWindows,
@@ -21,11 +22,10 @@ import {
   type Sending,
   windowFinder,
 } from './open-import.ts'
-import { type PlanTarget, planHeader, savePlanLines, stalePlan } from './plan-lines.ts'
-import { type ImportFile, openImportFile, sentence } from './sources/file.ts'
-import { jsonLines } from './sources/json.ts'
+import type { Refusal } from './outcome.ts'
+import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
+import { type ImportFile, sentence } from './sources/file.ts'
 import type { Row } from './sources/rows.ts'
-import type { Refusal } from './step.ts'
 import { type OnExists, versionOf } from './write.ts'
 
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
@@ -60,13 +60,19 @@ export async function planImport(
   context: Context,
   wanted: Import,
 ): Promise<AsyncGenerator<readonly PlannedRow[]>> {
-  const { session } = context
-  const { invalid, rowsOf } = await checkImport(context, wanted)
+  const checked = await checkImport(context, wanted)
+  return planRows(context, wanted.onExists, await openSending(context, wanted), checked)
+}
+
+async function* planRows(
+  { session }: Pick<Context, 'session'>,
+  onExists: OnExists,
+  sending: Sending,
+  { invalid, rowsOf }: CheckedImport,
+): AsyncGenerator<readonly PlannedRow[]> {
   const { labels, placeOf, rows } = await rowsOf()
-  const local = session.target().kind === 'local'
-  const sending = await openSending(context, wanted)
   const { dataset, pacing, signal } = sending
-  const finder = windowFinder(sending, local)
+  const finder = windowFinder(sending, session.target().kind === 'local')
   /** Last step of each progress record: the next step is compared with it. */
   const steps = new Map<string, JsonObject>()
 
@@ -78,7 +84,7 @@ export async function planImport(
     const message = `${platform} cannot show ${noun}s, so it cannot be told which rows are new`
     throw new CommandError('not_offered', 'failure', message, {
       why: [`It does not support ${operations.list.method} ${operations.list.path}; nothing was sent`],
-      ...(wanted.onExists === 'update' && {
+      ...(onExists === 'update' && {
         hint: 'Import without --dry-run; each row replaces what is there',
       }),
     })
@@ -113,9 +119,7 @@ export async function planImport(
     return planned
   }
 
-  return (async function* () {
-    for await (const some of inWindows(rows)) yield await plan(some)
-  })()
+  for await (const some of inWindows(rows)) yield await plan(some)
 }
 
 interface PlannedAnswer extends Omit<Planned, 'line' | 'key'> {
@@ -154,7 +158,7 @@ async function planRow(
       if (missing) return failingAt(missing.path, 'is required')
       return { action: 'create', ...noChanges, found }
     }
-    if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
+    if (onExists === 'fail') return { ...failing(`the ${dataset.noun} already exists`), found }
     if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
     if (isOlder(dataset, record, shown)) {
       if (await isInHistory(sending, record, shown)) return { action: 'unchanged', ...noChanges, found }
@@ -238,89 +242,51 @@ function requireNoSecret({ columns }: Dataset, record: JsonObject, place: string
   })
 }
 
+/** A saved plan of an import. */
 interface OpenedPlan {
-  readonly file: ImportFile
   readonly onExists: OnExists
   readonly presumed: JsonObject | undefined
+  readonly file: ImportFile
+  /** The rows that it imports, with their lines in the file that it was made from. */
+  readonly rows: readonly Row[]
 }
 
 /** Throws a UsageError if the file is no plan of this command, and a CommandError if it is for another target. */
 export async function openImportPlan(io: Io, path: string, saved: PlanTarget): Promise<OpenedPlan> {
-  const file = await openImportFile(io, path, { format: 'jsonl', charset: 'utf-8' })
-  let first: unknown
-  let last: unknown
-  let lines = 0
-  for await (const { value } of jsonLines(file)) {
-    lines += 1
-    first ??= value
-    last = value
-  }
-  const header = planHeader(path, saved, first, { last, count: lines - 2 })
+  const { file, header, changes } = await readPlanLines(io, path, saved)
   // Written by saveImportPlan.
   const { onExists, presumed } = header['options'] as Pick<OpenedPlan, 'onExists' | 'presumed'>
-  return { file, onExists, presumed }
+  return { file, onExists, presumed, rows: changes as Row[] }
 }
 
 /**
  * Throws a CommandError if the platform no longer has the records that a saved plan found; those that are as planned
  * already are no reason. Notes it if all of them are.
  */
-export async function requireSameRecords(
-  io: Io,
+export async function requireAsPlanned(
+  context: Context,
+  { dataset, file, onExists, saved }: Import,
   sending: Sending,
-  wanted: Import,
-  isLocal: boolean,
-  rows: AsyncIterable<readonly Row[]>,
+  checked: CheckedImport,
 ): Promise<void> {
-  const { pacing, signal } = sending
-  const finder = windowFinder(sending, isLocal)
   const counts = { compared: 0, done: 0 }
-  for await (const some of inWindows(rows)) {
-    const compared = some.filter(({ found }) => found !== undefined)
-    counts.compared += compared.length
-    await finder.prepare(compared.map(({ record }) => record))
-    for (const row of compared) {
-      signal.throwIfAborted()
-      await pacing.run(async () => {
-        const record = await sending.resolve(row.record)
-        const { shown } = await finder.find(record)
-        if (await isAsPlanned(sending, row, record, shown)) counts.done += 1
-        else requireFound(wanted, row, shown)
-      })
+  for await (const some of planRows(context, onExists, sending, checked)) {
+    for (const { planned, row, found: now } of some) {
+      const { found: then, line } = row
+      if (then === undefined) continue
+      counts.compared += 1
+      if (planned.action === 'unchanged') counts.done += 1
+      else if (now !== undefined && !isDeepStrictEqual(then, now)) {
+        const change =
+          now.id === null ? 'no longer exists' : then.id === now.id ? 'has changed' : 'exists already'
+        const reason = `${file.name}: the ${dataset.noun} of line ${line} ${change}; nothing was changed`
+        throw stalePlan(saved?.command ?? '', reason)
+      }
     }
-    await pacing.settled()
   }
   if (counts.done > 0 && counts.done === counts.compared) {
-    await note(io, `The plan ${wanted.file.name} has been applied already`)
+    await note(context.io, `The plan ${file.name} has been applied already`)
   }
-}
-
-/** True for a row whose record has changed since the plan was made, to what the row says. */
-async function isAsPlanned(
-  sending: Sending,
-  { found, record: planned }: Row,
-  record: JsonObject,
-  shown: JsonObject | null,
-): Promise<boolean> {
-  if (shown === null || sending.onExists === 'fail') return false
-  if (isDeepStrictEqual(found, identityOf(shown, planned))) return false
-  if (isOlder(sending.dataset, record, shown)) return false
-  return (await columnsChanged(sending, restoring(record, shown), shown)).length === 0
-}
-
-/** Throws a CommandError if the existing record of a row is not the one that the plan found. */
-function requireFound(
-  { dataset, file, saved }: Import,
-  { found, line, record }: Row,
-  shown: JsonObject | null,
-): void {
-  const now = identityOf(shown, record)
-  if (!found || isDeepStrictEqual(found, now)) return
-  const change = !shown ? 'no longer exists' : found.id === now.id ? 'has changed' : 'exists already'
-  throw stalePlan(
-    saved?.command ?? '',
-    `${file.name}: the ${dataset.noun} of line ${line} ${change}; nothing was changed`,
-  )
 }
 
 /** Identifies a record and its state: by its version, else by a hash of the fields that the row has. */

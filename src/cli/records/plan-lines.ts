@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import { readFileText } from '../terminal/text-input.ts'
+import { type ImportFile, openImportFile } from './sources/file.ts'
+import { jsonLines } from './sources/json.ts'
 
 const version = 4
 
@@ -40,17 +41,19 @@ export interface PlanTarget {
 }
 
 /**
- * Checks the first and last line of a plan and returns the first. Throws a UsageError if they are not those of a whole
- * plan for a command, and a CommandError if it was made for another target.
- *
- * @param count number of lines between them
+ * Reads a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError if it was made for
+ * another target.
  */
-export function planHeader(
+export async function readPlanLines(
+  io: Io,
   path: string,
   { command, target }: PlanTarget,
-  first: unknown,
-  { last, count }: { readonly last: unknown; readonly count: number },
-): JsonObject {
+): Promise<{ readonly file: ImportFile; readonly header: JsonObject; readonly changes: readonly unknown[] }> {
+  const file = await openImportFile(io, path, { format: 'jsonl', charset: 'utf-8' })
+  const changes: unknown[] = []
+  for await (const { value } of jsonLines(file)) changes.push(value)
+  const first = changes.shift()
+  const last = changes.pop()
   const header = isJsonObject(first) ? first : {}
   const fault =
     header['learnctlPlan'] === undefined
@@ -59,29 +62,13 @@ export function planHeader(
         ? 'is a plan of another version'
         : header['command'] !== command
           ? `is a plan for learnctl ${header['command']}`
-          : !isJsonObject(last) || last['changes'] !== count
+          : !isJsonObject(last) || last['changes'] !== changes.length
             ? 'is incomplete'
             : null
   if (fault !== null) throw new UsageError(`${path} ${fault}`, { code: 'invalid_plan', hint: again(command) })
-  if (header['target'] === target) return header
+  if (header['target'] === target) return { file, header, changes }
   const message = `The plan was made for ${header['target']}, not for ${target}`
   throw new CommandError('stale_plan', 'conflict', message)
-}
-
-/**
- * Reads a plan that fits in memory. Throws a UsageError if the file is not one for a command, and a CommandError if it
- * was made for another target.
- */
-export async function readPlanLines(
-  io: Io,
-  path: string,
-  plan: PlanTarget,
-): Promise<{ readonly header: JsonObject; readonly changes: readonly unknown[]; readonly text: string }> {
-  const text = await readFileText(io, path)
-  const [first, ...changes] = text.split('\n').filter(Boolean).map(parseJsonOrNull)
-  const last = changes.pop()
-  const header = planHeader(path, plan, first, { last, count: changes.length })
-  return { header, changes, text }
 }
 
 /** Returns the error for a platform that has changed since a plan was made. */

@@ -9,16 +9,14 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
-import { createExecutor, singly } from './execute.ts'
-import { type Counts, countsOf, type Rejection, type RowOutcome, sumOf, totalOf } from './import-outcomes.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
-import { requireSameRecords } from './plan-import.ts'
+import type { Outcome, Refusal, Rejection } from './outcome.ts'
+import { requireAsPlanned } from './plan-import.ts'
 import type { ImportFile } from './sources/file.ts'
 import { addedColumns, type ColumnMap, isMappingCell, mappingCells } from './sources/header.ts'
 import { headerMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import type { Refusal, Step } from './step.ts'
-import { type BatchSize, batchSize } from './write.ts'
+import { batchSize, createBatcher, createRefusals, writeBatch } from './write.ts'
 
 export interface Imported {
   readonly counts: Counts
@@ -29,129 +27,167 @@ export interface Imported {
   readonly rejections: readonly Rejection[]
 }
 
+type Counts = Record<Outcome['kind'], number>
+
 /** Maximum number of rows to hold for sending again. */
 const maxRetried = 20_000
 
-/** Checks the whole file, then sends it unit by unit. An import that was interrupted is run again: it recognises its records. */
+/** Checks the whole file, then sends it. An import that was interrupted is run again: it recognises its records. */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
-  const { io, session } = context
+  const { io } = context
   const checked = await checkImport(context, wanted)
   const { rows, invalid } = checked
   const sending = await openSending(context, wanted)
-  const size = sending.abilities.batch ? { ...batchSize, records: wanted.batchSize } : singly
-  // Durations count back from one time in all passes.
-  const now = io.now()
-  const rowsOf = async () => valid(await checked.rowsOf(now), invalid)
-  const done: Done = { counts: countsOf([]), rejections: [] }
+  const sent = new SentRows(wanted)
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    if (wanted.saved) {
-      const isLocal = session.target().kind === 'local'
-      await requireSameRecords(io, sending, wanted, isLocal, (await rowsOf()).rows)
-    }
-    const onAnswer = () => line.update(totalOf(done.counts))
-    const warned = await sendRows(wanted, { sending, done, size, rowsOf, onAnswer })
+    if (wanted.saved) await requireAsPlanned(context, wanted, sending, checked)
+    await sendRows(sending, wanted, valid(await checked.rowsOf(), invalid), sent, () =>
+      line.update(sent.total()),
+    )
     line.stop()
 
     for (const text of sending.notes.sentences()) await note(io, text)
-    if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
-    const counts = sumOf(done.counts, countsOf([...invalid.values()]))
-    const rejections = [...done.rejections, ...invalid.values()]
+    const { rows: warned, first } = sent.warned
+    if (warned > 0) await note(io, `Warning for ${pluralise(warned, 'row')}: ${first}`)
+    const counts = { ...sent.counts, failed: sent.counts.failed + invalid.size }
+    const rejections = [...sent.rejections, ...invalid.values()]
     const errorsFile =
       rejections.length > 0 ? await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections) : null
     return { counts, rows, errorsFile, rejections }
   } catch (error) {
     line.stop()
-    const count = totalOf(done.counts)
-    if (count > 0) {
+    if (sent.total() > 0) {
       const again = checked.isRepeatable
         ? 'run the same command again, which recognises what was imported'
         : 'import the other rows alone: the platform does not recognise these'
-      await note(io, `Stopped after ${count} of ${rows} rows; ${again}`)
+      await note(io, `Stopped after ${sent.total()} of ${rows} rows; ${again}`)
     }
     throw error
   }
 }
 
-/** The counts and rejected rows of an import that is under way. */
-interface Done {
-  counts: Counts
-  rejections: Rejection[]
+/** The rows of an import that have been answered. */
+class SentRows {
+  readonly counts: Counts = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
+  readonly rejections: Rejection[] = []
+  /** Rows with a warning of the platform, and the first warning. */
+  readonly warned = { rows: 0, first: '' }
+  readonly #wanted: Import
+  /** Rows that were refused for a name that another row may have freed since. */
+  #taken: { readonly row: Row; readonly rejection: Rejection }[] = []
+
+  constructor(wanted: Import) {
+    this.#wanted = wanted
+  }
+
+  total(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0)
+  }
+
+  add(row: Row, labels: Rows['labels'], outcome: Outcome): void {
+    this.counts[outcome.kind] += 1
+    if (outcome.kind !== 'failed') {
+      if (!outcome.warning) return
+      if (this.warned.rows === 0) this.warned.first = outcome.warning
+      this.warned.rows += 1
+      return
+    }
+    const { dataset, onExists } = this.#wanted
+    const rejection = rejected(dataset, row, labels, outcome)
+    const mayBeFreed = dataset.unique !== undefined && onExists === 'update' && rejection.code === 'duplicate'
+    if (mayBeFreed && this.#taken.length < maxRetried) this.#taken.push({ row, rejection })
+    else this.rejections.push(rejection)
+  }
+
+  /** Returns the rows to send again: none without an update, or if none was taken since the last time. */
+  rowsToRetry(before: number): readonly Row[] {
+    const taken = this.#taken
+    this.#taken = []
+    if (this.counts.updated === 0 || taken.length >= before) {
+      this.rejections.push(...taken.map(({ rejection }) => rejection))
+      return []
+    }
+    this.counts.failed -= taken.length
+    // Reversed each time: a chain of users that take each other's names is free in one of the two orders.
+    return taken.toReversed().map(({ row }) => row)
+  }
 }
 
-interface SendingRows {
-  readonly sending: Sending
-  readonly done: Done
-  readonly size: BatchSize
-  /** Reads the valid rows from the beginning. */
-  readonly rowsOf: () => Promise<Rows>
-  readonly onAnswer: () => Promise<void>
-}
-
-/**
- * Sends all rows, then again those that were refused for a name that another row has freed since. Returns the number
- * of rows with a warning of the platform, and the first warning.
- */
+/** Sends all rows, then again those that were refused for a name that another row has freed since. */
 async function sendRows(
-  wanted: Import,
-  { sending, done, size, rowsOf, onAnswer }: SendingRows,
-): Promise<{ readonly rows: number; readonly first: string }> {
-  const { dataset } = wanted
-  const { header, labels, rows } = await rowsOf()
-  const codeCell = codeCellIn(header, wanted.map)
-  const warned = { rows: 0, first: '' }
-  const executor = createExecutor<Row>({
-    ...sending,
-    put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
-    finish: async (steps, outcomes) => {
-      const answers = steps.map(({ from }, index): RowOutcome => {
-        const { line } = from
-        const outcome = outcomes[index] ?? { kind: 'skipped' }
-        if (outcome.kind === 'failed') return rejected(dataset, from, labels, outcome)
-        if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
-        if (outcome.warning) warned.rows += 1
-        return { line, kind: outcome.kind }
-      })
-      done.counts = sumOf(done.counts, countsOf(answers))
-      done.rejections.push(...answers.filter((answer) => answer.kind === 'failed'))
-      await onAnswer()
-    },
-  })
-  await executor.run(inSteps(rows, stepFor(sending)), size)
-  let before = maxRetried + 1
-  for (let pass = 0; ; pass += 1) {
-    const lines = linesToRetry(wanted, done)
-    if (lines.size === 0 || lines.size >= before) return warned
-    before = lines.size
-    const again = await retriedRows(await rowsOf(), lines)
-    const steps = again.map((row) => ({ ...stepFor(sending)(row), lanes: ['retry'] }))
-    done.rejections = done.rejections.filter(({ line }) => !lines.has(line))
-    done.counts = { ...done.counts, failed: done.counts.failed - lines.size }
-    // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the two.
-    await executor.run(pass % 2 === 0 ? steps.reverse() : steps, size)
+  sending: Sending,
+  { dataset, map, batchSize: records }: Import,
+  { header, labels, rows }: Rows,
+  sent: SentRows,
+  onAnswer: () => Promise<void>,
+): Promise<void> {
+  const { pacing, signal, onExists } = sending
+  const { batch } = sending.abilities
+  const codeCell = codeCellIn(header, map)
+  const put = createPut(sending)
+  const refusals = createRefusals()
+  const batcher = createBatcher<Row>({ ...batchSize, records: batch ? records : 1 }, ({ record }) => record)
+
+  await send(rows, (row) => lanesOf(dataset, row, batch))
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    const again = sent.rowsToRetry(before)
+    if (again.length === 0) return
+    before = again.length
+    await send([again], () => ['retry'])
   }
-}
 
-function stepFor({ dataset, abilities }: Sending): (row: Row) => Step<Row> {
-  return (row) => {
-    const lanes = lanesOf(dataset, row, abilities.batch)
-    return { from: row, record: row.record, lanes }
+  /**
+   * Sends rows and waits for all answers. Refusals of single rows are outcomes; any other fault ends the work and is thrown
+   * when the requests under way have ended.
+   */
+  async function send(
+    chunks: AsyncIterable<readonly Row[]> | readonly (readonly Row[])[],
+    lanesOf: (row: Row) => readonly string[],
+  ): Promise<void> {
+    const start = async (unit: readonly Row[]) => {
+      signal.throwIfAborted()
+      const answer = async () => {
+        for (const [index, outcome] of (await outcomesOf(unit)).entries()) {
+          const row = unit[index]
+          if (row) sent.add(row, labels, outcome)
+        }
+        await onAnswer()
+      }
+      await pacing.run(answer, [...new Set(unit.flatMap(lanesOf))])
+    }
+    try {
+      for await (const some of chunks) {
+        for (const row of some) {
+          const full = batcher.add(row)
+          if (full) await start(full)
+        }
+      }
+      const rest = batcher.rest()
+      if (rest.length > 0) await start(rest)
+      await pacing.settled()
+    } catch (error) {
+      // Report the answers of requests that are still under way.
+      await pacing.settled().catch(() => {})
+      throw error
+    }
   }
-}
 
-/** Returns the lines that were refused for a name that another row may have freed since; none if that is impossible. */
-function linesToRetry(
-  { dataset, onExists }: Import,
-  { counts, rejections }: Readonly<Done>,
-): ReadonlySet<number> {
-  if (dataset.unique === undefined || onExists !== 'update' || counts.updated === 0) return new Set()
-  return new Set(rejections.flatMap(({ code, line }) => (code === 'duplicate' ? [line] : [])))
-}
+  async function outcomesOf(unit: readonly Row[]): Promise<readonly Outcome[]> {
+    if (!batch) return Promise.all(unit.map(outcomeOf))
+    const items = unit.map(({ record }) => ({ ...dataset.presumed, ...(dataset.toItem?.(record) ?? record) }))
+    return writeBatch(sending, dataset, items, onExists)
+  }
 
-async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<Row[]> {
-  const found: Row[] = []
-  for await (const some of rows) found.push(...some.filter(({ line }) => lines.has(line)))
-  return found
+  async function outcomeOf({ record, cells }: Row): Promise<Outcome> {
+    try {
+      const outcome = await put(record, cells[codeCell] === unconfirmed)
+      refusals.reset()
+      return outcome
+    } catch (error) {
+      return { kind: 'failed', ...refusals.of(error) }
+    }
+  }
 }
 
 const allSteps = ['all']
@@ -174,14 +210,7 @@ function rejected(dataset: Dataset, row: Row, labels: Rows['labels'], refusal: R
   const { line } = row
   const message = refusalText(dataset, row, labels, refusal)
   const shown = shownRefusal(dataset, row, labels, refusal)
-  return { line, kind: 'failed', code: refusal.isDoubtful ? unconfirmed : refusal.code, message, shown }
-}
-
-async function* inSteps(
-  chunks: AsyncIterable<readonly Row[]>,
-  stepOf: (row: Row) => Step<Row>,
-): AsyncGenerator<readonly Step<Row>[]> {
-  for await (const rows of chunks) yield rows.map(stepOf)
+  return { line, code: refusal.isDoubtful ? unconfirmed : refusal.code, message, shown }
 }
 
 function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {

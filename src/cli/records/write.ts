@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { CallInput, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
@@ -7,20 +8,55 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, RecordError } from '../dataset/dataset.ts'
-import type { Names } from '../dataset/names.ts'
+import { createNames, type Names } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
-import type { WriteNotes } from '../operation/write-notes.ts'
+import { createWriteNotes, type WriteNotes } from '../operation/write-notes.ts'
+import type { BulkChange } from '../session/bulk-change.ts'
+import { createPacing, type Pacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { Outcome, Refusal } from './step.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import type { Outcome, Refusal } from './outcome.ts'
 
+/** A platform that is opened for writing. */
 export interface Writer {
   readonly caller: Caller
   readonly names: Names
   /** Collects warnings about what is written. */
   readonly notes: WriteNotes
   readonly signal: AbortSignal
+  /** Limits concurrent requests; slows down when the platform asks for that. */
+  readonly pacing: Pacing
   /** Prints the ids of records that were made or changed; null without `--quiet`. */
   readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
+}
+
+/**
+ * Opens a platform for writing; a local academy handles one request at a time.
+ *
+ * @param change what makes the writes, so that they can be undone together; none for reading only
+ */
+export async function openWriter(
+  { session, io: { signal, sleep } }: Pick<Context, 'session' | 'io'>,
+  concurrency = 1,
+  change?: BulkChange,
+): Promise<Writer> {
+  const maximum = session.target().kind === 'local' ? 1 : concurrency
+  const pacing = createPacing(maximum, (ms) => sleep(ms, signal))
+  const caller = await session.caller({
+    change,
+    onWait: ({ waitMs }) => pacing.slowDown(waitMs),
+  })
+  const names = createNames(caller, signal)
+  return {
+    ...{ caller, names, signal, pacing },
+    notes: createWriteNotes(),
+  }
+}
+
+/** Returns the source of a change that is made from files: the name of the only one, else their number. */
+export function sourceOf(files: readonly string[]): string {
+  const [first = ''] = files
+  return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
 }
 
 /** Returns a function that prints ids, each once; null without `--quiet`. */

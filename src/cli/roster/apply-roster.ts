@@ -3,7 +3,6 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { isClosed } from '../records/apply-order.ts'
 import { countText, type Declared, type Part } from '../records/entries.ts'
-import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
 import { keyText } from '../records/identity.ts'
 import { makePlan } from '../records/make-plan.ts'
 import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
@@ -16,7 +15,7 @@ import {
   refusedError,
   runApply,
 } from '../records/run-apply.ts'
-import { idPrinter } from '../records/write.ts'
+import { idPrinter, openWriter, sourceOf, type Writer } from '../records/write.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -247,7 +246,7 @@ async function checkAgain(
 ): Promise<RosterCheck> {
   if (plan.actions.length === 0) return before
   // Names may have been cached before they changed.
-  const fresh: Writing = await openWriting(context)
+  const fresh: Writer = await openWriter(context)
   const again = await makePlan({ ...reader, names: fresh.names }, declared, options)
   return checkOf(declared, again)
 }

@@ -3,7 +3,7 @@ import { type Call, calls } from '../../contract/calls.ts'
 import { type School as MappedSchool, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
-import { openWriting } from '../records/execute.ts'
+import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -66,7 +66,7 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
       hint: 'Give its number or its path: --category 1, or --category "Imported / 2026"',
     })
   }
-  const reader = await openWriting(context)
+  const reader = await openWriter(context)
   await requireLearnctl(session, reader.caller, 'roster export', io.signal)
   const school = await openSchool(reader, wanted)
   const to = await createPackage({ cwd: io.cwd, target, force, known })
@@ -150,7 +150,7 @@ function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>
   }
 }
 
-type Caller = Awaited<ReturnType<typeof openWriting>>['caller']
+type Caller = Awaited<ReturnType<typeof openWriter>>['caller']
 
 /** About records that the export lacks, with counts. */
 async function lostNotes(

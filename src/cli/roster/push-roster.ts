@@ -2,7 +2,7 @@ import { type ForeignWrite, maxWrites } from '../../contract/foreign-writes.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'
-import { openWriting } from '../records/execute.ts'
+import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
@@ -79,7 +79,7 @@ async function readWanted(
   context: Context,
   { courses, parts }: PushOptions,
 ): Promise<{ readonly courses: readonly WantedCourse[]; readonly notes: readonly string[] }> {
-  const reader = await openWriting(context)
+  const reader = await openWriter(context)
   await requireLearnctl(context.session, reader.caller, 'roster push', context.io.signal)
   const school = await openSchool(reader, { courses, terms: [] })
   const emails = new Map<string, string>()

@@ -1,9 +1,9 @@
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Declared, type Entry, loadPart, type Part } from '../records/entries.ts'
-import { openWriting } from '../records/execute.ts'
 import { shownIn } from '../records/finder.ts'
 import { keyIn } from '../records/identity.ts'
+import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 
@@ -13,7 +13,7 @@ export async function readPlatform(
   session: Session,
   wanted: readonly Part[],
 ): Promise<Declared> {
-  const reader = await openWriting({ session, io })
+  const reader = await openWriter({ session, io })
   await requireLearnctl(session, reader.caller, 'roster diff', io.signal)
   const place = { file: platformName(session.target()), line: 0 }
   const declared = new Map<Part, Entry[]>()

@@ -52,23 +52,15 @@ export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Json
   }
 }
 
-/** Returns the rows of a saved plan, with their lines in the file that it was made from. */
-export function planRows(file: ImportFile, dataset: Dataset): Rows {
+/** Returns rows that are read already, such as those of a saved plan. */
+export function givenRows(dataset: Dataset, rows: readonly Pick<Row, 'line' | 'record'>[]): Rows {
+  const given = rows.map((row) => ({ problems: [], ...row, cells: recordCells(dataset, row.record) }))
   return {
     header: dataset.columns.map(({ name }) => name),
     paths: new Set(dataset.columns.map(({ path }) => path)),
-    rows: rowsIn(),
-  }
-
-  async function* rowsIn(): AsyncGenerator<readonly Row[]> {
-    for await (const { value } of jsonLines(file)) {
-      // The first and last line have no record.
-      if (!isJsonObject(value) || !isJsonObject(value['record'])) continue
-      // A plan is written by this program.
-      const { line, record, found, replaced } = value as unknown as Row
-      const cells = recordCells(dataset, record)
-      yield [{ line, record, problems: [], cells, ...(found && { found }), ...(replaced && { replaced }) }]
-    }
+    rows: (async function* () {
+      yield given
+    })(),
   }
 }
 

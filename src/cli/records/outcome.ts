@@ -1,16 +1,3 @@
-import type { JsonObject } from '../../codec/json-text.ts'
-
-/**
- * A record to create or to change, whichever turns out to apply. `From` is what it is made of, such as a row, and comes back
- * with the outcome.
- */
-export interface Step<From> {
-  readonly from: From
-  readonly record: JsonObject
-  /** Sent after earlier steps that share one of these names. */
-  readonly lanes: readonly string[]
-}
-
 /** Reason why a platform refused a record. */
 export interface Refusal {
   readonly code: string
@@ -22,11 +9,9 @@ export interface Refusal {
   }[]
   /** True if the record may have been written nevertheless. */
   readonly isDoubtful?: boolean
-  /** Undefined for an item of a batch. */
-  readonly error?: unknown
 }
 
-/** A refused step changed nothing. */
+/** Outcome of a record that was sent; a failed one changed nothing. */
 export type Outcome =
   | {
       readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'
@@ -35,3 +20,12 @@ export type Outcome =
       readonly id?: string
     }
   | ({ readonly kind: 'failed' } & Refusal)
+
+/** A row that was not imported. */
+export interface Rejection {
+  readonly line: number
+  readonly code: string
+  readonly message: string
+  /** The reason without values of people. */
+  readonly shown: string
+}
