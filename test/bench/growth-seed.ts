@@ -127,7 +127,8 @@ function statements({ users, courses, enrollments }: Size): string[] {
       case when n.i % 10 <> 8 then ${time(created(courses))} end, case when n.i % 10 = 9 then ${time(later(courses))} end,
       min(n.h % 4, 3)
     from n`,
-    'update courses set title_key = title_key(title), search_key = course_key(title, description)',
+    `update courses set title_key = title_key(title), search_key = course_key(title, description),
+      passing_score = attributes -> 'assessmentCriteria' ->> 'passingScore'`,
     `insert into course_tags (tag, course_id)
     select t.value, c.id from courses c cross join json_each(c.attributes, '$.tags') t order by 1, 2`,
     `insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)

@@ -9,7 +9,7 @@ import type { Page } from '../database/keyset.ts'
 import { attentionConditions } from './attention.ts'
 import { rowFilterOf } from './row-filter.ts'
 import { type RowShape, readShapedPage } from './row-page.ts'
-import { expressionByColumn, passingScore } from './rows.ts'
+import { expressionByColumn } from './rows.ts'
 
 /** `now` is ISO 8601 in UTC. */
 interface AskingForRisk extends Asking {
@@ -60,7 +60,7 @@ const copied = [
 const expressions = [
   ...copied.map((name) => [name, expressionByColumn[name]] as const),
   ['progressedAt', sql`p.risen_at`] as const,
-  ['passingScore', passingScore] as const,
+  ['passingScore', sql`c.passing_score`] as const,
 ]
 
 const shape: RowShape<AtRiskRow> = {

@@ -1,6 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Attention, attentionDays, stuckBelow } from '../../contract/constants.ts'
-import { passingScore } from './rows.ts'
 
 /** Limits from which a learner needs attention. */
 interface AttentionLimits {
@@ -30,7 +29,7 @@ function recentSince(now: Date, days: number): string {
 export function attentionConditions(
   now: Date,
   { inactiveDays, stuckDays, stuckBelow }: AttentionLimits = standardLimits,
-  course = { status: sql`c.status`, passingScore },
+  course = { status: sql`c.status`, passingScore: sql`c.passing_score` },
 ): Readonly<Record<Attention, Sql>> {
   const isOpen = sql`${course.status} = 'published' and e.status = 'active' and coalesce(p.status, '') <> 'completed'`
   return {

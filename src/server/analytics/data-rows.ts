@@ -27,8 +27,7 @@ const sources: Readonly<Record<DataTableName, DataSource>> = {
   },
   courses: {
     from: sql`courses t`,
-    columns: sql`t.id, t.external_id, t.title, t.difficulty, t.status, t.term_id,
-      cast(t.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision), t.published_at, t.archived_at,
+    columns: sql`t.id, t.external_id, t.title, t.difficulty, t.status, t.term_id, t.passing_score, t.published_at, t.archived_at,
       t.created_at, t.updated_at`,
     isCurrent: sql`true`,
   },

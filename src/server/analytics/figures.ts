@@ -3,7 +3,7 @@ import { type Attention, attentionKinds } from '../../contract/constants.ts'
 import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { attentionConditions } from './attention.ts'
-import { learning, passingScore, type Rows } from './rows.ts'
+import { learning, type Rows } from './rows.ts'
 
 /** Statuses of progress, or `none` before the first. */
 export type Status = 'none' | 'in_progress' | 'completed'
@@ -112,7 +112,7 @@ function statementOf({ tables: { tables, on }, conditions, ofProgress = [] }: Fi
   // Progress and grades are stored by learner and course: in this order each of their pages is read once.
   return sql`
     with enrolled as materialized (
-      select e.user_id, e.course_id, e.status, e.enrolled_at, c.status as course_status, ${passingScore} as passing_score
+      select e.user_id, e.course_id, e.status, e.enrolled_at, c.status as course_status, c.passing_score
       from ${tables} ${where([on, ...conditions])} order by e.user_id, e.course_id),
     found as materialized (
       select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,

@@ -8,7 +8,7 @@ import type { Database, Row } from '../database/database.ts'
 import { fenced, invalidCursor, type Page, readCursor, where, writeCursor } from '../database/keyset.ts'
 import { ofMillionths } from './figures.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
-import { enrolledIn, passingScore } from './rows.ts'
+import { enrolledIn } from './rows.ts'
 import { rounded } from './summary.ts'
 
 interface AskingForItems extends Asking {
@@ -85,7 +85,7 @@ function readCourses(
     termIds && sql`c.term_id in (${join(termIds)})`,
   ]
   return database.all<CourseRow>(sql`
-    select c.id, c.title, c.title_key, c.external_id, ${passingScore} as passing_score from courses c
+    select c.id, c.title, c.title_key, c.external_id, c.passing_score from courses c
     ${where(conditions)} order by c.title_key, c.id limit ${maxCourses}`)
 }
 

@@ -14,7 +14,6 @@ import {
 } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
-import { passingScore } from './rows.ts'
 
 interface AskingForHistory extends Asking {
   readonly query: {
@@ -85,7 +84,7 @@ interface EnrolledRow extends Row, Place {
 
 const enrolledColumns = sql`e.user_id, u.email as user_email, u.external_id as user_external_id, e.course_id,
   c.title as course_title, c.attributes ->> 'language' as course_language,
-  ${passingScore} as passing_score,
+  c.passing_score,
   coalesce(p.version, 0) as steps,
   coalesce((select sum(g.version) from grades g where g.user_id = e.user_id and g.course_id = e.course_id), 0) as grade_steps,
   cg.percent, cg.updated_at as percent_at`

@@ -10,9 +10,6 @@ type ColumnName = keyof LearnerRow
 /** In the order of the CSV. */
 export const columns = Object.keys(learnerFields) as readonly ColumnName[]
 
-/** Passing score of the course `c`, in per cent. */
-export const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
-
 /** The `case` keeps the planner from an index by role, which nearly all match. */
 export function isLearnerEnrollment(alias: 'e' | 'o'): Sql {
   return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
@@ -25,7 +22,7 @@ export function countsAsLearner(alias: 'e' | 'o'): Sql {
 
 /** As text; null without a grade. */
 export const passed = sql`case when g.percent is null then null
-  when g.percent >= ${passingScore} then 'true' else 'false' end`
+  when g.percent >= c.passing_score then 'true' else 'false' end`
 
 /** In a query over enrolments with `u`, `c`, `e`, `p` and `g`. */
 export const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {

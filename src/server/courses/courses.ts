@@ -78,10 +78,11 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       call.database.queue(sql`
         insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                              attributes, managed_by, version, created_at, updated_at, published_at, archived_at,
-                             created_by, term_id)
+                             created_by, term_id, passing_score)
         values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
                 ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
-                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, ${archivedAt}, ${createdBy}, ${term.term_id})`)
+                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, ${archivedAt}, ${createdBy}, ${term.term_id},
+                ${input.assessmentCriteria.passingScore})`)
       addTags(call, id, input.tags)
       // The row equals the input, so it need not be read again.
       const { title, description, difficulty, status, externalId, managedBy } = input
@@ -158,7 +159,7 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
       external_id = ${input.externalId}, title = ${input.title}, title_key = ${titleKey(input)},
       description = ${input.description}, search_key = ${courseSearchKey(input)}, difficulty = ${input.difficulty},
       level = ${difficulties.indexOf(input.difficulty)}, status = ${input.status}, attributes = ${attributesOf(input)},
-      managed_by = ${input.managedBy}, term_id = ${input.termId}, version = version + 1, updated_at = ${now},
+      passing_score = ${input.assessmentCriteria.passingScore}, managed_by = ${input.managedBy}, term_id = ${input.termId}, version = version + 1, updated_at = ${now},
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)

@@ -89,8 +89,7 @@ async function readKnown(database: Pick<Database, 'all'>, messages: readonly Cla
       sql`select id, external_id, email from users where id in (${join(userIds)}) and status <> 'deleted'`,
     ),
     database.all<CourseRow>(sql`
-      select id, title, attributes ->> 'language' as language,
-        cast(attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) as passing_score
+      select id, title, attributes ->> 'language' as language, passing_score
       from courses where id in (${join(courseIds)})`),
     database.all<CourseGradeRow>(sql`
       select user_id, course_id, percent, updated_at from course_grades

@@ -19,6 +19,6 @@ test('a terminal that is slower than the upgrade gets the steps in order, and al
       told.push(`${step} of ${steps}`)
     },
   })
-  expect([...new Set(told)]).toEqual([1, 2, 3, 4, 5].map((step) => `${step} of 5`))
+  expect([...new Set(told)]).toEqual([1, 2, 3, 4, 5, 6].map((step) => `${step} of 6`))
   expect(told).toEqual(told.toSorted())
 })

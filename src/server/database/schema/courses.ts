@@ -1,4 +1,4 @@
-import { deleted, integer, json, orNull, type Table, text, withDefault } from './table.ts'
+import { deleted, integer, json, orNull, real, type Table, text, withDefault } from './table.ts'
 
 /** Terms are sorted by `name_key` and by their dates, which are empty where they are not set. */
 export const terms: Table = {
@@ -26,7 +26,10 @@ export const terms: Table = {
   ],
 }
 
-/** Lists are sorted and searched by `title_key`, `search_key` and `level` (the rank of the difficulty). */
+/**
+ * Lists are sorted and searched by `title_key`, `search_key` and `level` (the rank of the difficulty). `passing_score` copies that
+ * of the attributes: figures compare it with each grade.
+ */
 const courses: Table = {
   name: 'courses',
   columns: {
@@ -48,6 +51,7 @@ const courses: Table = {
     level: withDefault(integer, 0),
     created_by: orNull(text),
     term_id: orNull(text),
+    passing_score: withDefault(real, 0),
   },
   key: 'id',
   unique: ['external_id'],

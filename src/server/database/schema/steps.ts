@@ -24,7 +24,7 @@ import { groupTables } from './groups.ts'
 import { lineItemTables } from './learning.ts'
 import { clientTokens } from './oauth.ts'
 import { beginRowChanges, createAcademy, type SchemaContext } from './schema.ts'
-import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
+import { addColumn, integer, orNull, real, type Table, tableStatements, text, withDefault } from './table.ts'
 import { calendars } from './users.ts'
 
 /** In one transaction. Version 0 is an empty database. */
@@ -34,7 +34,7 @@ export interface SchemaStep {
   readonly run: (database: Database) => Promise<void>
 }
 
-export const schemaVersion = 29
+export const schemaVersion = 30
 
 /** The first creates an academy, the others upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
@@ -45,6 +45,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 26, to: 27, run: upgradeFrom26 },
     { from: 27, to: 28, run: (database) => addTables(database, [plans, planSteps]) },
     { from: 28, to: 29, run: dropCounters },
+    { from: 29, to: 30, run: addPassingScores },
   ]
 }
 
@@ -124,6 +125,16 @@ async function upgradeFrom26(database: Database): Promise<void> {
 async function dropCounters(database: Database): Promise<void> {
   for (const table of ['counters', 'counter_changes']) await database.run(raw(`drop table ${table}`))
   await database.run(sql`delete from settings where name = 'counter_correction'`)
+}
+
+async function addPassingScores(database: Database): Promise<void> {
+  for (const table of ['courses', 'deleted_courses']) {
+    await database.run(addColumn(database.dialect, table, 'passing_score', withDefault(real, 0)))
+    await database.run(
+      raw(`update ${table} set
+        passing_score = cast(attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`),
+    )
+  }
 }
 
 /** All data about a person is found by them, a page at a time. */
