@@ -3,8 +3,7 @@ import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
 import { type PulledRecord, readPage } from './pull-records.ts'
 import { PageGuard } from './reading-limits.ts'
-import type { School } from './school.ts'
-import type { Course, Grade } from './school-records.ts'
+import type { Course, Grade, School } from './school.ts'
 
 /** A course of the academy with the records that Classroom shall have. */
 export interface WantedCourse {

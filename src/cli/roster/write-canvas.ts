@@ -1,8 +1,7 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
 import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import type { School } from './school.ts'
-import type { Course, Enrolment, Group, Member, Person, Term } from './school-records.ts'
+import type { Course, Enrolment, Group, Member, Person, School, Term } from './school.ts'
 import { type Columns, createLosses, type RecordTable, recordTable, writeTable } from './write-tables.ts'
 
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */

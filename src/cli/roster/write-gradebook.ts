@@ -2,7 +2,7 @@ import { itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-map
 import { noCategory } from '../../lms/roster-conventions.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { PackageWriter } from './package-writer.ts'
-import { type Course, compare, type Grade } from './school-records.ts'
+import { type Course, compare, type Grade } from './school.ts'
 import { type Cells, cellTable, type Losses, type RecordTable } from './write-tables.ts'
 
 interface GradebookForm {
@@ -39,7 +39,7 @@ export class Gradebook {
   }
 
   /** Items that have weights but no grades become line items, too. */
-  async add({ key, term, weights }: Course, grades: readonly Grade[]): Promise<void> {
+  async add({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): Promise<void> {
     const { version, org } = this.#form
     const is12 = version === '1.2'
     const gradesByItem = Map.groupBy(this.#shown(grades), ({ itemId }) => itemId)

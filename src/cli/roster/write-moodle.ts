@@ -2,7 +2,6 @@ import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { noName } from '../../lms/roster-conventions.ts'
 import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import type { School } from './school.ts'
 import {
   type Course,
   compare,
@@ -10,7 +9,8 @@ import {
   type Group,
   type Member,
   type Person,
-} from './school-records.ts'
+  type School,
+} from './school.ts'
 import { type Columns, createLosses, recordTable, writeTable } from './write-tables.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']

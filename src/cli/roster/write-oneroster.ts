@@ -18,8 +18,7 @@ import {
 } from './oneroster-tables.ts'
 import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import type { School } from './school.ts'
-import type { Course, Enrolment, Person, Term } from './school-records.ts'
+import type { Course, Enrolment, Person, School, Term } from './school.ts'
 import { Gradebook, gradebookLossTexts } from './write-gradebook.ts'
 import { type Cells, cellTable, createLosses, type RecordTable } from './write-tables.ts'
 
