@@ -9,7 +9,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
-import { createPackage, type PackageWriter, type Written } from './package-writer.ts'
+import { createPackage, type Written } from './package-writer.ts'
 import { type ExportFormat, formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
 import { openSchool, type School } from './school.ts'
 import type { Scope } from './scope.ts'
@@ -71,29 +71,22 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
   const school = await openSchool(reader, wanted)
   const to = await createPackage({ cwd: io.cwd, target, force, known })
   const line = await createProgressLine(io, 'rows', null)
-  try {
-    const watched = withProgress(to, (rows) => line.update(rows))
-    const written = await writeAs()
-    line.stop()
-    io.signal.throwIfAborted()
-    const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, wanted))]
-    const formulas = to.formulas()
-    const files = to.tables().map(({ name, rows }) => ({ name, rows }))
-    await to.finish()
-    return {
-      ...{ target, format, version: format === 'oneroster' ? version : null, files },
-      ...{ counts: inOrder(written.counts), notes: [...notes, ...formulaNotes(formulas)] },
-    }
+  const count = (of: 'rows' | 'formulas') => to.tables.reduce((sum, table) => sum + table[of], 0)
+  school.onPage = () => line.update(count('rows'))
+  const written = await writeAs().finally(() => line.stop())
+  io.signal.throwIfAborted()
+  const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, wanted))]
+  await to.finish()
+  return {
+    ...{ target, format, version: format === 'oneroster' ? version : null },
+    files: to.tables.map(({ name, rows }) => ({ name, rows })),
+    ...{ counts: inOrder(written.counts), notes: [...notes, ...formulaNotes(count('formulas'))] },
+  }
 
-    async function writeAs(): Promise<Written> {
-      if (format === 'canvas') return writeCanvas(school, watched, parts)
-      if (format === 'moodle') return writeMoodle(school, watched, { parts, category })
-      return writeOneRoster(school, watched, { version, parts, org: orgOf(wanted, session.target()) })
-    }
-  } catch (error) {
-    line.stop()
-    await to.discard()
-    throw error
+  async function writeAs(): Promise<Written> {
+    if (format === 'canvas') return writeCanvas(school, to, parts)
+    if (format === 'moodle') return writeMoodle(school, to, { parts, category })
+    return writeOneRoster(school, to, { version, parts, org: orgOf(wanted, session.target()) })
   }
 }
 
@@ -123,31 +116,6 @@ function orgOf({ orgName, orgId }: RosterExport, target: Target): MappedSchool {
 
 function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
-}
-
-/** Rows between two updates of the progress line. */
-const rowsPerUpdate = 5000
-
-function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>): PackageWriter {
-  let rows = 0
-  return {
-    ...{ tables: () => to.tables(), formulas: () => to.formulas() },
-    ...{ finish: () => to.finish(), discard: () => to.discard() },
-    table: async (name, header) => {
-      const table = await to.table(name, header)
-      return {
-        name,
-        get rows() {
-          return table.rows
-        },
-        add(cells) {
-          rows += 1
-          const wait = table.add(cells)
-          return rows % rowsPerUpdate === 0 ? Promise.resolve(wait).then(() => onRows(rows)) : wait
-        },
-      }
-    },
-  }
 }
 
 type Caller = Awaited<ReturnType<typeof openWriter>>['caller']

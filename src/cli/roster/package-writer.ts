@@ -1,32 +1,11 @@
-import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { access, constants, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import { csvText, isGuarded } from '../../codec/csv.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { openTarget, partPath, removeDeadParts } from '../terminal/target-file.ts'
+import { openTarget, partPath } from '../terminal/target-file.ts'
 import type { RosterPart } from './roster.ts'
-
-/** Characters of a table to collect before they are written. */
-const bufferCharacters = 256 * 1024
-
-export interface Table {
-  readonly name: string
-  /** Without the header. */
-  readonly rows: number
-  add(cells: readonly string[]): void | Promise<void>
-}
-
-/** A package that is being written: a folder of tables, which appears at its target completely or not at all. */
-export interface PackageWriter {
-  table(name: string, header: readonly string[]): Promise<Table>
-  tables(): readonly Pick<Table, 'name' | 'rows'>[]
-  /** Number of cells that a spreadsheet would take for a formula. */
-  formulas(): number
-  /** Moves the package to its target. */
-  finish(): Promise<void>
-  discard(): Promise<void>
-}
 
 /** Number of records by part, and notes about data that the format does not hold. */
 export interface Written {
@@ -47,15 +26,121 @@ interface PackageOptions {
  * Starts a package. The same rows give the same bytes, zipped as well. Throws a UsageError if the target exists without
  * `force`, or is a folder with other files.
  */
-export async function createPackage(options: PackageOptions): Promise<PackageWriter> {
+export async function createPackage(options: PackageOptions): Promise<Package> {
   const place = await placeOf(options)
-  await removeDeadParts(place)
-  const folder = await partPath(place)
-  await attempt(options.target, () => mkdir(folder, { mode: 0o700 }))
-  return new FolderWriter(options, place, folder)
+  await attempt(options.target, () => access(dirname(place), constants.W_OK))
+  return new Package(options)
 }
 
-export function isZip(target: string): boolean {
+/** Tables in memory, which appear at their target completely or not at all. */
+export class Package {
+  readonly tables: Pick<Table<unknown>, 'name' | 'rows' | 'formulas' | 'bytes'>[] = []
+  readonly #options: PackageOptions
+
+  constructor(options: PackageOptions) {
+    this.#options = options
+  }
+
+  table<Item>(name: string, columns: Columns<Item>): Table<Item> {
+    const table = new Table(name, columns)
+    this.tables.push(table)
+    return table
+  }
+
+  /** Writes a whole table and returns the number of its rows. */
+  write<Item>(name: string, columns: Columns<Item>, items: readonly Item[]): number {
+    const table = this.table(name, columns)
+    for (const item of items) table.add(item)
+    return items.length
+  }
+
+  finish(): Promise<void> {
+    const { target } = this.#options
+    return attempt(target, () => (isZip(target) ? this.#zip() : this.#move()))
+  }
+
+  async #move(): Promise<void> {
+    // Another program may have put files there since.
+    const place = await placeOf(this.#options)
+    const folder = await partPath(place)
+    try {
+      await mkdir(folder, { mode: 0o700 })
+      for (const table of this.tables) {
+        await writeFile(join(folder, table.name), table.bytes(), { mode: 0o600, flush: true })
+      }
+      const before = (await stat(place).catch(() => null)) && (await partPath(place))
+      if (before) await rename(place, before)
+      await rename(folder, place)
+      if (before) await rm(before, { recursive: true, force: true })
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  async #zip(): Promise<void> {
+    const { ZipFile } = await import('yazl')
+    const { cwd, target, force } = this.#options
+    const zip = new ZipFile()
+    // The DOS time has no zone: the same local time gives the same bytes everywhere.
+    const same = { mtime: new Date(1980, 0, 1), mode: 0o100600, forceDosTimestamp: true } as const
+    for (const table of this.tables) {
+      zip.addReadStreamLazy(table.name, same, (found) => found(null, Readable.from([table.bytes()])))
+    }
+    zip.end()
+    const file = await openTarget(cwd, target, { force, mode: 0o600 })
+    try {
+      zip.on('error', (error) => zip.outputStream.emit('error', error))
+      for await (const piece of zip.outputStream) await file.write(Buffer.from(piece))
+      await file.finish()
+    } catch (error) {
+      await file.discard()
+      throw error
+    }
+  }
+}
+
+/** Columns of a table in their order, with the text that a record has in each. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>
+
+/** Characters of a table to collect before they become bytes. */
+const pieceCharacters = 256 * 1024
+
+/** A table of RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
+export class Table<Item> {
+  readonly name: string
+  /** Without the header. */
+  rows = 0
+  /** Number of cells that a spreadsheet would take for a formula. */
+  formulas = 0
+  readonly #texts: readonly ((item: Item) => string)[]
+  readonly #pieces: Buffer[] = []
+  #text: string
+
+  constructor(name: string, columns: Columns<Item>) {
+    this.name = name
+    this.#texts = Object.values(columns)
+    this.#text = `${Object.keys(columns).join(',')}\r\n`
+  }
+
+  add(item: Item): void {
+    const cells = this.#texts.map((textOf) => textOf(item).trim())
+    // A single sign, such as the one in place of a name, is no formula.
+    this.formulas += cells.filter((cell) => cell.length > 1 && isGuarded(cell)).length
+    this.rows += 1
+    // Other systems would keep the apostrophe that guards against formulas.
+    this.#text += `${cells.map((cell) => csvText(cell, true)).join(',')}\r\n`
+    if (this.#text.length < pieceCharacters) return
+    this.#pieces.push(Buffer.from(this.#text))
+    this.#text = ''
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat([...this.#pieces, Buffer.from(this.#text)])
+  }
+}
+
+function isZip(target: string): boolean {
   return /\.zip$/i.test(target)
 }
 
@@ -108,131 +193,5 @@ async function attempt<Result>(target: string, work: () => Promise<Result>): Pro
       `Cannot write ${target}: ${full ? 'the disk is full' : (code ?? error)}`,
       { cause: error, why: ['No part of it was kept'] },
     )
-  }
-}
-
-class FolderWriter implements PackageWriter {
-  readonly #options: PackageOptions
-  /** Where the package will be. */
-  readonly #place: string
-  /** Where it is written. */
-  readonly #folder: string
-  readonly #tables: CsvTable[] = []
-
-  constructor(options: PackageOptions, place: string, folder: string) {
-    this.#options = options
-    this.#place = place
-    this.#folder = folder
-  }
-
-  async table(name: string, header: readonly string[]): Promise<Table> {
-    const table = new CsvTable(name, await this.#create(name), header)
-    this.#tables.push(table)
-    return table
-  }
-
-  tables(): readonly Pick<Table, 'name' | 'rows'>[] {
-    return this.#tables
-  }
-
-  formulas(): number {
-    return this.#tables.reduce((sum, { formulas }) => sum + formulas, 0)
-  }
-
-  async finish(): Promise<void> {
-    const { target } = this.#options
-    await attempt(target, async () => {
-      for (const table of this.#tables) await table.close()
-      await (isZip(target) ? this.#zip() : this.#move())
-    })
-    if (isZip(target)) await rm(this.#folder, { recursive: true, force: true })
-  }
-
-  async discard(): Promise<void> {
-    await Promise.all(this.#tables.map((table) => table.close().catch(() => {})))
-    await rm(this.#folder, { recursive: true, force: true })
-  }
-
-  #create(name: string): Promise<FileHandle> {
-    return attempt(this.#options.target, () => open(join(this.#folder, name), 'wx', 0o600))
-  }
-
-  async #move(): Promise<void> {
-    // Another program may have put files there since.
-    await placeOf(this.#options)
-    const exists = (await stat(this.#place).catch(() => null)) !== null
-    if (!exists) return rename(this.#folder, this.#place)
-    const before = await partPath(this.#place)
-    await rename(this.#place, before)
-    await rename(this.#folder, this.#place)
-    await rm(before, { recursive: true, force: true })
-  }
-
-  async #zip(): Promise<void> {
-    const { ZipFile } = await import('yazl')
-    const { cwd, target, force } = this.#options
-    const zip = new ZipFile()
-    // The DOS time has no zone: the same local time gives the same bytes everywhere.
-    const same = { mtime: new Date(1980, 0, 1), mode: 0o100600, forceDosTimestamp: true } as const
-    for (const { name } of this.#tables) {
-      zip.addReadStreamLazy(name, same, (found) => found(null, createReadStream(join(this.#folder, name))))
-    }
-    zip.end()
-    const file = await openTarget(cwd, target, { force, mode: 0o600 })
-    try {
-      zip.on('error', (error) => zip.outputStream.emit('error', error))
-      for await (const piece of zip.outputStream) await file.write(Buffer.from(piece))
-      await file.finish()
-    } catch (error) {
-      await file.discard()
-      throw error
-    }
-  }
-}
-
-/** A table of RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
-class CsvTable implements Table {
-  readonly name: string
-  rows = 0
-  formulas = 0
-  readonly #file: FileHandle
-  #text: string
-  #isClosed = false
-
-  constructor(name: string, file: FileHandle, header: readonly string[]) {
-    this.name = name
-    this.#file = file
-    this.#text = `${header.join(',')}\r\n`
-  }
-
-  add(cells: readonly string[]): void | Promise<void> {
-    let line = ''
-    for (let index = 0; index < cells.length; index += 1) {
-      const cell = (cells[index] ?? '').trim()
-      // A single sign, such as the one in place of a name, is no formula.
-      if (cell.length > 1 && isGuarded(cell)) this.formulas += 1
-      // Other systems would keep the apostrophe that guards against formulas.
-      line += index === 0 ? csvText(cell, true) : `,${csvText(cell, true)}`
-    }
-    this.rows += 1
-    this.#text += `${line}\r\n`
-    if (this.#text.length >= bufferCharacters) return this.#flush()
-  }
-
-  async #flush(): Promise<void> {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    if (bytes.length > 0) await this.#file.appendFile(bytes)
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    try {
-      await this.#flush()
-      await this.#file.datasync()
-    } finally {
-      await this.#file.close()
-    }
   }
 }

@@ -51,6 +51,8 @@ export class School {
   readonly isPart: boolean
   /** Number of admins and analysts who are left out; complete at the end. */
   readonly leftOut = { admins: 0, analysts: 0 }
+  /** Called after each page that was read. */
+  onPage: () => Promise<void> = async () => {}
   readonly #reader: Writer
   readonly #scope: SchoolScope
   /** Ids of users who are deleted or left out. */
@@ -83,6 +85,7 @@ export class School {
       yield data
         .filter(({ id }) => !this.#absent.has(id) && ids?.has(id) !== false)
         .map((shown) => this.#personOf(shown))
+      await this.onPage()
     }
   }
 
@@ -131,6 +134,7 @@ export class School {
         if (user === null || this.#absent.has(user)) continue
         found.push({ ...shown, userKey: shown.userExternalId ?? user })
       }
+      await this.onPage()
     }
     return found
   }

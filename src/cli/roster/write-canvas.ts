@@ -1,28 +1,26 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
-import type { PackageWriter, Written } from './package-writer.ts'
+import type { Columns, Package, Table, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { Course, Enrolment, Group, Member, Person, School, Term } from './school.ts'
-import { type Columns, createLosses, type RecordTable, recordTable, writeTable } from './write-tables.ts'
+import { createLosses } from './write-tables.ts'
 
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
 export async function writeCanvas(
   school: School,
-  to: PackageWriter,
+  to: Package,
   parts: ReadonlySet<RosterPart>,
 ): Promise<Written> {
   const counts: Partial<Record<RosterPart, number>> = {}
   const losses = createLosses(lossTexts)
   const inside: Set<string> | null = school.isPart ? new Set() : null
 
-  if (parts.has('terms')) counts.terms = await writeTable(to, 'terms.csv', columns.terms, school.terms)
+  if (parts.has('terms')) counts.terms = to.write('terms.csv', columns.terms, school.terms)
   if (parts.has('courses')) {
     losses.add('descriptions', school.courses.filter(({ description }) => description !== '').length)
-    counts.courses = await writeTable(to, 'courses.csv', columns.courses, school.courses)
+    counts.courses = to.write('courses.csv', columns.courses, school.courses)
   }
-  const sections = parts.has('groups') ? await recordTable(to, 'sections.csv', columns.sections) : null
-  const enrollments = parts.has('enrollments')
-    ? await recordTable(to, 'enrollments.csv', columns.enrollments)
-    : null
+  const sections = parts.has('groups') ? to.table('sections.csv', columns.sections) : null
+  const enrollments = parts.has('enrollments') ? to.table('enrollments.csv', columns.enrollments) : null
   let enrolled = 0
   for (const course of school.courses) {
     if (!sections && !enrollments && !inside) break
@@ -30,7 +28,7 @@ export async function writeCanvas(
     for (const { userId } of all) inside?.add(userId)
     enrolled += all.length
     const groups = sections ? await school.groupsOf(course) : []
-    for (const group of groups) await sections?.add({ course, group })
+    for (const group of groups) sections?.add({ course, group })
     if (enrollments) await addEnrolments(enrollments, course, all, groups)
   }
   if (sections) counts.groups = sections.rows + (school.isPart ? 0 : await addGroups())
@@ -40,7 +38,7 @@ export async function writeCanvas(
 
   /** A row for each enrolment, or one for each section that the user is in. */
   async function addEnrolments(
-    rows: RecordTable<EnrolmentRow>,
+    rows: Table<EnrolmentRow>,
     course: Course,
     all: readonly Enrolment[],
     groups: readonly Group[],
@@ -58,8 +56,7 @@ export async function writeCanvas(
     for (const enrolment of all) {
       if (enrolment.enrolledAt !== '') losses.add('days')
       for (const section of sectionsByUser.get(enrolment.userId) ?? ['']) {
-        const wait = rows.add({ course, enrolment, section })
-        if (wait) await wait
+        rows.add({ course, enrolment, section })
       }
     }
   }
@@ -67,21 +64,20 @@ export async function writeCanvas(
   async function addGroups(): Promise<number> {
     const all = await school.groupsOf(null)
     if (all.length === 0) return 0
-    await writeTable(to, 'groups.csv', columns.groups, all)
-    const memberships = await recordTable(to, 'groups_membership.csv', columns.groups_membership)
+    to.write('groups.csv', columns.groups, all)
+    const memberships = to.table('groups_membership.csv', columns.groups_membership)
     for (const group of all) {
-      for (const member of await school.membersOf(group)) await memberships.add({ group, member })
+      for (const member of await school.membersOf(group)) memberships.add({ group, member })
     }
     return all.length
   }
 
   async function addUsers(): Promise<number> {
-    const users = await recordTable(to, 'users.csv', columns.users)
+    const users = to.table('users.csv', columns.users)
     for await (const some of school.people(inside)) {
       for (const person of some) {
         if (namesOf(person).join('') === '') losses.add('nameless')
-        const wait = users.add(person)
-        if (wait) await wait
+        users.add(person)
       }
     }
     return users.rows

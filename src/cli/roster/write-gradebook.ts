@@ -1,9 +1,9 @@
 import { itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
 import { noCategory } from '../../lms/roster-conventions.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
-import type { PackageWriter } from './package-writer.ts'
+import type { Package, Table } from './package-writer.ts'
 import { type Course, compare, type Grade } from './school.ts'
-import { type Cells, cellTable, type Losses, type RecordTable } from './write-tables.ts'
+import { type Cells, cellColumns, type Losses } from './write-tables.ts'
 
 interface GradebookForm {
   readonly version: OneRosterVersion
@@ -22,12 +22,12 @@ type GradebookLosses = Losses<keyof typeof gradebookLossTexts>
 
 /** Writes grades as line items with their results; the weights of courses are categories. */
 export class Gradebook {
-  readonly #to: PackageWriter
+  readonly #to: Package
   readonly #form: GradebookForm
   readonly #losses: GradebookLosses
-  #tables: Readonly<Record<'categories' | 'lineItems' | 'results', RecordTable<Cells>>> | null = null
+  #tables: Readonly<Record<'categories' | 'lineItems' | 'results', Table<Cells>>> | null = null
 
-  constructor(to: PackageWriter, form: GradebookForm, losses: GradebookLosses) {
+  constructor(to: Package, form: GradebookForm, losses: GradebookLosses) {
     this.#to = to
     this.#form = form
     this.#losses = losses
@@ -39,7 +39,7 @@ export class Gradebook {
   }
 
   /** Items that have weights but no grades become line items, too. */
-  async add({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): Promise<void> {
+  add({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): void {
     const { version, org } = this.#form
     const is12 = version === '1.2'
     const gradesByItem = Map.groupBy(this.#shown(grades), ({ itemId }) => itemId)
@@ -59,14 +59,13 @@ export class Gradebook {
       const some = gradesByItem.get(itemId)
       // OneRoster 1.1 has no weights, so that an item without grades says nothing.
       if (!some && !is12) continue
-      this.#tables ??= await this.#openTables()
+      this.#tables ??= this.#openTables()
       const { categories, lineItems, results } = this.#tables
       const category = is12 ? categoryId : noCategory.id
       // Several items may have the title that a weight is for.
-      if (!categorised.has(category))
-        await categories.add({ sourcedId: category, title, weight: String(weight) })
+      if (!categorised.has(category)) categories.add({ sourcedId: category, title, weight: String(weight) })
       categorised.add(category)
-      await lineItems.add({
+      lineItems.add({
         sourcedId: id,
         title,
         assignDate,
@@ -81,7 +80,7 @@ export class Gradebook {
         schoolSourcedId: org.id,
       })
       for (const grade of some ?? []) {
-        await results.add({
+        results.add({
           sourcedId: resultIdOf(key, itemId, grade.userKey),
           lineItemSourcedId: id,
           studentSourcedId: grade.userKey,
@@ -99,12 +98,12 @@ export class Gradebook {
   }
 
   /** The tables appear only if there is a line item. */
-  async #openTables() {
+  #openTables() {
     const open = (name: 'categories' | 'lineItems' | 'results') =>
-      cellTable(this.#to, `${name}.csv`, oneRosterColumns(name, this.#form.version))
-    const categories = await open('categories')
-    const tables = { categories, lineItems: await open('lineItems'), results: await open('results') }
-    await categories.add({ sourcedId: noCategory.id, title: noCategory.title })
+      this.#to.table(`${name}.csv`, cellColumns(oneRosterColumns(name, this.#form.version)))
+    const categories = open('categories')
+    const tables = { categories, lineItems: open('lineItems'), results: open('results') }
+    categories.add({ sourcedId: noCategory.id, title: noCategory.title })
     return tables
   }
 

@@ -1,6 +1,6 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { noName } from '../../lms/roster-conventions.ts'
-import type { PackageWriter, Written } from './package-writer.ts'
+import type { Columns, Package, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import {
   type Course,
@@ -11,7 +11,7 @@ import {
   type Person,
   type School,
 } from './school.ts'
-import { type Columns, createLosses, recordTable, writeTable } from './write-tables.ts'
+import { createLosses } from './write-tables.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
@@ -25,7 +25,7 @@ export interface MoodleForm {
  * Writes a school as files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so
  * enrolments are in memory at once, about 200 bytes each.
  */
-export async function writeMoodle(school: School, to: PackageWriter, form: MoodleForm): Promise<Written> {
+export async function writeMoodle(school: School, to: Package, form: MoodleForm): Promise<Written> {
   const { parts, category } = form
   const counts: Partial<Record<RosterPart, number>> = {}
   const losses = createLosses(lossTexts)
@@ -36,7 +36,7 @@ export async function writeMoodle(school: School, to: PackageWriter, form: Moodl
 
   if (parts.has('courses')) {
     losses.add('archived', school.courses.filter(({ status }) => status === 'archived').length)
-    counts.courses = await writeTable(to, 'courses.csv', courseColumns(category), school.courses)
+    counts.courses = to.write('courses.csv', courseColumns(category), school.courses)
   }
   let enrolled = 0
   let groups = 0
@@ -105,7 +105,7 @@ export async function writeMoodle(school: School, to: PackageWriter, form: Moodl
 
   async function writeUsers(): Promise<void> {
     const { username } = userColumns
-    const table = await recordTable<UserRow>(to, 'users.csv', {
+    const table = to.table<UserRow>('users.csv', {
       ...(parts.has('users') ? userColumns : { username }),
       ...placeColumns(
         most(placesByUser.values(), ({ length }) => length),
@@ -117,8 +117,7 @@ export async function writeMoodle(school: School, to: PackageWriter, form: Moodl
       for (const person of some) {
         countNames(person)
         const cohorts = inOrder(cohortsByUser.get(person.id) ?? [])
-        const wait = table.add({ person, places: placesByUser.get(person.id) ?? [], cohorts })
-        if (wait) await wait
+        table.add({ person, places: placesByUser.get(person.id) ?? [], cohorts })
       }
     }
     if (parts.has('users')) counts.users = table.rows

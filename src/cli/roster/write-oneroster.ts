@@ -16,11 +16,11 @@ import {
   oneRosterColumns,
   oneRosterFiles,
 } from './oneroster-tables.ts'
-import type { PackageWriter, Written } from './package-writer.ts'
+import type { Package, Table, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { Course, Enrolment, Person, School, Term } from './school.ts'
 import { Gradebook, gradebookLossTexts } from './write-gradebook.ts'
-import { type Cells, cellTable, createLosses, type RecordTable } from './write-tables.ts'
+import { type Cells, cellColumns, createLosses } from './write-tables.ts'
 
 export interface OneRosterForm {
   readonly version: OneRosterVersion
@@ -30,11 +30,7 @@ export interface OneRosterForm {
 }
 
 /** Writes a school as a OneRoster package: each course is a class and its course, each term an academic session. */
-export async function writeOneRoster(
-  school: School,
-  to: PackageWriter,
-  form: OneRosterForm,
-): Promise<Written> {
+export async function writeOneRoster(school: School, to: Package, form: OneRosterForm): Promise<Written> {
   return new OneRosterWriter(school, to, form).write()
 }
 
@@ -56,14 +52,14 @@ const lossTexts = {
 
 class OneRosterWriter {
   readonly #school: School
-  readonly #to: PackageWriter
+  readonly #to: Package
   readonly #form: OneRosterForm
   readonly #counts: Partial<Record<RosterPart, number>> = {}
   readonly #losses = createLosses(lossTexts)
   /** Users in the courses, if only some courses are written. */
   readonly #inside: Set<string> | null
 
-  constructor(school: School, to: PackageWriter, form: OneRosterForm) {
+  constructor(school: School, to: Package, form: OneRosterForm) {
     this.#school = school
     this.#to = to
     this.#form = form
@@ -72,41 +68,41 @@ class OneRosterWriter {
 
   async write(): Promise<Written> {
     const { org, parts } = this.#form
-    await (await this.#table('orgs')).add({ sourcedId: org.id, name: org.name, type: 'school' })
-    if (parts.has('terms')) await this.#writeSessions()
-    if (parts.has('courses')) await this.#writeCourses()
+    this.#table('orgs').add({ sourcedId: org.id, name: org.name, type: 'school' })
+    if (parts.has('terms')) this.#writeSessions()
+    if (parts.has('courses')) this.#writeCourses()
     await this.#writeEnrolmentsAndGrades()
     if (parts.has('users')) await this.#writeUsers()
-    await this.#writeManifest()
+    this.#writeManifest()
     return { counts: this.#counts, notes: this.#losses.notes() }
   }
 
   /** Its rows are bulk: without status and time. */
-  #table(name: OneRosterTable): Promise<RecordTable<Cells>> {
-    return cellTable(this.#to, `${name}.csv`, oneRosterColumns(name, this.#form.version))
+  #table(name: OneRosterTable): Table<Cells> {
+    return this.#to.table(`${name}.csv`, cellColumns(oneRosterColumns(name, this.#form.version)))
   }
 
-  async #writeSessions(): Promise<void> {
+  #writeSessions(): void {
     const { terms, courses } = this.#school
-    const sessions = await this.#table('academicSessions')
-    for (const term of terms) await sessions.add({ ...sessionOf(term), type: 'term' })
+    const sessions = this.#table('academicSessions')
+    for (const term of terms) sessions.add({ ...sessionOf(term), type: 'term' })
     this.#counts.terms = terms.length
     const isOpen = ({ startDate, endDate }: Term) => startDate === null || endDate === null
     this.#losses.add('openTerms', terms.filter(isOpen).length)
     const without = courses.filter(({ term }) => term === null).length
     this.#losses.add('noTerm', without)
-    if (without > 0) await sessions.add({ ...sessionOf(null), type: 'term' })
+    if (without > 0) sessions.add({ ...sessionOf(null), type: 'term' })
   }
 
-  async #writeCourses(): Promise<void> {
+  #writeCourses(): void {
     const { courses } = this.#school
     const { org } = this.#form
-    const [courseTable, classTable] = [await this.#table('courses'), await this.#table('classes')]
+    const [courseTable, classTable] = [this.#table('courses'), this.#table('classes')]
     this.#losses.add('descriptions', courses.filter(({ description }) => description !== '').length)
     this.#losses.add('statuses', courses.filter(({ status }) => status !== 'draft').length)
     for (const { key, title, term } of courses) {
-      await courseTable.add({ sourcedId: key, title, orgSourcedId: org.id })
-      await classTable.add({
+      courseTable.add({ sourcedId: key, title, orgSourcedId: org.id })
+      classTable.add({
         sourcedId: key,
         title,
         courseSourcedId: key,
@@ -121,30 +117,26 @@ class OneRosterWriter {
   async #writeEnrolmentsAndGrades(): Promise<void> {
     const { parts, version, org } = this.#form
     const wantsEnrolments = parts.has('enrollments')
-    const table = wantsEnrolments ? await this.#table('enrollments') : null
+    const table = wantsEnrolments ? this.#table('enrollments') : null
     const gradebook = parts.has('grades') ? new Gradebook(this.#to, { version, org }, this.#losses) : null
     for (const course of this.#school.courses) {
       if (!table && !gradebook && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
       for (const { userId } of enrolments) this.#inside?.add(userId)
-      if (table) await this.#addEnrolments(table, course, enrolments)
+      if (table) this.#addEnrolments(table, course, enrolments)
       if (!gradebook) continue
       const learners = new Set(
         enrolments.flatMap(({ role, userKey }) => (role === 'learner' ? [userKey] : [])),
       )
       // Grades require an enrolment: leave out grades of users who have none.
       const grades = (await this.#school.gradesIn(course)).filter(({ userKey }) => learners.has(userKey))
-      await gradebook.add(course, grades)
+      gradebook.add(course, grades)
     }
     if (table) this.#counts.enrollments = table.rows
     if (gradebook) this.#counts.grades = gradebook.rows
   }
 
-  async #addEnrolments(
-    table: RecordTable<Cells>,
-    course: Course,
-    enrolments: readonly Enrolment[],
-  ): Promise<void> {
+  #addEnrolments(table: Table<Cells>, course: Course, enrolments: readonly Enrolment[]): void {
     let isFirst = true
     for (const { userKey, role, status, enrolledAt } of enrolments) {
       if (!isEnrolled(status)) {
@@ -155,7 +147,7 @@ class OneRosterWriter {
       const isTeacher = role === 'instructor'
       const isPrimary = isTeacher && isFirst
       if (isTeacher) isFirst = false
-      const wait = table.add({
+      table.add({
         sourcedId: enrollmentIdOf(course.key, userKey, role),
         classSourcedId: course.key,
         schoolSourcedId: this.#form.org.id,
@@ -164,21 +156,20 @@ class OneRosterWriter {
         primary: String(isPrimary),
         beginDate: enrolledAt.slice(0, 10),
       })
-      if (wait) await wait
     }
   }
 
   async #writeUsers(): Promise<void> {
     const { version, org } = this.#form
-    const users = await this.#table('users')
-    const roles = version === '1.2' ? await this.#table('roles') : null
+    const users = this.#table('users')
+    const roles = version === '1.2' ? this.#table('roles') : null
     for await (const some of this.#school.people(this.#inside)) {
       for (const person of some) {
         const { key, email, isSuspended } = person
         const role = roleOf(person.role)
         const { username, givenName, familyName, preferredGivenName, preferredFamilyName } =
           this.#namesOf(person)
-        const wait = users.add({
+        users.add({
           sourcedId: key,
           enabledUser: String(!isSuspended),
           role,
@@ -191,15 +182,13 @@ class OneRosterWriter {
           orgSourcedIds: org.id,
           primaryOrgSourcedId: org.id,
         })
-        if (wait) await wait
-        const next = roles?.add({
+        roles?.add({
           sourcedId: joinIds(key, role),
           userSourcedId: key,
           roleType: 'primary',
           role,
           orgSourcedId: org.id,
         })
-        if (next) await next
       }
     }
     this.#counts.users = users.rows
@@ -220,16 +209,17 @@ class OneRosterWriter {
     return names
   }
 
-  async #writeManifest(): Promise<void> {
+  #writeManifest(): void {
     const { version } = this.#form
-    const present = new Set(this.#to.tables().map(({ name }) => name))
-    const table = await this.#to.table('manifest.csv', ['propertyName', 'value'])
-    await table.add(['manifest.version', '1.0'])
-    await table.add(['oneroster.version', version])
-    for (const name of oneRosterFiles(version)) {
-      await table.add([`file.${name}`, present.has(`${name}.csv`) ? 'bulk' : 'absent'])
-    }
-    await table.add(['source.systemName', 'learnctl'])
-    await table.add(['source.systemCode', 'learnctl'])
+    const present = new Set(this.#to.tables.map(({ name }) => name))
+    this.#to.write('manifest.csv', { propertyName: ([name]) => name, value: ([, value]) => value }, [
+      ['manifest.version', '1.0'] as const,
+      ['oneroster.version', version],
+      ...oneRosterFiles(version).map(
+        (name) => [`file.${name}`, present.has(`${name}.csv`) ? 'bulk' : 'absent'] as const,
+      ),
+      ['source.systemName', 'learnctl'],
+      ['source.systemCode', 'learnctl'],
+    ])
   }
 }

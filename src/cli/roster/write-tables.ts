@@ -1,53 +1,12 @@
 import { pluralise } from '../terminal/format-text.ts'
-import type { PackageWriter } from './package-writer.ts'
-
-/** Columns of a table in their order, with the text that a record has in each. */
-export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>
-
-export interface RecordTable<Item> {
-  /** Without the header. */
-  readonly rows: number
-  add(item: Item): void | Promise<void>
-}
-
-export async function recordTable<Item>(
-  to: PackageWriter,
-  name: string,
-  columns: Columns<Item>,
-): Promise<RecordTable<Item>> {
-  const table = await to.table(name, Object.keys(columns))
-  const texts = Object.values(columns)
-  return {
-    get rows() {
-      return table.rows
-    },
-    add: (item) => table.add(texts.map((textOf) => textOf(item))),
-  }
-}
+import type { Columns } from './package-writer.ts'
 
 /** Cells of a row by the names of their columns. */
 export type Cells = Readonly<Record<string, string>>
 
-/** Opens a table of rows that name their cells: other columns stay empty, and cells without a column are left out. */
-export function cellTable(
-  to: PackageWriter,
-  name: string,
-  header: readonly string[],
-): Promise<RecordTable<Cells>> {
-  const columns = header.map((column) => [column, (cells: Cells) => cells[column] ?? ''] as const)
-  return recordTable(to, name, Object.fromEntries(columns))
-}
-
-/** Writes a whole table and returns the number of its rows. */
-export async function writeTable<Item>(
-  to: PackageWriter,
-  name: string,
-  columns: Columns<Item>,
-  items: readonly Item[],
-): Promise<number> {
-  const table = await recordTable(to, name, columns)
-  for (const item of items) await table.add(item)
-  return table.rows
+/** Returns the columns of rows that name their cells: other columns stay empty, and cells without a column are left out. */
+export function cellColumns(header: readonly string[]): Columns<Cells> {
+  return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }
 
 /** Counts records that a format cannot hold as they are. */
