@@ -81,7 +81,7 @@ const test = base
 
 const temp = (home: string) => join(home, 'temp')
 /** Academies in the temporary folder; Node puts its compile cache there, too. */
-const kept = (home: string) => readdirSync(temp(home)).filter((name) => /^learnctl-(exec|kept)/.test(name))
+const kept = (home: string) => readdirSync(temp(home)).filter((name) => name.startsWith('learnctl-exec'))
 const install: Step = { id: 'learnctl', uses: './learnctl/.github/actions/learnctl' }
 
 describe('the workflow for GitHub Actions', () => {
@@ -106,28 +106,10 @@ describe('the workflow for GitHub Actions', () => {
     for (const ref of refs) expect(ref).toMatch(/^v\d+\.\d+\.\d+$/)
   })
 
-  test('tests against a temporary academy, which leaves nothing behind', async ({ home, runJob }) => {
+  test('tests against a temporary academy', async ({ runJob }) => {
     const ended = await runJob(jobs['test'] ?? { steps: [] })
     // The seeds of an academy are no results of the workflow.
     expect(ended, ended.log).toMatchObject({ code: 0, summary: '' })
-    expect(kept(home)).toEqual([])
-  })
-
-  test('keeps what it uploads where the tests fail', async ({ home, runJob }) => {
-    writeFileSync(join(home, 'work/test.mjs'), 'process.exit(3)\n')
-    const uploaded: string[] = []
-    const upload: FakeAction = ({ path = '' }) => {
-      uploaded.push(path)
-      return {}
-    }
-    const ended = await runJob(jobs['test'] ?? { steps: [] }, {
-      actions: { 'actions/upload-artifact': upload },
-    })
-    expect(ended, ended.log).toMatchObject({ code: 3 })
-    const [folder = ''] = kept(home)
-    const [pattern = ''] = uploaded
-    expect(join(temp(home), folder)).toMatch(new RegExp(`^${pattern.replace('*', '\\w+')}$`))
-    expect(readdirSync(join(temp(home), folder)).sort()).toEqual(['academy.db', 'server.log'])
   })
 
   test('seeds the platform, again at any time, and exports what it uploads', async ({ home, seed }) => {

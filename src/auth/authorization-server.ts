@@ -7,7 +7,7 @@ import {
 import { shellWord } from '../codec/display-text.ts'
 import { scopes as apiScopes } from '../contract/constants.ts'
 import { oauthPaths } from '../contract/oauth.ts'
-import type { SecretPlace, SecretPlaces } from './client-authentication.ts'
+import type { SecretPlaces } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Fetch, objectIn, readAnswer } from './oauth-exchange.ts'
 
@@ -34,8 +34,6 @@ export interface Discovery {
   readonly signal: AbortSignal
   /** Overrides the token endpoint of the metadata. */
   readonly tokenUrl: string | null
-  /** Overrides the metadata on where the client secret is sent. */
-  readonly secretPlace: SecretPlace | null
   /** False if requests to the URL would be unencrypted. */
   readonly isConfidential: (url: string) => boolean
 }
@@ -56,7 +54,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
       deviceAuthorizationEndpoint: issuer + oauthPaths.deviceAuthorization,
       revocationEndpoint: issuer + oauthPaths.revoke,
       sendsIssuer: false,
-      secretPlaces: secretPlacesOf(discovery, undefined),
+      secretPlaces: secretPlacesOf(undefined),
       scopes: null,
       hasMetadata: false,
     })
@@ -69,7 +67,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
     deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
     revocationEndpoint: endpoint('revocation_endpoint'),
     sendsIssuer: metadata['authorization_response_iss_parameter_supported'] === true,
-    secretPlaces: secretPlacesOf(discovery, metadata['token_endpoint_auth_methods_supported']),
+    secretPlaces: secretPlacesOf(metadata['token_endpoint_auth_methods_supported']),
     scopes: stringsIn(metadata['scopes_supported']),
     hasMetadata: true,
   })
@@ -122,8 +120,7 @@ function endpointIn(
 }
 
 /** Without metadata both places, because many servers only read the form. */
-function secretPlacesOf({ secretPlace }: Discovery, methods: unknown): SecretPlaces {
-  if (secretPlace !== null) return [secretPlace]
+function secretPlacesOf(methods: unknown): SecretPlaces {
   if (!Array.isArray(methods)) return ['header', 'form']
   if (!methods.includes('client_secret_basic')) return ['form']
   // A server that supports both may have registered the application for only one.

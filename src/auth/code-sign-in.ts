@@ -190,11 +190,7 @@ async function exchangeCode(
   )
   const { tokens, refusal } = placed.answer
   if (refusal === null) return tokens
-  // A server that invalidates a code at the first attempt to use it refuses the second attempt with
-  // invalid_grant.
-  const usedUp = refusal.error === 'invalid_grant' && placed.place !== server.secretPlaces[0]
-  const hint = usedUp ? 'Try again with the secret in the form: --client-auth post' : undefined
-  throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hint ?? hintOf(signIn))
+  throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hintOf(signIn))
 }
 
 /** The redirect must come from this server and contain a code (RFC 9207 §2.4). */

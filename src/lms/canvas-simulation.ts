@@ -11,7 +11,7 @@ const defaultIds = { user: '48', course: '565', item: '355', grader: '987' }
 export const canvasEvents: SimulatedEvents = {
   grade_change: {
     summary: 'A submission was graded',
-    takes: ['item', 'score', 'maximum', 'published', 'account'],
+    takes: ['item', 'score', 'maximum', 'published'],
     namesUser: ['id', 'externalId'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => {
@@ -32,7 +32,7 @@ export const canvasEvents: SimulatedEvents = {
         },
         body: {
           assignment_id: globalId(item),
-          grade: facts.score === null ? null : String(facts.score),
+          grade: String(facts.score),
           grader_id: globalId(defaultIds.grader),
           grading_complete: true,
           muted: !facts.published,
@@ -51,7 +51,7 @@ export const canvasEvents: SimulatedEvents = {
   },
   course_grade_change: {
     summary: 'The grade of a learner in a course changed (a percentage)',
-    takes: ['score', 'account'],
+    takes: ['score'],
     namesUser: ['id'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => {
@@ -80,14 +80,14 @@ export const canvasEvents: SimulatedEvents = {
   },
   course_progress: {
     summary: 'A learner met a requirement of a course',
-    takes: ['percentage', 'account'],
+    takes: ['percentage'],
     namesUser: ['id', 'email'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => progressPayload(facts, 'course_progress', facts.percentage),
   },
   course_completed: {
     summary: 'A learner met the last requirement of a course',
-    takes: ['account'],
+    takes: [],
     namesUser: ['id', 'email'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => progressPayload(facts, 'course_completed', 100),

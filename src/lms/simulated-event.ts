@@ -11,8 +11,7 @@ export interface SimulatedFacts {
   readonly course: SimulatedName
   readonly item: string | undefined
   readonly label: string | undefined
-  /** Null to remove the grade. */
-  readonly score: number | null
+  readonly score: number
   readonly maximum: number
   /** 0 to 100. */
   readonly percentage: number
@@ -25,7 +24,7 @@ export interface SimulatedFacts {
 }
 
 /** Facts that only some events contain. Learner, course and time are in all. */
-export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published' | 'account'
+export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published'
 
 export interface SimulatedEvent {
   readonly summary: string

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from '../helpers/fake-canvas.ts'
@@ -25,14 +26,15 @@ export async function benchPull(bin: string, directory: string): Promise<BenchRo
       },
     }),
   )
-  const env = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory, CANVAS_TOKEN: canvasToken }
+  const env = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory }
   const path = join(directory, 'pull.db')
   const database = ['--database', path]
   await (await openAcademy({ path })).close()
   try {
-    const set = ['integrations', 'set', 'canvas', '--base-url', canvas.url]
-    const token = ['--access-token-env', 'CANVAS_TOKEN']
-    await measureMs(process.execPath, [bin, ...set, ...token, ...database], { env })
+    const settings = join(directory, 'canvas.json')
+    writeFileSync(settings, JSON.stringify({ baseUrl: canvas.url, accessToken: canvasToken }))
+    const set = ['integrations', 'set', 'canvas', '--body', `@${settings}`]
+    await measureMs(process.execPath, [bin, ...set, ...database], { env })
     const values: number[] = []
     let spent: number[] = []
     for (let round = 0; round < rounds; round += 1) {

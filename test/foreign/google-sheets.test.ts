@@ -38,7 +38,7 @@ const test = base.extend('options', {
   sleep: async (ms, signal) => {
     if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
   },
-  env: { DISPLAY: ':0', GOOGLE_SECRET: sheetsClient.secret },
+  env: { DISPLAY: ':0' },
 } as TestCliOptions)
 
 /** Replaces a tab by Google's client library, with the requests that its types allow. */
@@ -72,8 +72,8 @@ test('Google’s client library replaces a tab with the same requests, and reads
 }) => {
   fake = createFakeSheets()
   seen = []
-  const signIn = `auth google --client-id ${sheetsClient.id} --client-secret-env GOOGLE_SECRET`
-  expect(await local.run(signIn)).toMatchObject({ code: 0 })
+  const signIn = `auth google --client-id ${sheetsClient.id} --client-secret-stdin`
+  expect(await local.run(signIn, { stdin: sheetsClient.secret })).toMatchObject({ code: 0 })
   await local.run('terms create --name Spring --external-id 007')
   const ran = await local.run(`terms list --columns externalId,name --to-sheet ${spreadsheetId}#Terms`)
   expect(ran).toMatchObject({ code: 0 })

@@ -13,7 +13,6 @@ export async function connectTo(
 ): Promise<{ readonly url: string }> {
   const { url, close } = await serveFake(system)
   onTestFinished(close)
-  const env = { LMS_TOKEN: accessToken }
-  await ran(cli, `integrations set ${kind} --base-url ${url} --access-token-env LMS_TOKEN`, 0, { env })
+  await ran(cli, `integrations set ${kind} --base-url ${url} --access-token-stdin`, 0, { stdin: accessToken })
   return { url }
 }

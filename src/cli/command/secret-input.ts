@@ -2,7 +2,7 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 import type { Flag, FlagValues } from './flag.ts'
 
-/** A secret that a command accepts through the flags `--<name>-stdin` and `--<name>-env`. */
+/** A secret that a command accepts through the flag `--<name>-stdin`. */
 export interface SecretInput {
   /** Name in kebab-case: `webhook-secret`. */
   readonly name: string
@@ -11,61 +11,36 @@ export interface SecretInput {
 }
 
 export const clientSecret: SecretInput = { name: 'client-secret', words: 'client secret' }
+export const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
 
-/**
- * Returns the two flags for a secret. It is not a flag's value: other users of the machine can read a process's
- * arguments.
- */
-export function secretFlags({ name, words }: SecretInput): readonly Flag[] {
-  return [
-    {
-      name: `${name}-stdin`,
-      kind: 'switch',
-      summary: `Read the ${words} from standard input; on a terminal you are prompted for it`,
-    },
-    {
-      name: `${name}-env`,
-      kind: 'text',
-      placeholder: 'variable',
-      summary: `Read the ${words} from this environment variable`,
-    },
-  ]
+/** Returns the flag for a secret. It has no value: other users of the machine can read a process's arguments. */
+export function secretFlag({ name, words }: SecretInput): Flag {
+  return {
+    name: `${name}-stdin`,
+    kind: 'switch',
+    summary: `Read the ${words} from standard input; on a terminal you are prompted for it`,
+  }
 }
 
 export function readsInput(flags: FlagValues, { name }: SecretInput): boolean {
   return flags[`${name}-stdin`] === true
 }
 
-/** Reads the secret; undefined if none was given. Throws a UsageError if its source is empty or has several lines. */
+/** Reads the secret; undefined without its flag. Throws a UsageError if the input is empty or has several lines. */
 export async function readSecret(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,
   input: SecretInput,
 ): Promise<string | undefined> {
-  const { name, words } = input
-  const variable = flags[`${name}-env`]
-  const fromInput = readsInput(flags, input)
-  if (fromInput && variable !== undefined) {
-    throw new UsageError(`--${name}-stdin and --${name}-env cannot be used together`)
-  }
-  if (variable !== undefined) {
-    const value = io.env[String(variable)] ?? ''
-    if (value !== '') return oneLine(value, words)
-    throw new UsageError(`Environment variable ${String(variable)} is not set`, {
-      why: [`--${name}-env takes the name of a variable that holds the ${words}`],
-    })
-  }
-  if (!fromInput) return undefined
+  const { words } = input
+  if (!readsInput(flags, input)) return undefined
   if (io.stdin.isTTY) return prompts.secret(`${words.replace(/^./, (first) => first.toUpperCase())}:`)
   const { readInput } = await import('../terminal/text-input.ts')
   const text = (await readInput(io)).replace(/\r?\n$/, '')
-  if (text !== '') return oneLine(text, words)
-  throw new UsageError(`No ${words} on standard input`, { hint: 'Append `< secret.txt` to the command' })
-}
-
-function oneLine(text: string, words: string): string {
-  if (!/[\r\n]/.test(text)) return text
-  throw new UsageError(`Invalid ${words}: it has more than one line`)
+  if (text === '')
+    throw new UsageError(`No ${words} on standard input`, { hint: 'Append `< secret.txt` to the command' })
+  if (/[\r\n]/.test(text)) throw new UsageError(`Invalid ${words}: it has more than one line`)
+  return text
 }
 
 /** When a command takes a password: always, or if its flag is set. */

@@ -2,14 +2,8 @@ import { credentialOf, isLocal, profileOf, withCredential } from '../../config/p
 import { type Credential, overridingVariable } from '../../config/target.ts'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import {
-  browserFlag,
-  checkChoices,
-  type Flag,
-  googleClientIdFlag,
-  googleRedirectUriFlag,
-} from '../command/flag.ts'
-import { clientSecret, secretFlags } from '../command/secret-input.ts'
+import { browserFlag, type Flag, googleClientIdFlag, googleRedirectUriFlag } from '../command/flag.ts'
+import { clientSecret, secretFlag } from '../command/secret-input.ts'
 import { filters as grantFilters } from '../flags/grants.ts'
 import { valueAt } from '../output/columns.ts'
 import { maskCredential } from '../output/mask.ts'
@@ -40,16 +34,8 @@ const oauthFlags: readonly Flag[] = [
     summary: 'Client id of an application registered with the platform (default learnctl)',
   },
   {
-    name: 'client-secret-stdin',
-    kind: 'switch',
+    ...secretFlag(clientSecret),
     summary: 'Read the client secret of that application from standard input',
-  },
-  {
-    name: 'client-auth',
-    kind: 'text',
-    placeholder: 'method',
-    choices: ['basic', 'post', 'none'],
-    summary: 'How to send the client secret (default what the platform accepts)',
   },
   {
     name: 'redirect-uri',
@@ -92,7 +78,6 @@ shown. The client secret of an application may also come from LEARNCTL_CLIENT_SE
 async function runLogin(context: Context, given: Given): Promise<void> {
   const { flags } = given
   const device = flags['device'] === true
-  checkChoices(oauthFlags, flags)
   if (flags['with-key'] === true) {
     refuseTogether('--with-key', given, oauthFlags)
     return (await import('../sign-in/key-sign-in.ts')).signInWithKey(context)
@@ -297,7 +282,7 @@ const grantCommands: readonly Command[] = [
 
 const googleFlags: readonly Flag[] = [
   googleClientIdFlag,
-  ...secretFlags(clientSecret),
+  secretFlag(clientSecret),
   googleRedirectUriFlag,
   browserFlag,
 ]

@@ -9,7 +9,8 @@ import {
   readSecret,
   readsInput,
   type SecretInput,
-  secretFlags,
+  secretFlag,
+  webhookSecret,
 } from '../command/secret-input.ts'
 import { fields, filters, mappingFilters } from '../flags/integrations.ts'
 import { call } from '../operation/operation-command.ts'
@@ -70,7 +71,6 @@ function itemsIn(texts: readonly string[]): JsonObject {
 }
 
 const accessToken: SecretInput = { name: 'access-token', words: 'access token' }
-const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
 const secretInputs = [accessToken, clientSecret, webhookSecret]
 const oldSecret = 'old-webhook-secret'
 const removable = [...secretInputs.map(({ name }) => name), oldSecret]
@@ -78,7 +78,7 @@ const removable = [...secretInputs.map(({ name }) => name), oldSecret]
 const overlapMs = 24 * 60 * 60 * 1000
 
 const integrationSecretFlags: readonly Flag[] = [
-  ...secretInputs.flatMap(secretFlags),
+  ...secretInputs.map(secretFlag),
   {
     name: 'generate-secret',
     kind: 'switch',
@@ -114,7 +114,7 @@ async function readSecrets(
   if ([fromBody, ...secretInputs.map((secret) => readsInput(flags, secret))].filter(Boolean).length > 1) {
     const names = secretInputs.map(({ name }) => `--${name}-stdin`)
     throw new UsageError(`Only one of --body -, ${names.join(' and ')} can read standard input`, {
-      hint: `Put the other one into an environment variable, and name that with --${webhookSecret.name}-env`,
+      hint: 'Set the other one with a second command: only the given settings change',
     })
   }
   const token = await readSecret(context, flags, accessToken)
@@ -187,7 +187,7 @@ function setCall(fixed: object, generates: boolean): Command {
   return call({
     name: 'set',
     summary: 'Create or update an integration',
-    description: `Only the given settings change. Secrets come from standard input, an environment variable or a hidden prompt, and are
+    description: `Only the given settings change. Secrets come from standard input or a hidden prompt, and are
 never shown again. A new webhook secret is accepted at once; the previous one is accepted for another 24 hours, so that
 the other system can be changed meanwhile.`,
     operation: async () => (await contract()).set,
@@ -257,7 +257,7 @@ the client id of the integration is used.`,
   arguments: [signInKind],
   flags: [
     googleClientIdFlag,
-    ...secretFlags(clientSecret),
+    secretFlag(clientSecret),
     {
       name: 'read-only',
       kind: 'switch',

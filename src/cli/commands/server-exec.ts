@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Writable } from 'node:stream'
 import { createProfileStore } from '../../config/profile-store.ts'
@@ -76,11 +76,6 @@ no other systems: its webhook endpoints are disabled, and its secrets of other s
         file: 'write',
         summary: 'Write the webhooks of the run to this file, one JSON object a line',
       },
-      {
-        name: 'keep-on-fail',
-        kind: 'switch',
-        summary: 'Keep the academy and the log of its server if the command fails',
-      },
       ...fixedFlags,
     ]),
     refuses: { ...noTarget, ...plainText, output: 'The output is that of the command' },
@@ -89,7 +84,7 @@ no other systems: its webhook endpoints are disabled, and its secrets of other s
       'server exec --seed users.csv --seed courses.csv -- node test.mjs',
       'server exec --dotenv-file .env.academy -- node test.mjs',
       'server exec --from-snapshot seeded --webhooks-file webhooks.jsonl -- node test.mjs',
-      'server exec --seed examples --clock 2026-01-01 --seed-id 1 --keep-on-fail -- node test.mjs',
+      'server exec --seed examples --clock 2026-01-01 --seed-id 1 -- node test.mjs',
     ],
     run: (context, given) => exec(context, given, runLine),
   }
@@ -122,22 +117,16 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
     ...{ context, runLine, directory: directory.path, port, envFile, webhooks, fixedTime },
     ids: await idsOf(seedId, fixedTime),
   }
-  let code: number | undefined
   try {
     if (from !== undefined) await begin(place, from)
     await plant(place, seeds)
     const swept = removeDeadRuns()
-    code = await serveWhile(place, given)
+    const code = await serveWhile(place, given)
     await swept
+    if (code !== 0) throw new ChildEnded(code)
   } finally {
-    if (code !== undefined && code !== 0 && flags['keep-on-fail']) {
-      for (const name of ['config', 'state'])
-        rmSync(join(directory.path, name), { recursive: true, force: true })
-      const kept = join(await directory.keep(), 'academy.db')
-      await output.note(`Kept the academy; look at it with: learnctl courses list --database ${kept}`)
-    } else await directory.remove()
+    await directory.remove()
   }
-  if (code !== 0) throw new ChildEnded(code)
 }
 
 /** Returns the database file that a run begins with: a file by its path, or a snapshot by its name. */
@@ -243,13 +232,10 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
   }
 }
 
-async function serveWhile(place: Place, { rest, flags }: Given): Promise<number> {
+async function serveWhile(place: Place, { rest }: Given): Promise<number> {
   const { context, directory, port, envFile, webhooks, fixedTime, ids } = place
   const { io, settings } = context
   io.signal.throwIfAborted()
-  const keepsLog = flags['keep-on-fail'] === true
-  const log = join(directory, 'server.log')
-  if (keepsLog) writeFileSync(log, '', { mode: 0o600 })
   const options = {
     path: join(directory, 'academy.db'),
     host: '127.0.0.1',
@@ -263,7 +249,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     adminKey: true,
     // No user without a password signs in to this dashboard, and generating one takes a tenth of a second.
     firstPassword: false,
-    writeLog: keepsLog ? (line: string) => appendFileSync(log, line) : () => {},
+    writeLog: () => {},
     onEvents: webhooks?.add,
     fixedTime,
     ids,

@@ -4,6 +4,7 @@ import { type Command, type Given, noTarget, notAList } from '../command/command
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, type FlagValues, withTimeZone } from '../command/flag.ts'
+import { secretFlag, webhookSecret } from '../command/secret-input.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import type { Simulation } from '../webhooks/simulation.ts'
@@ -29,16 +30,8 @@ const sendFlags: readonly Flag[] = withTimeZone([
   { name: 'label', kind: 'text', summary: 'Name of the item' },
   { name: 'score', kind: 'number', summary: 'Score', default: '80% of the maximum' },
   { name: 'maximum', kind: 'number', summary: 'Maximum score', default: '100' },
-  { name: 'percentage', kind: 'number', summary: 'Progress, 0–100', default: '50' },
-  { name: 'cleared', kind: 'switch', summary: 'Withdraw the grade' },
+  { name: 'completion', kind: 'number', summary: 'Percentage completed, 0–100', default: '50' },
   { name: 'unpublished', kind: 'switch', summary: 'Send a grade that the learner must not see yet' },
-  {
-    name: 'account',
-    kind: 'text',
-    placeholder: 'uuid',
-    summary: 'UUID of the Canvas account',
-    default: 'that of the integration',
-  },
   { name: 'at', kind: 'time', summary: 'Day or time of the event, or how long ago', default: 'now' },
   {
     name: 'to',
@@ -47,7 +40,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     summary: 'Platform to send to',
     default: 'that of the profile',
   },
-  { name: 'secret-stdin', kind: 'switch', summary: 'Read the webhook secret from standard input' },
+  secretFlag(webhookSecret),
   {
     name: 'signing-key',
     kind: 'text',
@@ -86,7 +79,7 @@ const sendCommand: Command = {
 Events: canvas grade_change, course_grade_change, course_progress, course_completed, caliper_grade; moodle user_graded,
 course_completed; openedx grade; thinkific enrollment.progress, enrollment.completed; standard grade.updated.
 
-The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --secret-stdin or a prompt. Canvas events are signed with the key
+The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --webhook-secret-stdin or a prompt. Canvas events are signed with the key
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
 
 Exit code 0 means that the outcome was the expected one.`,
@@ -149,7 +142,8 @@ async function simulationOf(
   { arguments: { event: name = '' }, flags }: Given,
   kind: LmsKind,
 ): Promise<Simulation> {
-  const [{ factsOf }, { simulatedEvents }, { signingMaterial }] = await Promise.all([
+  const [{ canvasAccount }, { factsOf }, { simulatedEvents }, { signingMaterial }] = await Promise.all([
+    import('../webhooks/destination.ts'),
     import('../webhooks/event-flags.ts'),
     import('../webhooks/simulation.ts'),
     import('../webhooks/signing-material.ts'),
@@ -167,18 +161,13 @@ async function simulationOf(
     throw new UsageError(`--signing-key is for canvas: ${kind} signs with the webhook secret`)
   }
   const facts = factsOf(kind, name, event, flags, context.io.now())
-  const account = hasKey && facts.account === undefined ? await accountOf(context, flags) : facts.account
+  const account = hasKey ? await canvasAccount(context, textOf(flags, 'to')) : undefined
   return { kind, event, facts: { ...facts, account }, secret: await signingMaterial(context, flags) }
 }
 
 async function servedAddress(context: Context): Promise<string | null> {
   const { addressOf } = await import('../webhooks/next-steps.ts')
   return addressOf(context)
-}
-
-async function accountOf(context: Context, flags: FlagValues): Promise<string> {
-  const { canvasAccount } = await import('../webhooks/destination.ts')
-  return canvasAccount(context, textOf(flags, 'to'))
 }
 
 function kindOf(text: string): LmsKind {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
@@ -10,14 +10,11 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { machineId } from '../terminal/target-file.ts'
 
-const lead = 'learnctl-exec-'
 const deadForm = /^learnctl-exec-([0-9a-f]{12})_(\d{1,10})_\w{6}$/
 
 /** The temporary directory of one run, mode 0700. */
 interface RunDirectory {
   readonly path: string
-  /** Renames it, so that no later run deletes it; returns its new path. */
-  keep(): Promise<string>
   remove(): Promise<void>
 }
 
@@ -25,29 +22,17 @@ interface RunDirectory {
  * Creates the directory of this run in the temporary directory; its name identifies the process and machine.
  */
 export async function makeRunDirectory(): Promise<RunDirectory> {
-  const path = await makeTemporaryDirectory(tmpdir(), `${lead}${await machineId()}_${process.pid}_`)
-  return {
-    path,
-    async keep() {
-      // rename may replace an empty directory (POSIX).
-      const kept = await makeTemporaryDirectory(tmpdir(), 'learnctl-kept-')
-      await rename(path, kept)
-      return kept
-    },
-    remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
-  }
-}
-
-async function makeTemporaryDirectory(directory: string, prefix: string): Promise<string> {
+  const prefix = `learnctl-exec-${await machineId()}_${process.pid}_`
   try {
-    return await mkdtemp(join(directory, prefix))
+    const path = await mkdtemp(join(tmpdir(), prefix))
+    return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) }
   } catch (error) {
     const code = systemCode(error)
     const why = code === 'ENOENT' ? 'it does not exist' : (code ?? String(error))
     throw new CommandError(
       'unwritable',
       'failure',
-      `Cannot use the temporary directory ${directory}: ${why}`,
+      `Cannot use the temporary directory ${tmpdir()}: ${why}`,
       {
         cause: error,
         hint: 'Set TMPDIR to a directory that you can write to',

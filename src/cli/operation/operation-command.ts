@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
 import { type BoundFlag, bindFieldFlags, bindQueryFlags, withTimeZone } from '../command/flag.ts'
-import { passwordFlag, secretFlags } from '../command/secret-input.ts'
+import { passwordFlag, secretFlag } from '../command/secret-input.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 import {
   bodyFlag,
@@ -29,7 +29,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     ...[...fields, ...query].map(({ flag }) => flag),
     ...(spec.fields ? [bodyFlag] : []),
     ...(spec.password === 'on request' ? [passwordFlag] : []),
-    ...(spec.secretField ? secretFlags(spec.secretField.input) : []),
+    ...(spec.secretField ? [secretFlag(spec.secretField.input)] : []),
     ...(spec.merge && spec.fields ? [unsetFlag] : []),
     ...(spec.versioned ? [ifVersionFlag] : []),
     ...(spec.exists ? [ifNotExistsFlag] : []),

@@ -97,7 +97,7 @@ export interface OperationSpec<O extends Call> {
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
   /** When to ask for a password, a field of the body. */
   readonly password?: PasswordUse
-  /** A field of the body with a secret of another system, from standard input or a variable. */
+  /** A field of the body with a secret of another system, from standard input. */
   readonly secretField?: { readonly field: string; readonly input: SecretInput }
   /** Field of the body that, if true, omits the operation's secret from the answer. */
   readonly secretUnless?: string

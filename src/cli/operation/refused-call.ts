@@ -76,7 +76,7 @@ function secretIn(place: string, { flags }: Given): string | null {
   const [, name] =
     Object.keys(flags)
       .filter((flag) => flags[flag] !== undefined && flags[flag] !== false)
-      .map((flag) => /^(.+)-(?:stdin|env)$/.exec(flag))
+      .map((flag) => /^(.+)-stdin$/.exec(flag))
       .find((match) => match?.[1] !== undefined && kebab.startsWith(match[1])) ?? []
   return name === undefined ? null : `The ${name.replaceAll('-', ' ')}`
 }
@@ -124,7 +124,7 @@ function hintFor(refusal: ApiError, sources: Sources, given: Given): string | nu
   const { id, existingStatus, from, to, instance } = problem ?? {}
   const hasFault = (name: string) => faults.some((fault) => fault.code === name)
   if (hasFault('access_token_required'))
-    return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
+    return 'Give it with --access-token-stdin, or remove it with --remove-secret access-token'
   if (hasFault('above_maximum')) return 'Record it as extra credit with --extra-credit'
   if (code === 'duplicate' && existingStatus === 'deleted') {
     const noun = trashNouns[String(id).slice(0, 3)]

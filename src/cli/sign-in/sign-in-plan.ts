@@ -5,7 +5,7 @@ import {
   discover,
   metadataUrl,
 } from '../../auth/authorization-server.ts'
-import type { ClientIdentity, SecretPlace } from '../../auth/client-authentication.ts'
+import type { ClientIdentity } from '../../auth/client-authentication.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
 import { assertConfidential, isConfidential } from '../../client/base-url.ts'
 import { assertAddress } from '../../config/target.ts'
@@ -13,11 +13,11 @@ import { oauthPaths, ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag.ts'
+import { clientSecret, readSecret } from '../command/secret-input.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { secretMask } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
-import { readInput } from '../terminal/text-input.ts'
 import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
 
 export interface SignInPlan {
@@ -57,7 +57,6 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     fetch: session.fetch,
     signal: io.signal,
     tokenUrl: client.tokenUrl,
-    secretPlace: client.secretPlace,
     isConfidential: (url) => insecure || isConfidential(url),
   })
   if (!server.hasMetadata) {
@@ -128,7 +127,6 @@ async function reportLookup({ output }: Context, url: string): Promise<void> {
 }
 
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
-const secretPlaces: Readonly<Record<string, SecretPlace>> = { basic: 'header', post: 'form' }
 
 export interface OAuthClient {
   readonly identity: ClientIdentity
@@ -136,8 +134,6 @@ export interface OAuthClient {
   readonly scopes: readonly string[] | null
   readonly redirectUri: string | null
   readonly tokenUrl: string | null
-  /** Where to send the client secret; null to find out. */
-  readonly secretPlace: SecretPlace | null
 }
 
 /** Reads the flags of an OAuth sign-in, and the client secret. Throws a UsageError or a SettingError. */
@@ -149,21 +145,12 @@ async function oauthClient(context: Context, { flags }: Given): Promise<OAuthCli
   if (tokenUrl !== null) assertAddress(tokenUrl, '--token-url')
   const scopes = scopesOf(flags)
   const redirectUri = redirectUriOf(flags)
-  const way = textOf(flags, 'client-auth')
-  if (way === 'none' && flags['client-secret-stdin'] === true)
-    throw new UsageError('--client-auth none and --client-secret-stdin cannot be used together')
-  const secret = way === 'none' ? null : await secretOf(context, flags)
+  const secret = (await readSecret(context, flags, clientSecret)) ?? (context.io.env[secretVariable] || null)
   if (secret !== null && textOf(flags, 'client-id') === null) {
     const given = flags['client-secret-stdin'] === true ? '--client-secret-stdin' : secretVariable
     throw new UsageError(`${given} requires --client-id: ${ownClientId} itself has no secret`)
   }
-  const secretPlace = secretPlaces[way ?? ''] ?? null
-  if (secret === null && secretPlace !== null) {
-    throw new UsageError(`--client-auth ${way} requires a client secret`, {
-      hint: `--client-secret-stdin < secret.txt, or ${secretVariable}`,
-    })
-  }
-  return { identity: { id, secret }, scopes, redirectUri, tokenUrl, secretPlace }
+  return { identity: { id, secret }, scopes, redirectUri, tokenUrl }
 }
 
 function scopesOf(flags: FlagValues): readonly string[] | null {
@@ -191,17 +178,6 @@ export function redirectUriOf(flags: FlagValues): string | null {
     why: ['Must be an http URL on 127.0.0.1, [::1] or localhost, without a query'],
     hint: '--redirect-uri http://127.0.0.1:8976/callback',
   })
-}
-
-async function secretOf({ io, prompts }: Context, flags: FlagValues): Promise<string | null> {
-  if (flags['client-secret-stdin'] !== true) return io.env[secretVariable] || null
-  const text = io.stdin.isTTY ? await prompts.secret('Client secret:') : await readInput(io)
-  const secret = text.trim()
-  if (secret === '') throw new UsageError('No client secret on standard input')
-  if (!/^[\x20-\x7e]{1,4096}$/.test(secret)) {
-    throw new UsageError('Invalid client secret: it contains line breaks or characters that are not ASCII')
-  }
-  return secret
 }
 
 function textOf(flags: FlagValues, name: string): string | null {

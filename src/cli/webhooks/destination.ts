@@ -47,11 +47,11 @@ export function requestOf(url: string, { headers, query, body }: SignedDelivery)
 }
 
 /**
- * Returns the Canvas account of the integration that receives the events. Throws a UsageError that suggests
- * `--account` if it is unknown: for a URL of no profile, and if the integration is unreadable or has none.
+ * Returns the Canvas account of the integration that receives the events. Throws a UsageError if it is unknown: for a
+ * URL of no profile, and if the integration is unreadable or has none.
  */
 export async function canvasAccount({ session, io }: Context, to: string | undefined): Promise<string> {
-  if (to !== undefined) throw accountRequiredError('The integration at --to cannot be asked for it')
+  if (to !== undefined) throw unknownAccount('The integration at --to cannot be asked for it')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   try {
@@ -62,7 +62,7 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
     const account = valueAt(data, 'rootAccountUuid')
     if (typeof account === 'string') return account
   } catch (error) {
-    if (error instanceof ApiError) throw accountRequiredError(error.message.replace(/\.$/, ''))
+    if (error instanceof ApiError) throw unknownAccount(error.message.replace(/\.$/, ''))
     throw error
   }
   throw new UsageError('The canvas integration has no root account UUID', {
@@ -71,9 +71,10 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
   })
 }
 
-function accountRequiredError(why: string): UsageError {
-  return new UsageError('--account is required with --signing-key', {
+function unknownAccount(why: string): UsageError {
+  return new UsageError('--signing-key requires an integration that can be read', {
     why: ['A signed event is accepted only from the Canvas account of the integration', why],
+    hint: 'Name the platform with --profile or --url',
   })
 }
 

@@ -11,14 +11,13 @@ import type {
 import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
-  item: ['item'],
-  label: ['label'],
-  score: ['score', 'cleared'],
-  maximum: ['maximum'],
-  percentage: ['percentage'],
-  published: ['unpublished'],
-  account: ['account'],
+const flagOf: Readonly<Record<SimulatedFact, string>> = {
+  item: 'item',
+  label: 'label',
+  score: 'score',
+  maximum: 'maximum',
+  percentage: 'completion',
+  published: 'unpublished',
 }
 
 /** Throws a UsageError on a fact that the real system's event does not contain. */
@@ -28,15 +27,11 @@ export function factsOf(
   event: SimulatedEvent,
   flags: FlagValues,
   now: number,
-): SimulatedFacts {
+): Omit<SimulatedFacts, 'account'> {
   const { title } = kinds[kind]
-  for (const [fact, names] of Object.entries(flagsOf)) {
-    const flag = names.find((each) => flags[each] !== undefined)
-    if (flag === undefined || event.takes.some((each) => each === fact)) continue
+  for (const [fact, flag] of Object.entries(flagOf)) {
+    if (flags[flag] === undefined || event.takes.some((each) => each === fact)) continue
     throw new UsageError(`--${flag} is not supported: ${name} of ${title} does not have it`)
-  }
-  if (flags['cleared'] === true && flags['score'] !== undefined) {
-    throw new UsageError('--score and --cleared cannot be used together')
   }
   const missing = ['user', 'course'].filter((name) => (flags[name] ?? '') === '').map((name) => `--${name}`)
   if (missing.length > 0) {
@@ -49,10 +44,9 @@ export function factsOf(
     course: readName(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
     item: readText(flags, 'item'),
     label: readText(flags, 'label'),
-    account: readText(flags, 'account'),
-    score: flags['cleared'] === true ? null : score,
+    score,
     maximum,
-    percentage: readNumber(flags, 'percentage', 0, 100) ?? 50,
+    percentage: readNumber(flags, 'completion', 0, 100) ?? 50,
     published: flags['unpublished'] !== true,
     at: new Date(readText(flags, 'at') ?? now),
     serial: randomUUID(),

@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json
 import type { SigningMaterial } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag.ts'
+import { readSecret, webhookSecret } from '../command/secret-input.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { readFileText, readInput } from '../terminal/text-input.ts'
+import { readFileText } from '../terminal/text-input.ts'
 
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
@@ -16,24 +17,15 @@ export async function signingMaterial(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,
 ): Promise<SigningMaterial['secret']> {
-  const { 'signing-key': file, 'secret-stdin': fromInput } = flags
+  const file = flags['signing-key']
   if (typeof file === 'string') return { privateKey: privateKeyIn(file, await readFileText(io, file)) }
-  if (fromInput === true) return oneLine(await readInput(io), 'on standard input')
-  const variable = io.env[secretVariable]
-  if (variable) return oneLine(variable, `in ${secretVariable}`)
+  const secret = (await readSecret({ io, prompts }, flags, webhookSecret)) ?? io.env[secretVariable]
+  if (secret) return secret
   if (prompts.refusal === null) return prompts.secret('Webhook secret:', (text) => text !== '' || 'Required')
   throw new UsageError('The webhook secret is required', {
     why: [prompts.refusal],
-    hint: `Set ${secretVariable}, or use --secret-stdin`,
+    hint: `Set ${secretVariable}, or use --${webhookSecret.name}-stdin`,
   })
-}
-
-function oneLine(text: string, where: string): string {
-  const secret = text.replace(/\r?\n$/, '')
-  if (secret === '') throw new UsageError(`No webhook secret ${where}`)
-  if (/[\r\n]/.test(secret))
-    throw new UsageError(`Invalid webhook secret ${where}: it has more than one line`)
-  return secret
 }
 
 function privateKeyIn(file: string, text: string): JsonObject {

@@ -41,15 +41,6 @@ describe('auth login refuses', () => {
     ['', 'LEARNCTL_CLIENT_SECRET requires --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
     ['--client-id app --client-secret-stdin', 'No client secret on standard input', { stdin: '\n' }],
     ['--client-id app --client-secret-stdin', 'Invalid client secret', { stdin: 'two\nlines' }],
-    ['--client-auth jwt', '--client-auth must be one of basic, post, none'],
-    [
-      '--client-id app --client-auth post',
-      '--client-auth post requires a client secret\n  hint: --client-secret-stdin < secret.txt',
-    ],
-    [
-      '--client-auth none --client-secret-stdin',
-      '--client-auth none and --client-secret-stdin cannot be used together',
-    ],
     ['--client-secret s', /Unknown flag '--client-secret'\n {2}hint: Did you mean --client-secret-stdin/],
     ...[
       'https://127.0.0.1/callback',
@@ -229,37 +220,15 @@ describe('auth login', () => {
     expect(desk.school.forms('/token')).toHaveLength(1)
   })
 
-  test('says what helps where the code was used up by the attempt in the header', async ({ desk }) => {
-    desk.school.scripts.set('/token', [unknownClient, { status: 400, body: { error: 'invalid_grant' } }])
-    const ran = await desk.login('--client-id app_1', denied, asApplication)
-    expect(ran.code).toBe(4)
-    expect(ran.stderr).toMatch(
-      /invalid_grant\n {2}hint: Try again with the secret in the form: --client-auth post\n$/,
-    )
-  })
-
-  test.for<[what: string, words: string, methods: readonly string[] | undefined]>([
-    ['--client-auth basic', '--client-auth basic', undefined],
-    ['--client-auth post', '--client-auth post', ['client_secret_basic']],
-    ['metadata that names the header alone', '', ['client_secret_basic']],
-  ])('tries no second place after %s', async ([, words, methods], { desk }) => {
-    const more = methods && { token_endpoint_auth_methods_supported: methods }
+  test('tries no second place after metadata that names the header alone', async ({ desk }) => {
+    const more = { token_endpoint_auth_methods_supported: ['client_secret_basic'] }
     desk.school.scripts.set(wellKnown, { body: { ...metadata, ...more } })
     desk.school.scripts.set('/token', unknownClient)
-    const ran = await desk.login(`--client-id app_1 ${words}`, denied, asApplication)
+    const ran = await desk.login('--client-id app_1', denied, asApplication)
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('invalid_client') })
     const [form, ...others] = desk.school.forms('/token')
-    expect(form?.has('client_secret')).toBe(words.endsWith('post'))
+    expect(form?.has('client_secret')).toBe(false)
     expect(others).toEqual([])
-  })
-
-  test('sends no secret with --client-auth none', async ({ desk }) => {
-    const { code } = await desk.login('--client-id app_1 --client-auth none', approve, asApplication)
-    expect(code).toBe(0)
-    const [asked] = desk.school.requests.filter(({ url }) => url.endsWith('/token'))
-    expect(asked?.headers).not.toHaveProperty('authorization')
-    expect(desk.school.forms('/token')[0]?.has('client_secret')).toBe(false)
-    expect(desk.stored()).not.toHaveProperty('clientSecret')
   })
 
   test('asks for the secret on a terminal, and does not show it', async ({ desk }) => {

@@ -22,10 +22,11 @@ const test = base.extend('options', {
   },
   // Five minutes are longer than any test: the wait ends when the program cancels it.
   sleep: (_, signal) => new Promise((_, reject) => signal?.addEventListener('abort', reject)),
-  env: { DISPLAY: ':0', GOOGLE_SECRET: googleClient.secret },
+  env: { DISPLAY: ':0' },
 } as TestCliOptions)
 
-const line = `integrations sign-in classroom --client-id ${googleClient.id} --client-secret-env GOOGLE_SECRET`
+const secret = { stdin: googleClient.secret }
+const line = `integrations sign-in classroom --client-id ${googleClient.id} --client-secret-stdin`
 
 /** Serves a Classroom, and sets its addresses in the integration. */
 async function classroom(cli: TestCli, answer: Record<string, string> = {}): Promise<ServedClassroom> {
@@ -53,7 +54,7 @@ describe('integrations sign-in classroom', () => {
     tags: ['slow'],
   }, async ({ local }) => {
     const fake = await classroom(local)
-    expect(await local.run(line)).toEqual({
+    expect(await local.run(line, secret)).toEqual({
       code: 0,
       stdout: '',
       stderr:
@@ -115,7 +116,7 @@ describe('integrations sign-in classroom', () => {
     local,
   }) => {
     await classroom(local)
-    await local.run(line)
+    await local.run(line, secret)
     const again = await local.run('integrations sign-in classroom --client-secret-stdin --read-only', {
       stdin: googleClient.secret,
     })
@@ -134,7 +135,7 @@ describe('integrations sign-in classroom', () => {
   test('names scopes that the user did not grant, and so does the check', async ({ local }) => {
     const fake = await classroom(local)
     fake.scopes = ['classroom.courses', 'classroom.rosters.readonly', 'classroom.profile.emails']
-    expect((await local.run(line)).stderr).toMatch(
+    expect((await local.run(line, secret)).stderr).toMatch(
       /note: Not granted: classroom\.rosters, classroom\.coursework\.students; sign in again and allow all\n$/,
     )
     expect((await checks(local)).of).toMatchObject({
@@ -152,7 +153,7 @@ describe('integrations sign-in classroom', () => {
     expect((await checks(local)).of).toMatchObject({
       signIn: 'skipped: no user has signed in: sign in with: learnctl integrations sign-in classroom',
     })
-    await local.run(line)
+    await local.run(line, secret)
     fake.refusesGrants = 'invalid_grant'
     expect(await checks(local)).toMatchObject({
       code: 1,
@@ -166,15 +167,15 @@ describe('integrations sign-in classroom', () => {
   test('stores nothing if access is denied, or the secret is wrong', async ({ local }) => {
     await classroom(local, { error: 'access_denied' })
     const again = `  hint: Check the client id and secret, and try again: learnctl integrations sign-in classroom --client-id ${googleClient.id}\n`
-    const denied = await ran(local, line, 4)
+    const denied = await ran(local, line, 4, secret)
     expect(denied.stderr).toContain(`error: Sign-in to accounts.google.com was denied\n${again}`)
     redirected = {}
-    const wrong = await ran(local, line, 4, { env: { GOOGLE_SECRET: 'GOCSPX-another-secret' } })
+    const wrong = await ran(local, line, 4, { stdin: 'GOCSPX-another-secret' })
     expect(wrong.stderr).toContain('refused the sign-in: invalid_client')
     expect(wrong.stderr).toContain(again)
     expect(wrong.stderr).not.toContain('GOCSPX')
     redirected = { iss: 'https://evil.example' }
-    expect((await local.run(line)).stderr).toContain(
+    expect((await local.run(line, secret)).stderr).toContain(
       'The response in the browser is not from https://accounts.google.com',
     )
     expect(await resultOf(local, 'integrations get classroom')).toMatchObject({
@@ -194,7 +195,7 @@ describe('integrations sign-in classroom', () => {
         /^error: The client secret is required\n {2}hint: learnctl integrations sign-in/,
       ),
     })
-    const dry = await local.run(`${line} --dry-run`)
+    const dry = await local.run(`${line} --dry-run`, secret)
     expect(dry).toMatchObject({ code: 0, stderr: '' })
     expect(dry.stdout).toMatch(/^GET https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/)
     expect((await ran(local, `${line} --no-input`, 2)).stderr).toContain(
@@ -204,7 +205,7 @@ describe('integrations sign-in classroom', () => {
 
   test('sends its secrets to no other address than those they were set for', async ({ local }) => {
     await classroom(local)
-    await local.run(line)
+    await local.run(line, secret)
     const elsewhere = await local.run(
       'integrations set classroom --token-url https://elsewhere.example/token',
     )

@@ -56,19 +56,17 @@ describe('set', () => {
     )
   })
 
-  test('takes secrets from standard input, the environment or a hidden prompt, never shown', {
+  test('takes secrets from standard input or a hidden prompt, never shown', {
     tags: ['slow'],
   }, async ({ local }) => {
     const runs = [
       await local.run('integrations set moodle --webhook-secret-stdin --debug', { stdin: `${secret}\n` }),
-      await local.run('integrations set moodle --access-token-env LMS_TOKEN --debug', {
-        env: { LMS_TOKEN: token },
-      }),
+      await local.run('integrations set moodle --access-token-stdin --debug', { stdin: token }),
       await local.run('integrations set canvas --access-token-stdin --color never', {
         tty: 80,
         typed: [`${token}\n`],
       }),
-      await local.run('integrations set canvas --webhook-secret-env LMS --dry-run', { env: { LMS: secret } }),
+      await local.run('integrations set canvas --webhook-secret-stdin --dry-run', { stdin: secret }),
     ]
     for (const { code, stdout, stderr } of runs) {
       expect({ code, told: `${stdout}${stderr}` }).toMatchObject({ code: 0 })
@@ -121,9 +119,8 @@ describe('set', () => {
   })
 
   test('another base URL requires the access token again', async ({ local }) => {
-    const env = { LMS_TOKEN: token }
-    await local.run('integrations set canvas --base-url https://here.example --access-token-env LMS_TOKEN', {
-      env,
+    await local.run('integrations set canvas --base-url https://here.example --access-token-stdin', {
+      stdin: token,
     })
     const { code, stderr } = await local.run('integrations set canvas --base-url https://other.example')
     expect({ code, stderr }).toEqual({
@@ -138,7 +135,6 @@ describe('set', () => {
 
   test.for([
     ['moodle --webhook-secret-stdin', 'No webhook secret on standard input'],
-    ['moodle --webhook-secret-env NOBODY', 'Environment variable NOBODY is not set'],
     ['moodle --webhook-secret-stdin --access-token-stdin', 'can read standard input'],
     ['moodle --grade-item 12', '--grade-item must be <id>=<maximum>, not "12"'],
     ['moodle --grade-item 12=none', '--grade-item 12= must be a number above 0, not "none"'],

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { type TestCli, testCli } from '../../helpers/cli.ts'
@@ -176,28 +176,6 @@ describe('a signal', () => {
     for (const name of [alive, elsewhere]) mkdirSync(join(home, 'tmp', name))
     expect(await learnctl(home, ['--', 'true'])).toMatchObject({ code: 0 })
     expect(left(home).sort()).toEqual([alive, elsewhere].sort())
-  })
-})
-
-describe('--keep-on-fail', () => {
-  test('keeps the academy and the log where the command fails, and says where', async ({ home }) => {
-    const text = "fetch(process.env.LEARNCTL_URL + '/health').then(() => process.exit(3))"
-    const { code, stderr } = await learnctl(home, ['--keep-on-fail', ...script(text)])
-    expect(code).toBe(3)
-    const [, database = ''] =
-      /^note: Kept the academy; look at it with: learnctl courses list --database (\S+)\n$/.exec(stderr) ?? []
-    expect(readdirSync(dirname(database)).sort()).toEqual(['academy.db', 'server.log'])
-    expect(readFileSync(join(dirname(database), 'server.log'), 'utf8')).toContain('"/health"')
-    expect(
-      await run(node, [bin, 'courses', 'list', '--database', database], { cwd: home, env: { HOME: home } }),
-    ).toMatchObject({ code: 0 })
-    await learnctl(home, ['--', 'true'])
-    expect(existsSync(database)).toBe(true)
-  })
-
-  test('keeps nothing where it does not', async ({ home }) => {
-    expect(await learnctl(home, ['--keep-on-fail', '--', 'true'])).toMatchObject({ code: 0, stderr: '' })
-    expect(left(home)).toEqual([])
   })
 })
 

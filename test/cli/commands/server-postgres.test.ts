@@ -34,10 +34,10 @@ test('the variable is refused by its name, and doctor goes on', async ({ cli }) 
 
 describe('start', () => {
   test.for([
-    [`--database ${nowhere} --pool-size 0`, '--pool-size must be a whole number from 1 to 1000, not 0'],
-    [`--database ${nowhere} --statement-timeout 5`, '--statement-timeout must be a duration such as 500ms'],
-    [`--database ${nowhere} --lock-timeout soon`, '--lock-timeout must be a duration such as 500ms'],
-    ['--database academy.db --pool-size 5', '--pool-size requires a PostgreSQL database'],
+    [
+      '--database academy.db --encryption-key-file key',
+      '--encryption-key-file requires a PostgreSQL database',
+    ],
     [
       `--database ${nowhere} --database-url-file x`,
       '--database and --database-url-file cannot be used together',
@@ -135,7 +135,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     for (const text of [stdout, stderr, status.stdout, doctor.stdout, stop.stderr])
       expect(text).not.toContain(secret)
 
-    const again = await start(cli, `--database ${url} --pool-size 1`)
+    const again = await start(cli, `--database ${url}`)
     expect(again.key).toBeUndefined()
     await again.stop()
     await database.remove()

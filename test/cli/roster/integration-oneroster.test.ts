@@ -21,8 +21,7 @@ async function connect(cli: TestCli, system: FakeSystem, client: Client = oneRos
   const { url, close } = await serveFake(system)
   onTestFinished(close)
   const set = `integrations set oneroster --base-url ${url}/ims/oneroster --token-url ${url}/oauth/token`
-  const env = { SIS_SECRET: client.secret }
-  await ran(cli, `${set} --client-id ${client.id} --client-secret-env SIS_SECRET`, 0, { env })
+  await ran(cli, `${set} --client-id ${client.id} --client-secret-stdin`, 0, { stdin: client.secret })
   return url
 }
 

@@ -16,13 +16,13 @@ import { slowRows } from '../../helpers/slow-rows.ts'
 interface Given {
   readonly system: FakeSystem
   readonly flags: (url: string) => string
-  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
   readonly body?: (url: string) => object
 }
 
 const withToken = (token: string) => ({
-  flags: (url: string) => `--base-url ${url} --access-token-env LMS_TOKEN`,
-  env: { LMS_TOKEN: token },
+  flags: (url: string) => `--base-url ${url} --access-token-stdin`,
+  stdin: token,
 })
 
 function classroom(): FakeSystem {
@@ -85,8 +85,8 @@ const systems: Readonly<Record<string, () => Given>> = {
   oneroster: () => ({
     system: fakeOneRoster(),
     flags: (url) =>
-      `--base-url ${url}/ims/oneroster --token-url ${url}/oauth/token --client-id ${oneRosterClient.id} --client-secret-env SIS`,
-    env: { SIS: oneRosterClient.secret },
+      `--base-url ${url}/ims/oneroster --token-url ${url}/oauth/token --client-id ${oneRosterClient.id} --client-secret-stdin`,
+    stdin: oneRosterClient.secret,
   }),
   classroom: () => ({
     system: classroom(),
@@ -120,7 +120,7 @@ interface Place {
 }
 
 async function openPlace(kind: string): Promise<Place> {
-  const { system, flags, env = {}, body } = (systems[kind] as () => Given)()
+  const { system, flags, stdin, body } = (systems[kind] as () => Given)()
   const cli = testCli({ env: { LEARNCTL_DATABASE: 'academy.db' } })
   await putNewAcademy(join(cli.cwd, 'academy.db'))
   const { url, close } = await serveFake(async (request) => {
@@ -137,8 +137,8 @@ async function openPlace(kind: string): Promise<Place> {
       cli.remove()
     },
   }
-  const stdin = body && JSON.stringify(body(url))
-  const set = await cli.run(`integrations set ${kind} ${flags(url)}`, { env, ...(stdin && { stdin }) })
+  const input = stdin ?? JSON.stringify(body?.(url))
+  const set = await cli.run(`integrations set ${kind} ${flags(url)}`, { stdin: input })
   expect(set.code, set.stderr).toBe(0)
   await ran(cli, `roster apply integration:${kind} --yes`)
   place.lists.clear()
@@ -181,12 +181,12 @@ test('a roster without people is refused before all are removed, unless that is 
   tags: ['slow'],
 }, async ({ local }) => {
   let isEmpty = false
-  const { system, flags, env = {} } = (systems['canvas'] as () => Given)()
+  const { system, flags, stdin = '' } = (systems['canvas'] as () => Given)()
   const { url, close } = await serveFake((request) =>
     isEmpty && /\/(users|enrollments)$/.test(request.url.pathname) ? json([]) : system(request),
   )
   onTestFinished(close)
-  await ran(local, `integrations set canvas ${flags(url)}`, 0, { env })
+  await ran(local, `integrations set canvas ${flags(url)}`, 0, { stdin })
   await ran(local, 'roster apply integration:canvas --yes')
   isEmpty = true
   const apply = 'roster apply integration:canvas --yes --prune --only users,courses,groups,enrollments'

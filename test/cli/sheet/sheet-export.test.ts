@@ -50,10 +50,11 @@ const test = base.extend('options', {
     else waits.push(ms)
   },
   now: () => now,
-  env: { DISPLAY: ':0', GOOGLE_SECRET: sheetsClient.secret },
+  env: { DISPLAY: ':0' },
 } as TestCliOptions)
 
-const signInLine = `auth google --client-id ${sheetsClient.id} --client-secret-env GOOGLE_SECRET`
+const secret = { stdin: sheetsClient.secret }
+const signInLine = `auth google --client-id ${sheetsClient.id} --client-secret-stdin`
 const again = `learnctl auth google --client-id ${sheetsClient.id} --client-secret-stdin < secret.txt`
 const line = `users export --columns externalId,email,firstName,status --to-sheet ${spreadsheetId}#People`
 
@@ -65,7 +66,7 @@ function open(): void {
 
 async function signedIn(cli: TestCli): Promise<void> {
   open()
-  expect(await cli.run(signInLine)).toMatchObject({ code: 0 })
+  expect(await cli.run(signInLine, secret)).toMatchObject({ code: 0 })
   const create = 'users create --email ada@school.example --first-name =1+1 --last-name Lovelace'
   expect(await cli.run(`${create} --role learner --external-id 00123`)).toMatchObject({ code: 0 })
 }
@@ -81,7 +82,7 @@ describe('auth google', () => {
     local,
   }) => {
     open()
-    const ran = await local.run(signInLine)
+    const ran = await local.run(signInLine, secret)
     const path = join(local.config, 'google', 'profiles.json')
     expect(ran.stderr).toContain(`Signed in to Google Sheets; the tokens are in ${path}\n`)
     expect(ran.code).toBe(0)
@@ -96,7 +97,7 @@ describe('auth google', () => {
   test('refuses a grant without the scope', async ({ local }) => {
     open()
     fake.scopes = 'openid'
-    const { code, stderr } = await local.run(signInLine)
+    const { code, stderr } = await local.run(signInLine, secret)
     expect(code).toBe(4)
     expect(stderr).toContain('Google did not grant access to spreadsheets')
     expect((await local.run(line)).stderr).toContain('Not signed in to Google Sheets')

@@ -115,8 +115,8 @@ async function requireServer(
   if (poolSize > connections) {
     throw new DatabaseError(
       shown,
-      `takes at most ${connections} connections, from all servers together; --pool-size is ${poolSize}`,
-      { hint: 'Use a smaller --pool-size, or raise max_connections of PostgreSQL' },
+      `takes at most ${connections} connections, from all servers together; each keeps up to ${poolSize}`,
+      { hint: 'Raise max_connections of PostgreSQL' },
     )
   }
 }

@@ -217,7 +217,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const database = await makeDatabase()
     const alter = `alter database ${database.name}`
     expect(await open(database.url, { poolSize: 5000 })).toMatch(
-      /^unusable: \S+ takes at most \d+ connections, from all servers together; --pool-size is 5000\nhint: Use a smaller/,
+      /^unusable: \S+ takes at most \d+ connections, from all servers together; each keeps up to 5000\nhint: Raise/,
     )
     // A database that reports to be a standby.
     await asSuperuser(
