@@ -108,7 +108,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     path: string,
     batchSize: number,
   ): Promise<number> {
-    const words = [noun, 'import', path, '--url', url, '--concurrency', String(connections)]
+    const words = [noun, 'import', path, '--url', url]
     const { ms, peak } = await watchLearnctl(bin, [...words, '--batch-size', String(batchSize)], {
       env: { LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
     })

@@ -16,7 +16,7 @@ describe('the credential that a platform sends back is not shown', () => {
     ['courses list'],
     ['courses list -o json'],
     ['courses list --debug'],
-    ['api GET /v1/courses --include'],
+    ['api GET /v1/courses --debug'],
     ['courses create --title x'],
     ['users me'],
   ])('in the error of %s', async ([line = ''], { platform }) => {
@@ -35,7 +35,7 @@ describe('the credential that a platform sends back is not shown', () => {
   })
 
   test.for([
-    ['api GET /v1/x --include'],
+    ['api GET /v1/x'],
     ['api GET /v1/x -o yaml'],
     ['courses get 1'],
     ['courses get 1 -o json'],
@@ -82,17 +82,6 @@ describe('the response behind an error is shown', () => {
     expect(stderr).toMatch(/\ndebug: <h1>Bad\\x1b\[2J\ndebug: Gateway<\/h1>\nerror: /)
   })
 
-  test('by api --include, on standard output', async ({ platform }) => {
-    platform.answer(page)
-    const { code, stdout, stderr } = await platform.run('api GET /v1/x --include --retries 0')
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `error: ${new URL(platform.url).host} returned 502 (GET /v1/x)\n`,
-    })
-    expect(stdout).toMatch(head)
-    expect(stdout).toMatch(/\n\n<h1>Bad\u001b\[2J\nGateway<\/h1>\n$/)
-  })
-
   test('of a redirect, which is not followed, and of what is not JSON', async ({ platform }) => {
     platform.answer((response) => response.writeHead(302, { location: '/login' }).end())
     expectClearError(
@@ -100,8 +89,8 @@ describe('the response behind an error is shown', () => {
       1,
       /returned 302 to http.*\/login; redirects are not/,
     )
-    const redirect = await platform.run('api GET /v1/x --include')
-    expect(redirect).toMatchObject({ code: 1, stdout: expect.stringContaining('location: /login\n') })
+    const redirect = await platform.run('api GET /v1/x --debug')
+    expect(redirect).toMatchObject({ code: 1, stderr: expect.stringContaining('debug: location: /login\n') })
     platform.answer(json(200, '{"half":'))
     const { stderr } = await platform.run('courses list --debug')
     expect(stderr).toContain('debug: {"half":\n')

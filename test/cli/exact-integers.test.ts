@@ -30,7 +30,7 @@ describe('an integer beyond 2^53 stays what it is', () => {
     ['courses list --columns id,title,owner', `${id}\tSea\t{"id":${id}}\n`],
     ['courses list -q', `${id}\n`],
     ['api GET /v1/courses', `"id": ${id},`],
-    ['api GET /v1/courses --paginate -o jsonl', `"owner":{"id":${id}}`],
+    ['api GET /v1/courses --all -o jsonl', `"owner":{"id":${id}}`],
     ['analytics export --format json --columns owner', `{"owner":{"id":${id}}}`],
     ['analytics export --format ndjson', `"id":${id}`],
   ])('in the answer that %s prints', async ([line = '', printed = ''], { platform }) => {

@@ -26,7 +26,7 @@ describe('an error of another platform is shown', () => {
 
   test('by the flags that its problems are about, if they are those of RFC 9457', async ({ platform }) => {
     const errors = Array.from({ length: 150 }, (_, n) => ({
-      pointer: `#/assessmentCriteria/weights/${n}`,
+      pointer: `#/tags/${n}`,
       detail: 'has no name',
     }))
     platform.answer(
@@ -34,10 +34,8 @@ describe('an error of another platform is shown', () => {
     )
     const { code, stderr } = await platform.run('courses create --title Sea')
     expect(code).toBe(2)
-    expect(stderr).toMatch(
-      /^error: 151 problems found:\n {2}--title is taken\n {2}--weights: 0 has no name\n/,
-    )
-    expect(stderr).toMatch(/\n {2}--weights: 149 has no name\n$/)
+    expect(stderr).toMatch(/^error: 151 problems found:\n {2}--title is taken\n {2}--tags: 0 has no name\n/)
+    expect(stderr).toMatch(/\n {2}--tags: 149 has no name\n$/)
   })
 
   test('with its control characters shown, not obeyed', async ({ platform }) => {

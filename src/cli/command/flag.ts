@@ -24,7 +24,6 @@ export interface Kinds {
   switch: boolean
   texts: readonly string[]
   words: readonly string[]
-  json: unknown
 }
 
 /**
@@ -85,7 +84,7 @@ type KindOf<Value> = unknown extends Value
         ? 'number'
         : Value extends readonly string[]
           ? 'texts' | 'words'
-          : 'json'
+          : never
 
 type Path<Value, Before extends string = ''> = {
   [Name in keyof Value & string]: NonNullable<Value[Name]> extends readonly unknown[]
@@ -108,9 +107,13 @@ type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest
 
 /**
  * Flags by field of a body; nested fields by dotted path. The type is derived from the contract, so a field
- * without a flag is a compile error.
+ * without a flag is a compile error, but for lists of objects and objects with free keys, which come from `--body`.
  */
-export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindOf<At<Body, Where>>> }
+export type FieldFlags<Body> = {
+  readonly [Where in Path<Body> as [KindOf<At<Body, Where>>] extends [never] ? never : Where]: FieldFlag<
+    KindOf<At<Body, Where>>
+  >
+}
 
 /** Paging parameters of lists, covered by `--limit` and `--all`. */
 type Paging = 'limit' | 'cursor' | 'include_total'
@@ -167,7 +170,6 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   switch: '',
   texts: 'text',
   words: 'a,b',
-  json: 'json|@file',
 }
 
 export const noneText = 'none'
@@ -269,14 +271,6 @@ export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
   if (!flags.some(({ kind }) => kind === 'time')) return flags
   return [...flags, ...(flags.some(({ time }) => time === 'start') ? [lastFlag] : []), timeZoneFlag]
 }
-
-export const waitLockFlag = {
-  name: 'wait-lock',
-  kind: 'text',
-  placeholder: 'duration',
-  summary: 'Time to wait while another apply to the same academy runs; 0 does not wait',
-  default: '30s',
-} as const satisfies Flag
 
 export const planFlags = [
   {

@@ -7,7 +7,7 @@ import {
   plainText,
 } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, planFlags, requirePlanAlone, textsIn, waitLockFlag } from '../command/flag.ts'
+import { type Flag, planFlags, requirePlanAlone, textsIn } from '../command/flag.ts'
 import type { MakePlan } from '../records/open-plan.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -119,7 +119,6 @@ export const applyCommand: Command = {
       summary: 'Leave out changes that the academy refuses (exit 8)',
     },
     ...planFlags,
-    waitLockFlag,
   ],
   createsAcademy: true,
   refuses: noColumns,
@@ -163,7 +162,8 @@ export const dumpCommand: Command = {
       summary: 'Write one file, .yaml or .json',
     },
     {
-      name: 'dir',
+      name: 'folder',
+      unlisted: ['--dir'],
       kind: 'text',
       placeholder: 'path',
       file: 'write',
@@ -172,15 +172,15 @@ export const dumpCommand: Command = {
     { name: 'force', kind: 'switch', summary: 'Overwrite existing files', destructive: true },
   ],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
-  examples: ['dump --file academy-dump.yaml', 'dump --dir academy-dump'],
+  examples: ['dump --file academy-dump.yaml', 'dump --folder academy-dump'],
   run: runDump,
 }
 
 async function runDump(context: Context, { flags }: Given): Promise<void> {
   const { io, output, settings } = context
-  const [file, dir] = [flags['file'], flags['dir']]
-  if (file !== undefined && dir !== undefined)
-    throw new UsageError('--file and --dir cannot be used together')
+  const { file, folder } = flags
+  if (file !== undefined && folder !== undefined)
+    throw new UsageError('--file and --folder cannot be used together')
   const [
     { academyChunks, createRecordCounter, jsonDocument, yamlText },
     { openWriter },
@@ -202,9 +202,9 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
     }
   }
   const force = flags['force'] === true
-  if (dir !== undefined) {
+  if (folder !== undefined) {
     const { dumpFolder } = await import('../records/dump.ts')
-    await dumpFolder(io, String(dir), counting(), force)
+    await dumpFolder(io, String(folder), counting(), force)
   } else {
     const json = file === undefined ? settings.output.value === 'json' : /\.json$/i.test(String(file))
     const text = (json ? jsonDocument : yamlText)(counting())
@@ -220,5 +220,5 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
     }
   }
   const countsText = [...counter.counts].map(([part, count]) => countText(part, count)).join(', ')
-  await output.done(`Wrote ${file ?? dir}: ${countsText || 'an empty academy'}`)
+  await output.done(`Wrote ${file ?? folder}: ${countsText || 'an empty academy'}`)
 }

@@ -35,14 +35,8 @@ export const command: Command = {
       summary: 'Body, from a JSON or YAML file or standard input',
     },
     { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'Header' },
-    { name: 'paginate', kind: 'switch', summary: 'Fetch all pages of a list, as one array' },
-    {
-      name: 'include',
-      kind: 'switch',
-      summary: 'Also print the status and headers, and the body of an error',
-    },
   ],
-  refuses: { limit: 'Use --query limit=<number>', all: 'Use --paginate' },
+  refuses: { limit: 'Use --query limit=<number>' },
   examples: [
     'api GET /v1/courses --query status=published',
     'api courses.get ext:AAA-2014J',
@@ -52,20 +46,15 @@ export const command: Command = {
 }
 
 async function run(context: Context, given: Given): Promise<void> {
-  const { session, settings, output, io } = context
+  const { session, settings, io } = context
   const { operations } = await import('../operation/operations.ts')
   const request = await requestOf(context, given, operations)
   const path = request.path.split('?', 1)[0]
   const anonymous = operations.some((operation) => operation.scope === null && operation.path === path)
   const caller = await session.caller({ anonymous })
   if (settings.dryRun.value) return showRequest(context, caller.rawRequest(request))
-  if (given.flags['paginate'] === true) return paginate(context, request)
-  const include = given.flags['include'] === true
-  const reply = await caller.send({ ...request, signal: io.signal }).catch(async (error: unknown) => {
-    if (include) await printRefused(context, error)
-    throw error
-  })
-  if (include) await output.exact([await headText(reply)])
+  if (settings.all.value) return printAll(context, request)
+  const reply = await caller.send({ ...request, signal: io.signal })
   if (reply.status === 204) return
   const answer = await printBody(context, request, reply)
   const batch = operations.some(({ id, path }) => path === request.path && id.endsWith('.batch'))
@@ -133,11 +122,11 @@ function targetOf(
   return { method: operation.method, path }
 }
 
-async function paginate(
+async function printAll(
   { session, output, io }: Context,
   { method, path, query }: RawRequest,
 ): Promise<void> {
-  if (method !== 'GET') throw new UsageError('--paginate requires GET')
+  if (method !== 'GET') throw new UsageError('--all requires GET')
   const caller = await session.caller()
   const list: Operation = {
     id: path,
@@ -193,19 +182,6 @@ function idsIn(value: unknown): string[] {
   const { id, data, results } = value
   if (typeof id === 'string') return [id]
   return [data, results].flatMap((list) => (Array.isArray(list) ? list.flatMap(idsIn) : []))
-}
-
-async function printRefused({ output }: Context, error: unknown): Promise<void> {
-  const { answerBehind } = await import('../../client/errors.ts')
-  const answer = answerBehind(error)
-  if (answer === null) return
-  const { body } = answer
-  await output.exact([await headText(answer), body === '' || body.endsWith('\n') ? body : `${body}\n`])
-}
-
-async function headText(head: Pick<StreamedResponse, 'status' | 'headers'>): Promise<string> {
-  const { httpHead } = await import('../output/mask.ts')
-  return `${httpHead(head).join('\n')}\n\n`
 }
 
 function texts(value: unknown): string[] {

@@ -1,6 +1,6 @@
 import type { CourseInput } from '../../contract/courses.ts'
 import { type Command, type Given, noColumns, noTarget, plainText } from '../command/command.ts'
-import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/courses.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -75,7 +75,6 @@ const applyCommand: Command = {
       destructive: true,
     },
     ...planFlags,
-    waitLockFlag,
   ],
   createsAcademy: true,
   refuses: noColumns,
@@ -178,7 +177,6 @@ const copyFlags = [
     choices: ['draft', 'published', 'archived'],
     default: 'draft',
   },
-  waitLockFlag,
 ] as const satisfies readonly Flag[]
 
 const copyCommand: Command = {
@@ -208,7 +206,6 @@ const copyCommand: Command = {
       term: text('term'),
       keepDates: flags['keep-dates'] === true,
       status: text('status'),
-      waitLock: flags[waitLockFlag.name],
     })
   },
 }

@@ -47,14 +47,14 @@ function shownName(answer: unknown, given: Given): string {
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
 
-const { status, enrolledAt, managedBy } = fields
+const { status, managedBy } = fields
 const enrollment = recordCommands({
   operations: contract,
   argument: { name: 'enrollment', summary: 'Id of the enrolment', instead: ['user', 'course'] },
   noun: 'enrolment',
   columns,
   filters,
-  fields: { status, enrolledAt, managedBy },
+  fields: { status, managedBy },
   nameOf: shownName,
 })
 

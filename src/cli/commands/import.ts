@@ -69,7 +69,6 @@ export const importFlags = [
     summary: 'Reset fields whose cells are empty (default: an empty cell changes nothing)',
   },
   ...planFlags,
-  { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
   {
     name: 'batch-size',
     kind: 'number',
@@ -210,11 +209,9 @@ export async function importRecords(
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
   const text = (flag: string) => (given.flags[flag] === undefined ? undefined : String(given.flags[flag]))
-  const number = (flag: string, standard: number, most: number) => {
-    const value = Number(given.flags[flag] ?? standard)
-    if (Number.isInteger(value) && value >= 1 && value <= most) return value
-    throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
-  }
+  const batchSize = Number(given.flags['batch-size'] ?? 500)
+  if (!(Number.isInteger(batchSize) && batchSize >= 1 && batchSize <= 1000))
+    throw new UsageError(`--batch-size must be a whole number from 1 to 1000, not ${batchSize}`)
   const plan = text('plan')
   requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
   const [
@@ -247,8 +244,7 @@ export async function importRecords(
     file,
     onExists: saved?.onExists ?? ((text('on-exists') ?? 'update') as never),
     skipInvalid: given.flags['skip-invalid'] === true,
-    batchSize: number('batch-size', 500, 1000),
-    concurrency: number('concurrency', 8, 64),
+    batchSize,
     errorsFile: text('errors') ?? errorsFileOf(file),
     isErrorsFileNamed: text('errors') !== undefined,
     saveMapping: async () => {

@@ -13,6 +13,7 @@ import { moveToTrash, withDeleted } from './deletion.ts'
 import { exportCommand, oldestFirst } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
+import { readPosition } from './modules.ts'
 import { recordCommands } from './record-commands.ts'
 
 const flags = [
@@ -22,12 +23,6 @@ const flags = [
     placeholder: 'module',
     summary:
       'Module to move it to: title, number of its place, or id; none for no module (default that of the other lesson, else its own)',
-  },
-  {
-    name: 'before',
-    kind: 'text',
-    placeholder: 'lesson',
-    summary: 'Place it before this lesson: id, external id or title',
   },
   {
     name: 'after',
@@ -61,13 +56,17 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   const { session, io, settings, output } = context
   const { calls } = await import('../../contract/calls.ts')
   const { signal } = io
-  requireOnePlace(given)
+  const { flags } = given
+  const position = readPosition(flags)
+  if (position === null && flags['after'] === undefined && flags['module'] === undefined) {
+    throw new UsageError('--module, --after or --position is required')
+  }
   const caller = await session.caller()
   const params = { lessonId: given.arguments['lesson'] ?? '' }
   const { data: lesson } = await caller.call(calls.lessons.get, { params, signal })
   if (!isJsonObject(lesson))
     throw new CommandError('invalid_response', 'failure', 'The response contains no lesson')
-  const { body, place } = await changesOf(caller, lesson, given, signal)
+  const { body, place } = await changesOf(caller, lesson, flags, position, signal)
   const name = `lesson ${thingName(lesson)}`
   const input = {
     params: { lessonId: String(lesson['id']) },
@@ -92,17 +91,6 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
 }
 
-function requireOnePlace({ flags }: Given): void {
-  const given = ['before', 'after', 'position'].filter((name) => flags[name] !== undefined)
-  if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be used together`)
-  if (given.length === 0 && flags['module'] === undefined) {
-    throw new UsageError('--module, --before, --after or --position is required')
-  }
-  const { position } = flags
-  if (position === undefined || (Number.isInteger(position) && Number(position) >= 1)) return
-  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
-}
-
 /** Changes that move a lesson, and its place in words, counted as `--position` does. */
 interface Move {
   readonly body: JsonObject
@@ -114,7 +102,8 @@ interface Move {
 async function changesOf(
   caller: Caller,
   lesson: JsonObject,
-  { flags }: Given,
+  flags: Given['flags'],
+  position: number | null,
   signal: AbortSignal,
 ): Promise<Move> {
   const { readCourse, findModule } = await import('../operation/course-modules.ts')
@@ -122,12 +111,11 @@ async function changesOf(
   const courseId = String(lesson['courseId'])
   const all = await readLessons(caller, { id: courseId }, signal)
   const others = all.filter(({ id }) => id !== lesson['id'])
-  const name = flags['before'] ?? flags['after']
-  const beside = name === undefined ? null : lessonNamed(others, String(name), lesson)
+  const previous = flags['after'] === undefined ? null : lessonNamed(others, String(flags['after']), lesson)
 
   async function moduleId(): Promise<unknown> {
     const text = flags['module']
-    if (text === undefined) return (beside ?? lesson)['moduleId'] ?? null
+    if (text === undefined) return (previous ?? lesson)['moduleId'] ?? null
     if (text === 'none') return null
     return findModule(await readCourse(caller, courseId, signal), String(text))['id']
   }
@@ -135,9 +123,8 @@ async function changesOf(
   const group = others.filter(({ moduleId = null }) => String(moduleId) === String(wanted))
   const isElsewhere = String(wanted) !== String(lesson['moduleId'] ?? null)
   const index = placeIn()
-  const previous = index === null ? undefined : others[index - 1]
   const stays = index === null || all.indexOf(all.find(({ id }) => id === lesson['id']) ?? {}) === index
-  const order = Number(previous?.['order'] ?? 0) + 1
+  const order = Number(others[(index ?? 0) - 1]?.['order'] ?? 0) + 1
   const own = index ?? all.findIndex(({ id }) => id === lesson['id'])
   const before = group.filter((other) => others.indexOf(other) < own).length
   return {
@@ -147,11 +134,10 @@ async function changesOf(
 
   /** Returns the index among the other lessons of the course; null to stay where it is. */
   function placeIn(): number | null {
-    if (beside) return others.indexOf(beside) + (flags['after'] === undefined ? 0 : 1)
+    if (previous) return others.indexOf(previous) + 1
     const last = group.at(-1)
     if (last === undefined) return null
-    const place = flags['position'] === undefined ? group.length : Number(flags['position']) - 1
-    const next = group[place]
+    const next = group[(position ?? group.length + 1) - 1]
     return next ? others.indexOf(next) : others.indexOf(last) + 1
   }
 }

@@ -26,7 +26,6 @@ const descriptionFlag = {
   summary: 'What the module is about',
 } as const satisfies Flag
 const placeFlags = [
-  { name: 'before', kind: 'text', placeholder: 'module', summary: 'Place it before this module' },
   { name: 'after', kind: 'text', placeholder: 'module', summary: 'Place it after this module' },
   { name: 'position', kind: 'number', summary: 'Place it here, from 1' },
 ] as const satisfies readonly Flag[]
@@ -167,6 +166,14 @@ async function createModule(context: Context, given: Given): Promise<void> {
   await report(context, made, `Added module ${title} to course ${thingName(course)}${versionText(sent)}`)
 }
 
+/** Returns `--position`; null without it. Throws a UsageError for one that is no place, and if there is `--after`, too. */
+export function readPosition({ position, after }: Given['flags']): number | null {
+  if (position === undefined) return null
+  if (after !== undefined) throw new UsageError('--after and --position cannot be used together')
+  if (Number.isInteger(position) && Number(position) >= 1) return Number(position)
+  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
+}
+
 async function renameModule(context: Context, given: Given): Promise<void> {
   const opened = await open(context, given)
   const { title, description } = given.flags
@@ -194,7 +201,7 @@ async function moveModule(context: Context, given: Given): Promise<void> {
   const module = opened.find(given.arguments['module'])
   const others = opened.modules.filter((each) => each !== module)
   const place = placeIn(opened, others, given, module)
-  if (place === null) throw new UsageError('--before, --after or --position is required')
+  if (place === null) throw new UsageError('--after or --position is required')
   const sent = await send(context, opened, others.toSpliced(place, 0, module))
   if (sent === 'shown') return
   const name = nameOf(opened, module)
@@ -233,8 +240,7 @@ function requireNewTitle({ modules, course }: Opened, title: string): void {
 }
 
 /**
- * Returns the index that `--before`, `--after` or `--position` means among modules; null without any. Throws a UsageError
- * for several of them.
+ * Returns the index that `--after` or `--position` means among modules; null without any. Throws a UsageError for both.
  */
 function placeIn(
   { find }: Opened,
@@ -242,18 +248,12 @@ function placeIn(
   { flags }: Given,
   own?: JsonObject,
 ): number | null {
-  const given = ['before', 'after', 'position'].filter((name) => flags[name] !== undefined)
-  const [name, other] = given
-  if (name === undefined) return null
-  if (other !== undefined) throw new UsageError(`--${name} and --${other} cannot be used together`)
-  if (name === 'position') {
-    const position = Number(flags['position'])
-    if (Number.isInteger(position) && position >= 1) return Math.min(position - 1, modules.length)
-    throw new UsageError(`--position must be a whole number, 1 or more, not ${String(flags['position'])}`)
-  }
-  const beside = find(flags[name])
-  if (beside === own) throw new UsageError(`--${name} must name another module`)
-  return modules.indexOf(beside) + (name === 'after' ? 1 : 0)
+  const place = readPosition(flags)
+  if (place !== null) return Math.min(place - 1, modules.length)
+  if (flags['after'] === undefined) return null
+  const previous = find(flags['after'])
+  if (previous === own) throw new UsageError('--after must name another module')
+  return modules.indexOf(previous) + 1
 }
 
 interface Sent {

@@ -60,7 +60,7 @@ export const commands: readonly Command[] = [
       'Use --url for a platform, --database for a local academy. The first profile becomes the active one.',
     refuses: { ...noColumns, profile: noTarget.profile },
     arguments: [nameArgument],
-    flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active profile' }, platformFlag],
+    flags: [platformFlag],
     examples: [
       'profiles add work --url https://academy.example.org',
       'profiles add trial --database trial.db',
@@ -152,7 +152,6 @@ async function add(context: Context, given: Given): Promise<void> {
   const { settings, output } = context
   const name = validProfileName(given.arguments['name'] ?? '')
   const profile = await profileFrom(context, given.flags[platformFlag.name])
-  const makeActive = given.flags['use'] === true
   const changed = await changeProfiles(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
       throw new CommandError('profile_exists', 'conflict', `Profile ${name} already exists`, {
@@ -160,7 +159,7 @@ async function add(context: Context, given: Given): Promise<void> {
       })
     }
     return {
-      active: makeActive ? name : (stored.active ?? name),
+      active: stored.active ?? name,
       profiles: { ...stored.profiles, [name]: profile },
     }
   })

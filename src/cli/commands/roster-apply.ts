@@ -1,6 +1,6 @@
 import { type Argument, type Command, type Given, noColumns, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
 import type { Plan } from '../records/plan.ts'
 import type { ApplyRosterOptions, RosterReport } from '../roster/apply-roster.ts'
 import type { DeclaredRoster, RosterReadOptions } from '../roster/declared-roster.ts'
@@ -145,7 +145,6 @@ export const applyCommand: Command = {
       summary: 'Write a report to this JSON file',
     },
     ...planFlags,
-    waitLockFlag,
   ],
   createsAcademy: true,
   plansForEmpty: true,

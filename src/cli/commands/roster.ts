@@ -7,7 +7,7 @@ import {
   notAList,
 } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag, waitLockFlag } from '../command/flag.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
@@ -134,7 +134,6 @@ const pushFlags = [
     summary: 'Only these parts, such as courses,enrollments; courses are always included',
     choices: pushedParts,
   },
-  waitLockFlag,
 ] as const satisfies readonly Flag[]
 
 const kindArgument: Argument = {
@@ -172,7 +171,6 @@ async function runPush(context: Context, { flags: given, arguments: { kind } }: 
   await pushRoster(context, {
     courses: textsIn(given['course']),
     parts: new Set(only.length > 0 ? only : pushedParts),
-    waitLock: given[waitLockFlag.name],
   })
 }
 

@@ -1,12 +1,8 @@
-import { isJsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
-import type { Command, Given } from '../command/command.ts'
-import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import type { Command } from '../command/command.ts'
 import { deliveryFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.deliveries
 
@@ -28,18 +24,6 @@ const shown = [
 /** Statuses of deliveries that need action. */
 const notApplied: readonly unknown[] = ['unmatched', 'failed']
 
-const unmatchedFlag: Flag = {
-  name: 'unmatched',
-  kind: 'switch',
-  summary: 'Process all unmatched deliveries again',
-}
-const kindFlag: Flag = {
-  name: 'kind',
-  kind: 'text',
-  summary: 'With --unmatched, only those of this kind of system',
-  choices: lmsKinds,
-}
-
 function outcomeOf(answer: unknown): string {
   const fieldOf = (name: string) => valueAt(answer, name)
   const missing = fieldOf('missing')
@@ -47,25 +31,6 @@ function outcomeOf(answer: unknown): string {
     Array.isArray(missing) && missing.length > 0 ? `missing ${missing.join(' and ')}` : fieldOf('reason')
   return `${fieldOf('status')}${why === null || why === undefined ? '' : ` (${why})`}`
 }
-
-const replay = call({
-  name: 'deliveries replay',
-  summary: 'Process webhook deliveries again',
-  description:
-    'After a mapping, a user or an enrolment was added, unmatched deliveries can be applied. An applied delivery stays as it is,\nand an older grade never replaces a newer one.\nExit code 8 means that some are still not applied.',
-  operation: async () => (await contract()).replay,
-  arguments: { deliveryId: { ...delivery, instead: [unmatchedFlag.name] } },
-  several: 'webhook deliveries',
-  flags: [unmatchedFlag, kindFlag],
-  columns,
-  done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
-  exitNames: ['partial'],
-  exits: (answer) => (notApplied.includes(valueAt(answer, 'status')) ? 'partial' : null),
-  examples: [
-    'webhooks deliveries replay "$DELIVERY_ID"',
-    'webhooks deliveries replay --unmatched --kind moodle',
-  ],
-})
 
 export const commands: readonly Command[] = [
   call({
@@ -85,15 +50,23 @@ export const commands: readonly Command[] = [
     notes: nextStep,
     examples: ['webhooks deliveries get "$DELIVERY_ID"'],
   }),
-  {
-    ...replay,
-    alsoPrints: ['Delivery[]'],
-    run: (context, given) => {
-      if (given.flags[unmatchedFlag.name] === true) return replayAll(context, given)
-      if (given.flags[kindFlag.name] === undefined) return replay.run(context, given)
-      throw new UsageError('--kind requires --unmatched')
-    },
-  },
+  call({
+    name: 'deliveries replay',
+    summary: 'Process webhook deliveries again',
+    description:
+      'After a mapping, a user or an enrolment was added, unmatched deliveries can be applied. An applied delivery stays as it is,\nand an older grade never replaces a newer one.\nExit code 8 means that some are still not applied.',
+    operation: async () => (await contract()).replay,
+    arguments: { deliveryId: delivery },
+    several: 'webhook deliveries',
+    columns,
+    done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
+    exitNames: ['partial'],
+    exits: (answer) => (notApplied.includes(valueAt(answer, 'status')) ? 'partial' : null),
+    examples: [
+      'webhooks deliveries replay "$DELIVERY_ID"',
+      'webhooks deliveries list --status unmatched --all -q | learnctl webhooks deliveries replay --ids -',
+    ],
+  }),
 ]
 
 /** For an unmatched delivery; null for all others. */
@@ -116,58 +89,4 @@ async function nextStep(answer: object): Promise<string | null> {
   ] as const
   const unmapped = needed.flatMap(([noun, key]) => (key === undefined ? [] : [[noun, key] as const]))
   return thenReplay(mappingSteps(kind, unmapped), String(id))
-}
-
-async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {
-  const { session, output, io, settings } = context
-  checkChoices([kindFlag], flags)
-  if (rest.length > 0) throw new UsageError('--unmatched and ids cannot be used together')
-  const shape = { table: columns, paths: columns, identifier: 'id' }
-  output.check(shape)
-  const operation = (await contract()).replayAll
-  const caller = await session.caller()
-  const lmsKind = lmsKinds.find((kind) => kind === flags[kindFlag.name]) ?? null
-  const bodyFrom = (cursor: string | null) => ({ lmsKind, cursor })
-  if (settings.dryRun.value) {
-    const { showRequest } = await import('../operation/dry-run.ts')
-    return showRequest(context, caller.request(operation, { body: bodyFrom(null) }))
-  }
-  const counts = { all: 0, applied: 0, notApplied: 0 }
-
-  async function* pages(): AsyncGenerator<readonly unknown[]> {
-    for (let cursor: string | null = null; ; ) {
-      const { data }: { data: unknown } = await caller.call(operation, {
-        body: bodyFrom(cursor),
-        signal: io.signal,
-      })
-      const page = listIn(data)
-      counts.all += page.length
-      for (const each of page) {
-        const status = valueAt(each, 'status')
-        if (status === 'applied') counts.applied += 1
-        if (notApplied.includes(status)) counts.notApplied += 1
-      }
-      yield page
-      const next = valueAt(data, 'nextCursor')
-      if (typeof next !== 'string') return
-      cursor = next
-    }
-  }
-
-  await output.list(pages(), shape)
-  const summary = `Processed ${deliveriesText(counts.all, 'unmatched ')}: ${counts.applied} applied`
-  await output.done(counts.all === 0 ? 'No unmatched deliveries' : summary)
-  if (counts.notApplied === 0) return
-  throw new CommandError('unsettled', 'partial', `${deliveriesText(counts.notApplied)} still not applied`, {
-    hint: 'See why: learnctl webhooks deliveries list --status unmatched,failed',
-  })
-}
-
-function listIn(answer: unknown): readonly unknown[] {
-  const list = isJsonObject(answer) ? answer['data'] : undefined
-  return Array.isArray(list) ? list : []
-}
-
-function deliveriesText(count: number, kind = ''): string {
-  return `${count} ${kind}${count === 1 ? 'delivery' : 'deliveries'}`
 }

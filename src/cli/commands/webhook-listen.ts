@@ -2,16 +2,13 @@ import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
-import type { JsonObject } from '../../codec/json-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { type ChatKind, chatKinds, type ReadableMessage } from '../webhooks/chat-listener.ts'
 import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
-import type { Listener } from '../webhooks/loopback-server.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
@@ -19,17 +16,8 @@ const renewIntervalMs = 2 * 60_000
 /** Time to wait for the test event, which the server sends on request. */
 const maxReachMs = 20_000
 const pollMs = 250
-const recordStoreKind = 'xapi'
 
 const flags: readonly Flag[] = [
-  {
-    name: 'as',
-    kind: 'text',
-    placeholder: 'kind',
-    summary:
-      'Show messages as people read them in a chat, or statements as a learning record store gets them',
-    choices: [...chatKinds, recordStoreKind],
-  },
   {
     name: 'forward-to',
     kind: 'text',
@@ -51,23 +39,15 @@ export const listenCommand: Command = {
   interruption: 'ends',
   summary: 'Print the events of a server on this machine, or pass them on',
   writes: ['academy'],
-  prints: ['ArrivedEvent', 'ChatMessage', 'Statement'],
+  prints: ['ArrivedEvent'],
   description: `Creates a temporary webhook endpoint, prints each event that the server sends, and deletes the endpoint at the end
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
 accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.
 
-With --as slack or --as teams it stands in for a channel, and prints the messages that people would read there. With
---as xapi it plays a learning record store, and prints the statements that it would get.
-
 The events of a local academy are sent while a server runs for it: start one first (learnctl server start).`,
   flags,
   refuses: plainText,
-  examples: [
-    'webhooks listen',
-    'webhooks listen --events course.* --forward-to http://localhost:3000/hooks',
-    'webhooks listen --as slack',
-    'webhooks listen --as xapi',
-  ],
+  examples: ['webhooks listen', 'webhooks listen --events course.* --forward-to http://localhost:3000/hooks'],
   run: listen,
 }
 
@@ -79,14 +59,11 @@ async function listen(context: Context, given: Given): Promise<void> {
   if (to !== null && !(URL.canParse(to) && /^https?:$/.test(new URL(to).protocol))) {
     throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
   }
-  const kind = given.flags['as'] as ChatKind | typeof recordStoreKind | undefined
-  if (kind !== undefined && to !== null) throw new UsageError('--as cannot be used with --forward-to')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   const events = given.flags['events'] as readonly EventPattern[] | undefined
   const body = (url: string) => ({
     ...{ url, description: 'learnctl webhooks listen', events: [...(events ?? (['*'] as const))] },
-    ...(kind !== undefined && { kind }),
     expiresAt: expiryAfter(io.now()),
   })
   if (settings.dryRun.value) {
@@ -115,39 +92,17 @@ async function listen(context: Context, given: Given): Promise<void> {
     await print(() => printEvent(context, event, forwarded))
     return forwarded ? (forwarded.status ?? 500) : 204
   }
-  const onMessage = async (message: ReadableMessage) => {
-    if (message.lines.some((line) => line.includes('This is a test message'))) reached.resolve()
-    // The test message comes alone unless something happens at the same time.
-    if (message.lines.length === 1 && message.lines[0]?.startsWith('This is a test message')) return
-    await print(() => printMessage(context, message))
-  }
-  let isTested = false
-  const onStatements = async (statements: readonly JsonObject[]) => {
-    for (const statement of statements) {
-      const isTest = !isTested && statementTexts(statement).includes('interacted')
-      if (isTest) {
-        isTested = true
-        reached.resolve()
-      } else await print(() => printStatement(context, statement))
-    }
-  }
-  const listener: Listener =
-    kind === undefined
-      ? await listenForEvents(() => secret, io.now, onEvent)
-      : kind === recordStoreKind
-        ? await (await import('../webhooks/record-store.ts')).playRecordStore(onStatements)
-        : await (await import('../webhooks/chat-listener.ts')).listenAsChat(kind, onMessage)
+  const listener = await listenForEvents(() => secret, io.now, onEvent)
   let id: string | undefined
   try {
     const { data } = await caller.call(calls.endpoints.create, {
-      body: { ...body(listener.url), ...listener.endpoint },
+      body: body(listener.url),
       signal: io.signal,
     })
     id = String(valueAt(data, 'id'))
     secret = String(valueAt(data, 'secret'))
     await requireReached(context, caller, id, reached.promise)
-    const what = kind === recordStoreKind ? 'statements' : 'events'
-    await output.note(`Listening for ${what} of ${new URL(server).host}; press Ctrl-C to stop`)
+    await output.note(`Listening for events of ${new URL(server).host}; press Ctrl-C to stop`)
     if (to !== null) await output.note(`Events are forwarded to ${to}, signed with ${secret}`)
     await Promise.race([ended.promise, renewEndpoint(context, caller, id)])
   } finally {
@@ -155,18 +110,6 @@ async function listen(context: Context, given: Given): Promise<void> {
     await forwarder?.close()
     if (id !== undefined) await deleteEndpoint(caller, id)
   }
-}
-
-/** Returns time, verb, learner and activity of a statement. */
-function statementTexts(statement: JsonObject): string[] {
-  const paths = ['timestamp', 'verb.display.en', 'actor.account.name', 'object.id']
-  return paths.map((path) => String(valueAt(statement, path) ?? ''))
-}
-
-async function printStatement({ io, settings, output }: Context, statement: JsonObject): Promise<void> {
-  if (/^jsonl?$/.test(settings.output.value)) return output.text(`${JSON.stringify(statement)}\n`)
-  const cells = statementTexts(statement).map((cell) => escapeHidden(cell))
-  await output.text(`${cells.join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
 /** Throws unless a test event arrives: a server that may not send to this machine would otherwise go unnoticed. */
@@ -235,14 +178,6 @@ async function printEvent(
     ...(forwarded ? [`${outcome} (${forwarded.durationMs} ms)`] : []),
   ]
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
-}
-
-async function printMessage({ settings, output }: Context, { lines, link }: ReadableMessage): Promise<void> {
-  if (/^jsonl?$/.test(settings.output.value)) {
-    return output.text(`${JSON.stringify({ lines, link })}\n`)
-  }
-  const shown = [...lines, ...(link === null ? [] : [link])]
-  await output.text(`${shown.map((line) => escapeHidden(line)).join('\n')}\n\n`)
 }
 
 /**

@@ -199,31 +199,21 @@ const keyCommand: Command = {
       kind: 'text',
       placeholder: 'file',
       file: 'write',
-      summary: 'File for the private key, readable by you alone',
+      summary:
+        'File for the private key, readable by you alone; the public key set is beside it, as …-jwks.json',
       default: 'canvas-key.json',
-    },
-    {
-      name: 'jwks-file',
-      kind: 'text',
-      placeholder: 'file',
-      file: 'write',
-      summary: 'File for the public key set',
-      default: 'canvas-jwks.json',
     },
     { name: 'force', kind: 'switch', summary: 'Overwrite the files if they exist', destructive: true },
   ],
   refuses: { ...noTarget, ...notAList, dryRun: 'It only writes files on this machine' },
-  examples: [
-    'webhooks generate-key',
-    'webhooks generate-key --file test.json --jwks-file test-jwks.json --force',
-  ],
+  examples: ['webhooks generate-key', 'webhooks generate-key --file test-key.json --force'],
   run: generateKey,
 }
 
 async function generateKey({ io, output }: Context, { flags }: Given): Promise<void> {
   output.check(keyShape)
   const file = String(flags['file'] ?? 'canvas-key.json')
-  const jwksFile = String(flags['jwks-file'] ?? 'canvas-jwks.json')
+  const jwksFile = `${file.replace(/(-key)?(\.json)?$/, '')}-jwks.json`
   const force = flags['force'] === true
   const { newSigningKey } = await import('../webhooks/signing-material.ts')
   const { kid, privateKey, keySet } = newSigningKey()

@@ -6,17 +6,16 @@ export const fields = flagsOf(
   {
     tags: { kind: 'words' },
     termId: { name: 'term' },
-    'assessmentCriteria.weights': { as: '[{"name": "exam", "weight": 60}]' },
   },
   [],
-  ['modules', 'assessmentCriteria.moveOn', 'adaptiveDifficulty', 'progressTracking'],
+  ['learningObjectives', 'assessmentCriteria.moveOn', 'adaptiveDifficulty', 'progressTracking'],
 )
 
 export const filters = filtersOf(courses.list, {
   status: { summary: 'Filter by status' },
   difficulty: { summary: 'Filter by difficulty' },
   q: { name: 'search', summary: 'Search titles and descriptions' },
-  tag: { summary: 'Filter by tag' },
+  tag: { name: 'tags', summary: 'Filter by tag' },
   term_id: termFilter,
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },

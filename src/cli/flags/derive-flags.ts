@@ -9,8 +9,6 @@ import { type Column, choicesIn, columnsOf } from '../dataset/column.ts'
 type OwnProperties = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
 
 type OwnFieldProperties = OwnProperties & {
-  /** The form of a JSON value: `[{"title": …}]`. */
-  readonly as?: string
   /** True for a required field that an argument can give, too. */
   readonly byArgument?: true
 }
@@ -21,7 +19,7 @@ type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & strin
 type Within<Place extends string> = Place | `${Place}.${string}`
 
 /**
- * Returns the flags of the fields that can be written, without secrets. They come from the columns of files, so that a flag
+ * Returns the flags of the fields that can be written, without secrets and JSON. They come from the columns of files, so that a flag
  * and a column cannot disagree. The build replaces the modules that call this by their values, so that a command loads no
  * schema.
  *
@@ -38,7 +36,9 @@ export function flagsOf<Schema extends z.ZodObject, const Without extends string
 ): Omit<FieldFlags<z.output<Schema>>, Within<Without>> {
   const places: readonly string[] = order
   const isLeftOut = (path: string) => without.some((each) => path === each || path.startsWith(`${each}.`))
-  const columns = columnsOf(schema).filter(({ secret, path }) => !secret && !isLeftOut(path))
+  const columns = columnsOf(schema).filter(
+    ({ kind, secret, path }) => kind !== 'json' && !secret && !isLeftOut(path),
+  )
   const rankOf = ({ path }: Column) => {
     const first = places.indexOf(path)
     if (first >= 0) return first - places.length
@@ -53,7 +53,7 @@ export function flagsOf<Schema extends z.ZodObject, const Without extends string
 function fieldFlag(
   schema: z.ZodType,
   column: Column,
-  { as, byArgument, ...own }: OwnFieldProperties = {},
+  { byArgument, ...own }: OwnFieldProperties = {},
 ): FieldFlag {
   const { is, says, label = says } = fieldAt(schema, column.path)
   const { kind } = column
@@ -61,7 +61,7 @@ function fieldFlag(
   const standard = column.required ? undefined : defaultText(column.initial)
   return {
     ...(kind !== 'text' && kind !== 'day' && { kind }),
-    summary: as === undefined ? label : `${label}, as ${as}`,
+    summary: label,
     ...(column.required && byArgument !== true && { required: true }),
     ...(choices && { choices }),
     ...(standard !== undefined && { default: standard }),

@@ -18,9 +18,9 @@ export const fields = flagsOf(
       summary: 'User: id, external id or e-mail address; several as arguments',
       byArgument: true,
     },
-    enrolledAt: { default: 'now' },
   },
-  ['courseId', 'userId', 'role', 'status', 'enrolledAt'],
+  ['courseId', 'userId', 'role', 'status'],
+  ['enrolledAt'],
 )
 
 export const filters = filtersOf(enrollments.list, {

@@ -17,9 +17,9 @@ const { learnerId: _, ...flags } = flagsOf(
     },
     source: { default: 'that of the stored grade of this item, else manual' },
     published: { default: 'unchanged, else on' },
-    gradedAt: { default: 'now' },
   },
   ['courseId', 'scoreGiven', 'scoreMaximum', 'itemId', 'label', 'weight', 'source', 'published'],
+  ['gradedAt'],
 )
 
 /** The learner is an argument. */

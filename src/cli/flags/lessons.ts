@@ -9,7 +9,7 @@ export const fields = flagsOf(
     dueAt: { time: 'future', never: true, default: 'never' },
   },
   ['courseId', 'title'],
-  ['order', 'contentBlocks', 'assessments'],
+  ['order', 'learningObjectives'],
 )
 
 export const filters = filtersOf(lessons.list, {

@@ -5,7 +5,13 @@ export const fields = flagsOf(
   UserInput,
   {},
   ['email', 'role', 'externalId'],
-  ['profile.locale', 'profile.avatarUrl', 'profile.learningPreferences'],
+  [
+    'profile.displayName',
+    'profile.bio',
+    'profile.locale',
+    'profile.avatarUrl',
+    'profile.learningPreferences',
+  ],
 )
 
 export const filters = filtersOf(users.list, {

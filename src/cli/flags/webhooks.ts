@@ -23,15 +23,14 @@ export const endpointChanges = (({ kind: _, ...fields }) => fields)(endpointFiel
 
 export const endpointFilters = filtersOf(endpoints.list, { status: { summary: 'Filter by status' } })
 
-export const messageFilters = filtersOf(messages.list, {
-  endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
-  status: { summary: 'Filter by status' },
-  type: {
-    placeholder: 'event,…',
-    summary: 'Filter by event, such as course.published',
-    hasChoicesInSummary: true,
+export const messageFilters = filtersOf(
+  messages.list,
+  {
+    endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
+    status: { summary: 'Filter by status' },
   },
-})
+  ['type'],
+)
 
 export const deliveryFilters = filtersOf(
   deliveries.list,

@@ -21,8 +21,8 @@ import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
 import { type Schema, schemaOfPrinted } from './printed.ts'
 
-/** A `time` is a day, a time with zone or a duration; `json` may be `@file`. */
-type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration' | 'json'
+/** A `time` is a day, a time with zone or a duration. */
+type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration'
 
 export interface ArgumentDescription {
   readonly name: string
@@ -169,12 +169,10 @@ const typeByKind = {
   switch: 'boolean',
   texts: 'string',
   words: 'string',
-  json: 'json',
 } as const satisfies Record<Flag['kind'], ValueType>
 
 function describeFlag(flag: Flag): FlagDescription {
-  const { name, short, kind, choices, required, unless, negatable, none, never, unlisted = [] } = flag
-  const file = flag.file ?? (kind === 'json' ? 'read' : undefined)
+  const { name, short, kind, choices, required, unless, negatable, none, never, file, unlisted = [] } = flag
   const writes = flag.writes ?? (file === 'write' || file === 'both' ? ['files' as const] : undefined)
   const placeholder = flag.placeholder ?? placeholders[kind]
   return {

@@ -18,7 +18,7 @@ const rowFlags = ['ignore-filters', 'timezone', 'deleted']
 const createFlags = ['body', 'if-not-exists', 'upsert', 'group', 'ids', 'timezone']
 const updateFlags = ['body', 'unset', 'if-version', 'ids', 'timezone']
 const ofLearner = ['user', 'course', 'role', 'item', 'source']
-const placeFlags = ['course', 'module', 'title', 'description', 'before', 'after', 'position']
+const placeFlags = ['course', 'module', 'title', 'description', 'after', 'position']
 const mappingFlags = ['map', 'map-value', 'mapping', 'delimiter', 'encoding', 'date-format']
 const importFlags = [
   ...mappingFlags,
@@ -26,7 +26,7 @@ const importFlags = [
 ]
 const exportFlags = [
   ...rowFlags,
-  ...['status', 'difficulty', 'search', 'tag', 'term', 'external-id', 'managed-by', 'role', 'email'],
+  ...['status', 'difficulty', 'search', 'tags', 'term', 'external-id', 'managed-by', 'role', 'email'],
   ...['since', 'until', 'updated-since', 'sort', 'group', 'user', 'course', 'learner', 'item', 'source'],
   ...['module', 'history', 'include-deleted', 'all-columns'],
 ]
@@ -37,9 +37,9 @@ const figureFlags = [
 const rosterFlags = [
   ...mappingFlags,
   ...['format', 'email-domain', 'only', 'course', 'term', 'label', 'prune', 'delete-users'],
-  ...['skip-invalid', 'max-deletes', 'wait-lock', 'plan'],
+  ...['skip-invalid', 'max-deletes', 'plan'],
 ]
-const academyFlags = ['label', 'prune', 'max-deletes', 'wait-lock', 'plan']
+const academyFlags = ['label', 'prune', 'max-deletes', 'plan']
 
 /** Commands that assistants may run, by path. A new command, and a new flag, is refused until it is listed here. */
 export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
@@ -47,8 +47,8 @@ export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
     ...nounOffers('courses', ['versions', 'publish', 'unpublish', 'archive']),
     'courses diff': read([...rowFlags, 'file', 'prune']),
     'courses validate': read(['file']),
-    'courses apply': write(['file', 'prune', 'plan', 'wait-lock']),
-    'courses copy': write(['title', 'external-id', 'lesson-ids', 'term', 'status', 'wait-lock']),
+    'courses apply': write(['file', 'prune', 'plan']),
+    'courses copy': write(['title', 'external-id', 'lesson-ids', 'term', 'status']),
     'courses restore': write(['ids']),
     'modules list': read(['course']),
     'modules create': write(placeFlags),
@@ -94,7 +94,7 @@ export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
     'roster diff': read(rosterFlags),
     'roster apply': write(rosterFlags),
     'undo list': read([], 'changes'),
-    'undo change': write(['wait-lock']),
+    'undo change': write([]),
     'integrations list': read(rowFlags),
     'integrations get': read([]),
     'integrations mappings': read(rowFlags),
@@ -107,7 +107,7 @@ export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
     'audit list': read(rowFlags),
     'audit get': read([]),
     'audit verify': read(['expect'], 'audit'),
-    'audit revert': write(['wait-lock'], 'audit'),
+    'audit revert': write([], 'audit'),
   }),
 )
 

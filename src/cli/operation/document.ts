@@ -23,19 +23,6 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
   })
 }
 
-export async function readJsonOrDocument(io: Io, text: string, flag: string): Promise<unknown> {
-  if (text === '-' || text.startsWith('@')) return readDocument(io, text, flag)
-  try {
-    return parseJson(text)
-  } catch (error) {
-    if (error instanceof JsonLimitError) throw unreadable(flag, error)
-    throw new UsageError(`${flag} must be JSON: ${reasonOf(error)}`, {
-      cause: error,
-      hint: `From a file: ${flag} @file.json`,
-    })
-  }
-}
-
 async function parseDocument(text: string, name: string): Promise<unknown> {
   if (isJson(text, name)) return parseJsonDocument(text, name)
   return (await parsePlacedYaml(text, name)).value
@@ -180,12 +167,20 @@ export async function applyFields(io: Io, body: unknown, fields: readonly string
   return target
 }
 
+function parseText(text: string, flag: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new UsageError(`${flag} must be JSON: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
 async function parseFieldValue(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === 'true') return true
   if (text === 'false') return false
   if (text === 'null') return null
   if (/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return parseExactNumber(text, flag)
-  if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
+  if (/^".*"$/s.test(text)) return parseText(text, flag)
   if (!text.startsWith('@')) return text
   if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)
   return readFileText(io, text.slice(1))

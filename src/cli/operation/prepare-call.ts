@@ -16,7 +16,7 @@ import {
 import { matchingPaths, setAt, valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { readDocument, readJsonOrDocument } from './document.ts'
+import { readDocument } from './document.ts'
 import { bodyFlag, ifVersionFlag, queryOf, unsetFlag } from './operation-flags.ts'
 import type { BoundCall, Rows } from './operation-spec.ts'
 
@@ -148,11 +148,7 @@ async function makeBody(
   for (const { place, flag } of flags) {
     const value = given.flags[flag.name]
     if (value === undefined) continue
-    const read =
-      flag.kind === 'json'
-        ? readJsonOrDocument(context.io, String(value), `--${flag.name}`)
-        : apiValueOf(flag, value)
-    setAt(body, place.split('.'), await read)
+    setAt(body, place.split('.'), apiValueOf(flag, value))
   }
   for (const name of unsetNames(given)) setAt(body, fieldNamed(name, flags).split('.'), null)
   await promptForMissing(context, given, body, sources)

@@ -10,7 +10,7 @@ import type { Context } from '../command/context.ts'
 import { type Failure, failureOf } from '../failures.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { createPacing, inOrder, type Pacing } from '../session/pacing.ts'
-import { CommandError, exitCode, UsageError } from '../terminal/errors.ts'
+import { CommandError, ExitWith, exitCode, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 import { showRequests } from './dry-run.ts'
@@ -82,6 +82,8 @@ class SeveralCalls {
   readonly #refused: Refused[] = []
   /** First error that does not concern a thing. */
   #fault: Refused | null = null
+  /** Exit code that an answer asks for. */
+  #exit: ExitWith | null = null
   #done = 0
   #existing = 0
 
@@ -117,9 +119,11 @@ class SeveralCalls {
         await this.#print(settled.item, settled.value, asRecords ? (record) => rows.push(record) : undefined)
         this.#done += 1
       } catch (error) {
-        const failed = { argument: settled.item, error }
-        if (isFatal(error)) this.#fault ??= failed
-        else this.#refused.push(failed)
+        if (error instanceof ExitWith) {
+          this.#exit = error
+          this.#done += 1
+        } else if (isFatal(error)) this.#fault ??= { argument: settled.item, error }
+        else this.#refused.push({ argument: settled.item, error })
       }
       if (rows.length > 0) yield rows
     }
@@ -144,6 +148,7 @@ class SeveralCalls {
     }
     await this.#noteCounts(total)
     const [first] = this.#refused
+    if (!first && this.#exit) throw this.#exit
     if (!first) return
     if (total === 1) throw withSources(first.error, call, givenOne(call, given, first.argument))
     throw partialError(call, total, failures)

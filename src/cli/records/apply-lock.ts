@@ -4,12 +4,10 @@ import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { isAlive } from '../../config/lock.ts'
-import { parseTimeout } from '../../config/resolve-settings.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { waitLockFlag } from '../command/flag.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
@@ -19,6 +17,8 @@ type Session = Context['session']
 /** Time after which the server drops a lease that is not renewed. */
 const leaseMs = 60_000
 const renewEveryMs = 10_000
+/** Time to wait while another apply to the same academy runs. */
+const waitMs = 30_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
 
@@ -41,17 +41,13 @@ interface Busy {
  * Runs `work` while holding the apply lock of the academy of `session`, which is renewed meanwhile and released at
  * the end. The signal in the context of `work` aborts if the lock is lost. Throws a CommandError that names the
  * holder (exit 6).
- *
- * @param waitLock the value of the flag of that name
  */
 export async function whileApplying<Result>(
   context: Context,
   session: Session,
-  waitLock: unknown,
   work: (context: Context) => Promise<Result>,
 ): Promise<Result> {
-  const waitMs = waitOf(waitLock)
-  const lock = await takeWithin(context, session, waitMs)
+  const lock = await waitForLock(context, session)
   const lost = new AbortController()
   let renewal = Promise.resolve()
   let isRenewing = false
@@ -87,23 +83,16 @@ export async function whileApplying<Result>(
   }
 }
 
-function waitOf(value: unknown): number {
-  const text = String(value ?? waitLockFlag.default)
-  return /^0(ms|s|min|m|h)?$/.test(text) ? 0 : parseTimeout(text, `--${waitLockFlag.name}`)
-}
-
-async function takeWithin(context: Context, session: Session, waitMs: number): Promise<Lock> {
+async function waitForLock(context: Context, session: Session): Promise<Lock> {
   const { io } = context
   const take = await takerFor(context, session)
-  for (let waitedMs = 0; ; ) {
+  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
     const taken = await take()
     if ('release' in taken) return taken
-    if (waitedMs >= waitMs) throw inProgress(session, taken, waitedMs)
+    if (waitedMs >= waitMs) throw inProgress(session, taken)
     if (waitedMs === 0) await note(io, `Waiting for another apply to end: ${taken.holder}`)
-    const pauseMs = Math.min(lookEveryMs, waitMs - waitedMs)
-    await io.sleep(pauseMs, io.signal)
+    await io.sleep(lookEveryMs, io.signal)
     io.signal.throwIfAborted()
-    waitedMs += pauseMs
   }
 }
 
@@ -165,16 +154,13 @@ function isOfDeadProcess(holder: string): boolean {
   return host === hostname() && !isAlive(Number(pid))
 }
 
-function inProgress(session: Session, { holder, heldMs, hint }: Busy, waitedMs: number): CommandError {
+function inProgress(session: Session, { holder, heldMs, hint }: Busy): CommandError {
   const seconds = (ms: number) => `${Math.max(0, Math.round(ms / 1000))} s`
   return new CommandError(
     'apply_in_progress',
     'conflict',
     `Another apply to ${platformName(session.target())} is running: ${holder}, for ${seconds(heldMs)}`,
-    {
-      why: [`Nothing was changed${waitedMs > 0 ? `; waited ${seconds(waitedMs)}` : ''}`],
-      hint: `Wait longer with --${waitLockFlag.name} 5min. ${hint}`,
-    },
+    { why: [`Nothing was changed; waited ${seconds(waitMs)}`], hint },
   )
 }
 

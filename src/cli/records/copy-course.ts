@@ -41,7 +41,6 @@ export interface CopyOptions {
   readonly keepDates: boolean
   readonly status: string | undefined
   /** Time to wait for another apply. */
-  readonly waitLock: unknown
 }
 
 /**
@@ -56,7 +55,7 @@ export async function copyCourse(context: Context, reference: string, options: C
   const target = options.toProfile === undefined ? session : context.sessionWith(options.toProfile)
   const copy = (context: Context) => makeCopy(context, source, target, { ...options, rule })
   if (context.settings.dryRun.value) return copy(context)
-  await whileApplying(context, target, options.waitLock, copy)
+  await whileApplying(context, target, copy)
 }
 
 async function makeCopy(

@@ -26,7 +26,6 @@ export interface Import extends FileMapping {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  readonly concurrency: number
   /** Maximum rows in one request, if the platform takes several. */
   readonly batchSize: number
   /** File for rejected rows. */
@@ -114,13 +113,13 @@ export interface Sending extends Putting {
   readonly finder: Finder
 }
 
+/** Maximum requests at once. */
+const maxRequests = 8
+
 /** Throws if the platform lacks a required operation. */
-export async function openSending(
-  context: Context,
-  { dataset, file, onExists, concurrency }: Import,
-): Promise<Sending> {
+export async function openSending(context: Context, { dataset, file, onExists }: Import): Promise<Sending> {
   const { io, session } = context
-  const writing = await openWriter({ io, session }, concurrency, {
+  const writing = await openWriter({ io, session }, maxRequests, {
     command: `${dataset.name} import`,
     source: sourceOf([file.name]),
   })

@@ -1,7 +1,6 @@
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { waitLockFlag } from '../command/flag.ts'
 import { isAboutPeople } from '../dataset/dataset.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { createPainterFor } from '../terminal/colour.ts'
@@ -83,9 +82,7 @@ export async function runApply(
     await planAndApply(context, given, makePlan, command)
     return
   }
-  await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
-    planAndApply(held, given, makePlan, command),
-  )
+  await whileApplying(context, context.session, (held) => planAndApply(held, given, makePlan, command))
 }
 
 async function planAndApply(

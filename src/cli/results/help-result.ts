@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { result, text } from './result.ts'
 
 const effects = z.array(z.enum(['academy', 'elsewhere', 'files', 'machine']))
-const type = z.enum(['string', 'number', 'boolean', 'time', 'duration', 'json'])
+const type = z.enum(['string', 'number', 'boolean', 'time', 'duration'])
 const file = z.enum(['read', 'write', 'both']).optional().describe('What is done with the file that it names')
 const schema = z.looseObject({})
 

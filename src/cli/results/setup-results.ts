@@ -99,10 +99,6 @@ export const setupResults = {
       .nullable()
       .describe('Outcome of --forward-to'),
   }),
-  ChatMessage: result('A message as people read it in a chat (--as)', {
-    lines: z.array(text),
-    link: text.nullable(),
-  }),
   VerifiedLog: result('The check of the audit log', {
     entries: count,
     erased: count,

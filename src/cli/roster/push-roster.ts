@@ -23,8 +23,6 @@ export interface PushOptions {
   /** Empty for all. */
   readonly courses: readonly string[]
   readonly parts: ReadonlySet<string>
-  /** Value of `--wait-lock`. */
-  readonly waitLock: unknown
 }
 
 interface Refusal {
@@ -61,7 +59,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
   if (planned.length > 0) {
     await confirmAt(context, `write ${pluralise(planned.length, 'record')}`, `to ${title}`)
     // Course work has no key that Classroom would refuse twice: two pushes at once could create it twice.
-    await whileApplying(context, context.session, options.waitLock, async (held) => {
+    await whileApplying(context, context.session, async (held) => {
       for (let round = 0; round < maxRounds; round += 1) {
         // The other push may have written meanwhile.
         checks = await compareAll(held, wanted.courses, options)

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { verifyStandard } from '../../lms/standard-signature.ts'
 import type { Io } from '../terminal/io.ts'
-import { type Listener, listenOnLoopback } from './loopback-server.ts'
+import { listenOnLoopback } from './loopback-server.ts'
 
 /** A received event, signed with the secret of the listener. */
 export interface ArrivedEvent {
@@ -31,9 +31,9 @@ export async function listenForEvents(
   secret: () => string | undefined,
   now: () => number,
   onEvent: (event: ArrivedEvent) => Promise<number>,
-): Promise<Listener> {
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { origin, close } = await listenOnLoopback(async (request, body) => {
-    if (request.method !== 'POST') return { status: 405 }
+    if (request.method !== 'POST') return 405
     const headers: HttpHeaders = Object.fromEntries(
       forwardedHeaders.flatMap((name) =>
         request.headers[name] ? [[name, String(request.headers[name])]] : [],
@@ -41,7 +41,7 @@ export async function listenForEvents(
     )
     const known = secret()
     const event = known === undefined ? undefined : eventIn(body, headers, known, now())
-    return { status: event ? await onEvent(event) : 401 }
+    return event ? onEvent(event) : 401
   })
   return { url: `${origin}/`, close }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface LoopbackServer {
@@ -7,33 +7,18 @@ export interface LoopbackServer {
   close(): Promise<void>
 }
 
-/** Local endpoint that receives webhooks in place of another system. */
-export interface Listener {
-  readonly url: string
-  /** Further settings of the endpoint that sends to it. */
-  readonly endpoint?: { readonly xapi: { readonly username: string }; readonly password: string }
-  close(): Promise<void>
-}
-
-export interface LoopbackReply {
-  readonly status: number
-  readonly headers?: OutgoingHttpHeaders
-  readonly body?: string
-}
-
-/** Larger than a batch of 500 statements. */
+/** Larger than any event. */
 const maxBytes = 4 * 1024 * 1024
 
-/** Listens on a free loopback port, to which any program on this machine can send. */
+/** Listens on a free loopback port, to which any program on this machine can send; answers with a status. */
 export async function listenOnLoopback(
-  answer: (request: IncomingMessage, body: Buffer) => Promise<LoopbackReply> | LoopbackReply,
+  answer: (request: IncomingMessage, body: Buffer) => Promise<number> | number,
 ): Promise<LoopbackServer> {
   const { createServer } = await import('node:http')
   const server = createServer(async (request, response) => {
     try {
       const bytes = await bodyOf(request)
-      const { status, headers = {}, body = '' } = bytes ? await answer(request, bytes) : { status: 413 }
-      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+      response.writeHead(bytes ? await answer(request, bytes) : 413).end()
     } catch {
       response.destroy()
     }

@@ -45,7 +45,7 @@ export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): strin
 
 export function thenReplay(steps: string, deliveryId: string | null): string {
   const sentence = steps.replace(/^./, (first) => first.toUpperCase())
-  return `${sentence}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
+  return `${sentence}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '<id>'}\``
 }
 
 export const enrolStep = 'enrol the learner with `learnctl enrollments create`'

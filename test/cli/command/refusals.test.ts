@@ -15,7 +15,6 @@ describe('a global flag that a command cannot honour', () => {
     ['auth logout --url https://school.example', '--url', 'learnctl auth logout'],
     ['auth token --columns x', '--columns', 'learnctl auth token'],
     ['auth status --all', '--all', 'learnctl auth status'],
-    ['api GET /v1/courses --all', '--all', 'learnctl api'],
     ['profiles list --url https://school.example', '--url', 'learnctl profiles list'],
     ['doctor --limit 5', '--limit', 'learnctl doctor'],
     ['doctor --dry-run', '--dry-run', 'learnctl doctor'],

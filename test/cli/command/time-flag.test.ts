@@ -11,7 +11,6 @@ const sent = (request: string, name: string) =>
 
 const updated = 'courses list --updated-since'
 const progress = 'progress set usr_1 --course crs_1 --completion 5 --last-accessed'
-const enrol = 'enrollments create --course crs_1 --user usr_1 --enrolled-at'
 const key = 'keys create --name ci'
 
 describe('a time', () => {
@@ -26,7 +25,6 @@ describe('a time', () => {
     ['webhooks deliveries list --received-since 1d', 'since', '2026-02-28T12:00:00.000Z'],
     [`${progress} 2h`, 'lastAccessed', '2026-03-01T10:00:00.000Z'],
     [`${progress} 2026-02-28`, 'lastAccessed', '2026-02-28T00:00:00.000Z'],
-    [`${enrol} 2w`, 'enrolledAt', '2026-02-15T12:00:00.000Z'],
     [`${key} --expires 90d`, 'expiresAt', '2026-05-30T12:00:00.000Z'],
     [`${key} --expires-at never`, 'expiresAt', 'null'],
     [`${key} --expires-at 1y`, 'expiresAt', '2027-03-01T12:00:00.000Z'],

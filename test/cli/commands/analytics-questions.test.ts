@@ -28,7 +28,8 @@ const test = testWithFilled(async (local) => {
     ['bob', 90],
   ] as const) {
     await local.run(
-      `grades set email:${name}@school.example --course ext:BIO-1 --item exam --label Exam --score ${score} --graded-at 2026-02-10`,
+      `grades set email:${name}@school.example --course ext:BIO-1 --item exam --label Exam --score ${score} --body -`,
+      { stdin: 'gradedAt: 2026-02-10T00:00:00Z' },
     )
   }
 })

@@ -39,10 +39,8 @@ describe('learnctl api', () => {
 
   test('takes an operation by name, with its path parameters', async ({ local }) => {
     await local.run('courses create --title Go --external-id a/b')
-    const { stdout } = await local.run('api courses.get ext:a/b --include')
-    expect(stdout).toMatch(
-      /^HTTP 200\n(?:[\w-]+: .*\n)*content-type: application\/json\netag: "1"\nx-request-id: req_\w+\n\n\{/,
-    )
+    const { stdout } = await local.run('api courses.get ext:a/b')
+    expect(JSON.parse(stdout)).toMatchObject({ externalId: 'a/b' })
     expect((await ran(local, 'api courses.get', 2)).stderr).toContain('<courseId>')
     expect(await local.run('api courses.list x')).toMatchObject({ code: 2 })
   })
@@ -58,10 +56,10 @@ describe('learnctl api', () => {
 
   test('follows a list to its end', async ({ local }) => {
     for (const title of ['A', 'B', 'C']) await local.run(`courses create --title ${title}`)
-    const all = await local.run('api courses.list --query limit=1 --query sort=title --paginate')
+    const all = await local.run('api courses.list --query limit=1 --query sort=title --all')
     expect(JSON.parse(all.stdout)).toMatchObject([{ title: 'A' }, { title: 'B' }, { title: 'C' }])
     const titles = await local.run(
-      'api courses.list --query limit=2 --query sort=title --paginate --columns title -o csv',
+      'api courses.list --query limit=2 --query sort=title --all --columns title -o csv',
     )
     expect(titles.stdout).toBe('title\r\nA\r\nB\r\nC\r\n')
   })
@@ -112,7 +110,7 @@ describe('learnctl api', () => {
     ['api GET /v1/courses --field a=b'],
     ['api POST /v1/courses --field title'],
     ['api POST /v1/courses --query limit'],
-    ['api POST /v1/courses --paginate'],
+    ['api POST /v1/courses --all'],
   ])('%s is refused', async ([line = ''], { local }) => {
     expect(await local.run(line)).toMatchObject({ code: 2, stdout: '' })
   })

@@ -9,13 +9,13 @@ const go = 'courses create --title Go --external-id go -q'
 test('a course is created from flags of every kind and a file', async ({ local }) => {
   writeFileSync(
     join(local.cwd, 'course.yaml'),
-    'modules: [title: One]\nassessmentCriteria: { moveOn: Passed }\nprogressTracking: { enabled: false }',
+    'modules: [title: One]\nassessmentCriteria: { moveOn: Passed, weights: [{ name: exam, weight: 60 }] }\nprogressTracking: { enabled: false }',
   )
   const { stdout } = await local.run([
     ...['courses', 'create', '--title', 'Sea', '--description', 'Deep', '--difficulty', 'expert'],
-    ...['--learning-objectives', 'Swim, dive', '--learning-objectives', 'Breathe', '--tags', 'sea,life'],
+    ...['--tags', 'sea,life'],
     ...['--duration-minutes', '90', '--language', 'en', '--status', 'published'],
-    ...['--passing-score', '60', '--weights', '[{"name":"exam","weight":60}]'],
+    ...['--passing-score', '60'],
     ...['--body', '@course.yaml'],
     ...['-o', 'json'],
   ])
@@ -23,7 +23,6 @@ test('a course is created from flags of every kind and a file', async ({ local }
     title: 'Sea',
     description: 'Deep',
     difficulty: 'expert',
-    learningObjectives: ['Swim, dive', 'Breathe'],
     tags: ['sea', 'life'],
     modules: [{ title: 'One', order: 1 }],
     durationMinutes: 90,

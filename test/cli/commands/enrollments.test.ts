@@ -15,7 +15,8 @@ describe('create', () => {
   test("takes the school's own ids, and answers with the academy's", async ({ local }) => {
     const course = await resultOf(local, 'courses get ext:sea')
     const user = await resultOf(local, 'users get ext:S-1')
-    expect(await resultOf(local, `${enrol} --enrolled-at 2026-02-01T08:00:00+01:00`)).toMatchObject({
+    const body = { stdin: '{"enrolledAt":"2026-02-01T08:00:00+01:00"}' }
+    expect(await resultOf(local, `${enrol} --body -`, body)).toMatchObject({
       courseId: course.id,
       userId: user.id,
       role: 'learner',

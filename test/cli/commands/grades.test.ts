@@ -103,7 +103,9 @@ test('weights that name no item, and items without one, are said with their lear
       { name: other, weight: 30 },
     ])
   const weigh = (name: string, other: string) =>
-    local.run(['courses', 'update', 'LOG', '--weights', weighted(name, other)])
+    local.run('courses update LOG --body -', {
+      stdin: `{"assessmentCriteria":{"weights":${weighted(name, other)}}}`,
+    })
   expect((await weigh('before', 'grades')).stderr).not.toContain('note:')
   await local.run('grades set ext:1 --course ext:LOG --item exam --score 80')
   await local.run('grades set ext:1 --course ext:LOG --item quiz --score 20')

@@ -28,7 +28,7 @@ assessments: [{ type: quiz, title: How deep? }]`
         '--duration-minutes',
         '45',
       ],
-      ...['--learning-objectives', 'Swim, dive', '--learning-objectives', 'Wait', '--status', 'published'],
+      ...['--status', 'published'],
       ...['--managed-by', 'terraform', '--body', '@tides.yaml'],
     ])
     expect(lesson).toMatchObject({
@@ -40,7 +40,6 @@ assessments: [{ type: quiz, title: How deep? }]`
       order: 1,
       durationMinutes: 45,
       status: 'published',
-      learningObjectives: ['Swim, dive', 'Wait'],
       contentBlocks: [{ type: 'markdown', body: '# Moon' }],
       assessments: [{ type: 'quiz', title: 'How deep?' }],
       managedBy: 'terraform',

@@ -69,14 +69,11 @@ test('a module is moved by place, title and number', { tags: ['slow'] }, async (
   expect((await local.run('modules move Storms --course SEA --position 1')).stderr).toBe(
     'Moved module Storms of course Sea (SEA) to place 1 of 3, version 3\n',
   )
-  await local.run('modules move 3 --course SEA --before Tides')
+  await local.run('modules move 3 --course SEA --position 2')
   expect(await modules(local)).toEqual(['1 Storms 0', '2 Reefs 1', '3 Tides 2'])
   const none = await local.run('modules move Storms --course SEA')
-  expect([none.code, none.stderr]).toEqual([
-    2,
-    expect.stringContaining('--before, --after or --position is required'),
-  ])
-  const there = await local.run('modules move Storms --course SEA --before Reefs')
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--after or --position is required')])
+  const there = await local.run('modules move Storms --course SEA --position 1')
   expect(there.stderr).toContain('No changes to module Storms of course Sea (SEA): it is at place 1 of 3')
 })
 
@@ -101,13 +98,13 @@ test('a change of modules is not lost when the course has changed meanwhile, and
 describe('lessons move', () => {
   test.for([
     ['moon --after sun', ['Tides: sun', 'Tides: moon', 'Reefs: corals', '-: bye']],
-    ['bye --before sun', ['Tides: moon', 'Tides: bye', 'Tides: sun', 'Reefs: corals']],
+    ['bye --module Tides --position 2', ['Tides: moon', 'Tides: bye', 'Tides: sun', 'Reefs: corals']],
     ['bye --module Reefs', ['Tides: moon', 'Tides: sun', 'Reefs: corals', 'Reefs: bye']],
     ['corals --module Tides --position 1', ['Tides: corals', 'Tides: moon', 'Tides: sun', '-: bye']],
     ['sun --position 1', ['Tides: sun', 'Tides: moon', 'Reefs: corals', '-: bye']],
     ['moon --module none', ['Tides: sun', 'Reefs: corals', '-: bye', '-: moon']],
     ['moon --after "The sun"', ['Tides: sun', 'Tides: moon', 'Reefs: corals', '-: bye']],
-    ['moon --module 2 --before corals', ['Tides: sun', 'Reefs: moon', 'Reefs: corals', '-: bye']],
+    ['moon --module 2 --position 1', ['Tides: sun', 'Reefs: moon', 'Reefs: corals', '-: bye']],
   ] as const)('%s', async ([line, expected], { local }) => {
     const ran = await local.run(`lessons move ${line}`)
     expect(ran.code, ran.stderr).toBe(0)
@@ -128,7 +125,7 @@ describe('lessons move', () => {
     expect((await local.run('lessons move sun --position 1')).stderr).toBe(
       'Moved lesson The sun (sun) to place 1 of 2 in its module\n',
     )
-    expect((await local.run('lessons move sun --before moon')).stderr).toBe(
+    expect((await local.run('lessons move sun --position 1')).stderr).toBe(
       'No changes to lesson The sun (sun): it is there already\n',
     )
     const none = await local.run('lessons move sun')

@@ -144,7 +144,8 @@ describe('a course', () => {
 
 describe('of an academy of this machine', () => {
   test('it is the one of the server that serves it', { tags: ['slow'] }, async ({ cli }) => {
-    await cli.run('profiles add local --database a.db --use')
+    await cli.run('profiles add local --database a.db')
+    await cli.run('profiles use local')
     const url = await serve(cli)
     expect((await cli.run('open')).stdout).toBe(`${url}/dashboard\n`)
     expect((await cli.run('open --dry-run')).stdout).toBe(`${url}/dashboard\n`)
@@ -159,7 +160,8 @@ describe('of an academy of this machine', () => {
   })
 
   test('a course of it is looked up in this process', { tags: ['slow'] }, async ({ cli }) => {
-    await cli.run('profiles add local --database a.db --use')
+    await cli.run('profiles add local --database a.db')
+    await cli.run('profiles use local')
     const url = await serve(cli)
     const id = (await cli.run('courses create --title Logic --external-id LOG -q')).stdout.trim()
     expect((await cli.run('open course ext:LOG')).stdout).toBe(`${url}/dashboard/courses/${id}\n`)
@@ -167,7 +169,8 @@ describe('of an academy of this machine', () => {
   })
 
   test('without a server it says how to start one', async ({ cli }) => {
-    await cli.run('profiles add local --database a.db --use')
+    await cli.run('profiles add local --database a.db')
+    await cli.run('profiles use local')
     expect(await cli.run('open', { tty: 80, env: { NO_COLOR: '1' } })).toEqual({
       code: 3,
       stdout: '',

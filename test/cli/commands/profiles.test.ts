@@ -15,7 +15,8 @@ test('the first profile is active, the others when they are chosen', async ({ cl
   await cli.run('profiles use trial')
   expect((await cli.run('profiles get --columns name')).stdout).toBe('trial\n')
   expect((await cli.run('profiles get school --columns active')).stdout).toBe('false\n')
-  await cli.run('profiles add third --database third.db --use')
+  await cli.run('profiles add third --database third.db')
+  await cli.run('profiles use third')
   expect((await cli.run('profiles get -o json')).stdout).toContain('"third"')
 })
 

@@ -110,7 +110,8 @@ describe('the first time', () => {
     tags: ['slow'],
   }, async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
-    await cli.run('profiles add school --url https://school.example --use')
+    await cli.run('profiles add school --url https://school.example')
+    await cli.run('profiles use school')
     const { code, stdout } = await cli.run('quickstart')
     expect(code).toBe(0)
     expect(stdout).toContain('Profile school stays active; use --profile local for this academy\n')

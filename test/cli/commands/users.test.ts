@@ -27,21 +27,12 @@ describe('create', () => {
       pace: 'self_paced',
       accessibility: { highContrast: true, screenReader: false, reducedMotion: true },
     }
-    const profile = { locale: 'en-GB', learningPreferences }
+    const profile = { displayName: 'Countess', bio: 'Engines', locale: 'en-GB', learningPreferences }
     writeFileSync(join(local.cwd, 'ada.json'), JSON.stringify({ profile }))
     const user = await resultOf(local, [
       ...['users', 'create', '--email', 'ada@school.example', '--role', 'instructor', '--username', 'ada'],
-      ...[
-        '--external-id',
-        'S-1',
-        '--first-name',
-        'Ada',
-        '--last-name',
-        'Lovelace',
-        '--display-name',
-        'Countess',
-      ],
-      ...['--timezone', 'Europe/London', '--bio', 'Engines', '--managed-by', 'sis'],
+      ...['--external-id', 'S-1', '--first-name', 'Ada', '--last-name', 'Lovelace'],
+      ...['--timezone', 'Europe/London', '--managed-by', 'sis'],
       ...['--body', '@ada.json'],
     ])
     expect(user).toMatchObject({

@@ -296,8 +296,8 @@ localTest('signed as Canvas signs, the account is that of the integration', asyn
   })
   await local.run('integrations set canvas --root-account-uuid school')
   expect(await local.run(line)).toMatchObject({ code: 0 })
-  await local.run('webhooks generate-key --file another.json --jwks-file another-jwks.json')
-  const refused = await local.run(line.replace('canvas-key', 'another'))
+  await local.run('webhooks generate-key --file another-key.json')
+  const refused = await local.run(line.replace('canvas-key', 'another-key'))
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('--root-account-uuid, --jwks') })
 })
 

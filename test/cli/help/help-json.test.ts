@@ -22,9 +22,7 @@ describe('commands as data', () => {
   test('every flag and argument that takes a path says whether it is read or written', async () => {
     const silent = (await allCommands()).flatMap(([path, { flags = [], arguments: positions = [] }]) => [
       ...flags
-        .filter(
-          ({ kind, file, placeholder = '' }) => kind !== 'json' && !file && /path|file|dir/.test(placeholder),
-        )
+        .filter(({ file, placeholder = '' }) => !file && /path|file|dir/.test(placeholder))
         .map(({ name }) => `${path} --${name}`),
       ...positions
         .filter(({ file, name }) => !file && /file|folder/.test(name))

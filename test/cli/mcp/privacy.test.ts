@@ -12,7 +12,7 @@ const identities = /Ada|Lovelace|Byron|ada@|school\.example|S-815|Grace|Hopper|S
 async function fill(cli: TestCli): Promise<void> {
   for (const line of [
     'courses create --title Sea --external-id sea --status published',
-    'users create --email ada@school.example --external-id S-815 --first-name Ada --last-name Lovelace --bio "Likes Byron"',
+    'users create --email ada@school.example --external-id S-815 --first-name Ada --last-name "Lovelace Byron"',
     'users create --email grace@school.example --external-id S-816 --first-name Grace --last-name Hopper',
     'enrollments create --course ext:sea --user ext:S-815',
     'enrollments create --course ext:sea --user ext:S-816',
@@ -198,7 +198,7 @@ test('a pseudonym is refused where the id behind it would be shown', { tags: ['s
     [...course, `--external-id=${externalId}`],
     [...course, '--description', `Of ${id}`],
     ['groups', 'create', '--name', String(externalId)],
-    ['users', 'update', String(id), '--bio', String(externalId)],
+    ['users', 'update', String(id), '--first-name', String(externalId)],
   ]) {
     const { text, data } = await mcp.run(argv)
     expect.soft(data, argv.join(' ')).toMatchObject({ errorCode: 'unusable_pseudonym' })

@@ -113,7 +113,7 @@ test('a CSV has columns for undeclared fields as well', async ({ options }) => {
   ]
   const cli = testCli({ ...options, transport: transportOf(() => Response.json({ data, nextCursor: null })) })
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
-  expect((await cli.run('api GET /v1/things --paginate -o csv', { env })).stdout).toBe(
+  expect((await cli.run('api GET /v1/things --all -o csv', { env })).stdout).toBe(
     'id,math,best\r\n1,3,\r\n2,4,1\r\n',
   )
   cli.remove()
@@ -226,11 +226,7 @@ describe('text of a server', () => {
       const onTerminal = await local.run(`${words} -o json`, { tty: 80 })
       expect(JSON.stringify(JSON.parse(onTerminal.stdout))).toContain(JSON.stringify(title))
     }
-    for (const words of [
-      'api GET /v1/courses',
-      'api GET /v1/courses --paginate',
-      'api GET /v1/courses/ext:sea',
-    ]) {
+    for (const words of ['api GET /v1/courses', 'api GET /v1/courses --all', 'api GET /v1/courses/ext:sea']) {
       expect((await local.run(words, { tty: 200 })).stdout, words).not.toMatch(
         /[^\P{Cc}\r\n]|[\u202e\u2028]/u,
       )

@@ -26,7 +26,7 @@ describe('help', () => {
   test('of a command names its arguments, flags and examples', async ({ cli }) => {
     const { stdout } = await cli.run('courses update --help')
     expect(stdout).toMatch(/^Usage: learnctl courses update <course...> \[flags\]\n/)
-    expect(stdout).toContain('--weights <json|@file>')
+    expect(stdout).toContain('--tags <a,b>')
     expect(stdout).toContain('Difficulty: beginner')
     expect(stdout).toContain('Examples:\n  learnctl courses update')
     expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })

@@ -65,7 +65,7 @@ describe('a roster', () => {
   }) => {
     put(local, 'school', oneRoster(smallSchool))
     await ran(local, 'roster apply school --yes')
-    await ran(local, 'users update ext:ada --bio "Likes tides"')
+    await ran(local, 'users update ext:ada --body -', 0, { stdin: 'profile: {bio: Likes tides}' })
     await ran(local, 'lessons create --course ext:bio --title Tides')
     put(local, 'school', oneRoster(nextYear))
     const { stderr } = await ran(local, 'roster apply school --yes')

@@ -225,7 +225,7 @@ describe('roster push classroom', () => {
     await ran(local, 'grades set ext:ada --course ext:BIO --item essay --score 10')
     const id = '11111111-2222-4333-8444-555555555555'
     await ran(local, `api leases.take --field id=${id} --field holder=elsewhere`)
-    const { stderr } = await ran(local, `${push} --yes --wait-lock 0`, 6)
+    const { stderr } = await ran(local, `${push} --yes`, 6)
     expect(stderr).toMatch(/error: Another apply to .* is running: .*elsewhere/)
     expect(stateOf(fake)).toEqual(pushed)
   })

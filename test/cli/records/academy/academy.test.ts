@@ -97,7 +97,7 @@ describe('an academy file', () => {
   }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
-    await done(local, 'users update ext:1 --bio "Likes reefs" --first-name Augusta')
+    await done(local, 'users update ext:1 --username reefs --first-name Augusta')
     await done(local, 'courses update ext:BIO-101 --title "Biology"')
     const { stdout, code } = await local.run('diff')
     expect(code).toBe(9)
@@ -112,7 +112,7 @@ courses
 `)
     await done(local, 'apply --yes')
     const [ada] = await listed(local, 'users list --external-id 1')
-    expect(ada).toMatchObject({ profile: { firstName: 'Ada', bio: 'Likes reefs' } })
+    expect(ada).toMatchObject({ profile: { firstName: 'Ada', bio: null }, username: 'reefs' })
   })
 
   test('asks on a terminal before anything is changed, and needs --yes elsewhere', {
@@ -249,7 +249,7 @@ describe('variables', () => {
 
   test('are texts where they have one dollar sign more, and a dump writes them so', async ({ local }) => {
     const bio = `\${A} $\${B} $ {C}`
-    await local.run(['users', 'create', '--email', 'a@b.example', '--bio', bio])
+    await local.run(['users', 'create', '--email', 'a@b.example', '--first-name', bio])
     const dumped = await done(local, 'dump')
     expect(dumped).toContain(`$\${A} $$\${B} $ {C}`)
     expect((await local.run('diff -', { stdin: dumped })).code).toBe(0)

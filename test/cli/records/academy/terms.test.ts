@@ -96,7 +96,7 @@ test('a dump has the terms, and applies to an empty academy', { tags: ['slow'] }
   write(local, 'dump.yaml', dumped)
   await done(local, 'apply dump.yaml --yes --database other.db')
   expect(await done(local, 'dump --database other.db')).toBe(dumped)
-  await done(local, 'dump --dir folder')
+  await done(local, 'dump --folder folder')
   expect((await local.run('diff folder --database other.db')).stdout).toMatch(/^No changes/)
 })
 

@@ -328,7 +328,7 @@ describe('an import that cannot go on', () => {
   }) => {
     const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
     answers.left = 2
-    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
+    const line = ['users', 'import', 'u v.csv', '--batch-size', '10']
     const stopped = await remote.run(line, { env })
     expect(stopped.code).toBe(4)
     expect(stopped.stderr.split('\n').slice(0, 2)).toEqual([

@@ -122,7 +122,7 @@ lossy(
   'what may have been created is reported and not sent twice, where the platform cannot be asked',
   async ({ cli, lossy }) => {
     const csv = 'email\na@b.example\nb@b.example\nc@b.example\n'
-    const ran = await cli.run('users import - --on-exists fail --concurrency 1', at(lossy, csv))
+    const ran = await cli.run('users import - --on-exists fail', at(lossy, csv))
     expect(ran.code).toBe(8)
     expect(ran.stderr).toContain('2 created, 1 failed')
     expect(lossy.made).toEqual(['a@b.example', 'b@b.example', 'c@b.example'])
@@ -160,7 +160,7 @@ describe('rows that are sent one by one', () => {
         JSON.parse(shown.stdout).map(({ externalId }: { externalId: string }) => Number(externalId)),
       ).toEqual(Array.from({ length: 20 }, (_, row) => row * 2 + index))
     }
-    const again = await cli.run('lessons import l.csv --concurrency 3', { env })
+    const again = await cli.run('lessons import l.csv', { env })
     expect(again.stderr).toContain('40 unchanged')
     cli.remove()
   })
