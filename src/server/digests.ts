@@ -4,7 +4,7 @@ import { digestEvent } from '../contract/actions.ts'
 import type { ChatSettings } from '../contract/chat.ts'
 import { attentionKinds } from '../contract/constants.ts'
 import { pageOfLearners } from './analytics/course-learners.ts'
-import { countLearners, readCourseStanding } from './analytics/standing.ts'
+import { readCourseStanding } from './analytics/standing.ts'
 import { enqueueFor } from './changes/event-queue.ts'
 import type { Database, Row, Store } from './database/database.ts'
 import type { IdMaker } from './database/id.ts'
@@ -148,11 +148,10 @@ async function idsAtRisk(
   { courseId, attention }: Pick<CourseDigest, 'courseId' | 'attention'>,
   now: Date,
 ): Promise<readonly string[]> {
-  const learners = await countLearners(database, courseId)
   const ids = new Set<string>()
   for (const kind of attentionKinds.filter((kind) => attention[kind] > 0)) {
     const filter = { courseId, attention: kind, sort: 'name' }
-    const { data } = await pageOfLearners(database, filter, now, { limit: maxNamed, learners })
+    const { data } = await pageOfLearners(database, filter, now, { limit: maxNamed })
     for (const { learnerId } of data) ids.add(learnerId)
   }
   return [...ids].slice(0, maxNamed)

@@ -63,14 +63,14 @@ async function listLearners(call: Call<typeof analytics.learners>) {
   }
 }
 
-async function streamLearners(
+function streamLearners(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
   filter: RowFilter,
   period: Period,
-): Promise<Streamed> {
+): Streamed {
   const name = `learners${suffixOf(period)}`
-  return streamLearnerFile(database, await learnerLines(database, filter), { ...query, name, format })
+  return streamLearnerFile(database, learnerLines(database.dialect, filter), { ...query, name, format })
 }
 
 /** JSON if the client accepts none of the three (RFC 9110 §12.5.1). */

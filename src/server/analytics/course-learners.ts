@@ -3,11 +3,11 @@ import type { Attention } from '../../contract/constants.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect } from '../database/database.ts'
-import { type Condition, type Order, walkOf } from '../database/keyset.ts'
+import { type Condition, type Order, type Page, walkOf } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { findMatches, matchesText } from '../database/search.ts'
+import { matchesText } from '../database/search.ts'
 import { attentionConditions } from './attention.ts'
-import { byCourse, byUser, learning, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
+import { byCourse, learning, rowsOf, selected, toLearnerRow } from './rows.ts'
 
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
 
@@ -22,84 +22,31 @@ export interface LearnerFilter {
   readonly sort: string
 }
 
-export const maxSortedLearners = 10_000
-
-interface PageOptions {
-  readonly limit: number
-  readonly cursor?: string | undefined
-  /** Number of learners in the course. */
-  readonly learners: number
-  /** Default: `maxSortedLearners`. */
-  readonly maxSorted?: number
-}
-
-interface LearnerPage {
-  readonly data: readonly LearnerRow[]
-  readonly nextCursor: string | null
-  /** The course is too large: only its newest enrolments were considered. */
-  readonly isPart: boolean
-}
-
-/**
- * Reads one page of learners. In a large course it covers the matches of the search, the members of the group, or the
- * newest enrolments. Throws 400 `invalid_cursor`.
- */
-export async function pageOfLearners(
+/** Reads one page of learners. Throws 400 `invalid_cursor`. */
+export function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
   now: Date,
-  { limit, cursor, learners, maxSorted = maxSortedLearners }: PageOptions,
-): Promise<LearnerPage> {
-  const isLarge = learners > maxSorted
-  const { search, courseId, groupId } = filter
-  const wanted =
-    isLarge && search !== undefined
-      ? await findMatches(database, 'users', sql`u.search_key`, search)
-      : undefined
-  const { tables, on } = !isLarge
-    ? byCourse
-    : wanted || groupId
-      ? byUser
-      : newestEnrollmentsOf(courseId, maxSorted)
-  const members =
-    isLarge &&
-    groupId !== undefined &&
-    sql`u.id in (select m.user_id from group_members m where m.group_id = ${groupId} limit ${maxSorted})`
-  const named =
-    wanted &&
-    sql`u.id in (
-      select id from (${wanted.ids} limit ${maxSorted}) found
-      union all select id from users where external_id = ${externalIdIn(search ?? '')})`
-  const listed = await page(
+  paging: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<Page<LearnerRow>> {
+  const { tables, on } = byCourse
+  return page(
     database,
     {
       columns: selected,
       from: sql`${tables} ${learning}`,
-      by: [on, ...conditionsOf(filter, now), named, members, sql`e.course_id = ${courseId}`],
+      by: [on, ...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`],
     },
     orderOf(database.dialect, filter),
-    { limit, cursor },
+    paging,
     toLearnerRow,
   )
-  return { ...listed, isPart: isLarge && !wanted && !groupId }
 }
 
-/**
- * Returns the statement that selects all of these learners with the columns of a LearnerRow: in the requested order
- * or, if the course has too many to sort, by newest enrolment.
- */
-export function everyLearner(
-  dialect: Dialect,
-  filter: LearnerFilter,
-  now: Date,
-  { learners, maxSorted = maxSortedLearners }: Pick<PageOptions, 'learners' | 'maxSorted'>,
-): Sql {
+/** Returns the statement that selects all of these learners with the columns of a LearnerRow, in the requested order. */
+export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
   const rows = rowsOf(byCourse, [...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
-  const order =
-    learners > maxSorted
-      ? sql`order by e.created_at desc, e.id desc`
-      : walkOf(orderOf(dialect, filter), undefined, []).ordered
-  return sql`select ${selected} from ${rows} ${order}`
+  return sql`select ${selected} from ${rows} ${walkOf(orderOf(dialect, filter), undefined, []).ordered}`
 }
 
 /** The email address if there is no name. */
@@ -146,11 +93,7 @@ function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
 }
 
 function matchesSearch(search: string): Sql {
-  const isExternalId = sql`u.external_id = ${externalIdIn(search)}`
+  const isExternalId = sql`u.external_id = ${search.trim().replace(/^ext:/, '')}`
   const test = matchesText(sql`u.search_key`, search)
   return test ? sql`(${test} or ${isExternalId})` : isExternalId
-}
-
-function externalIdIn(search: string): string {
-  return search.trim().replace(/^ext:/, '')
 }

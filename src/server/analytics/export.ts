@@ -1,11 +1,11 @@
-import sql, { join, Sql } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { csvRecord, csvText } from '../../codec/csv.ts'
-import type { Cell, Database, Dialect, Row } from '../database/database.ts'
+import type { Cell, Database, Dialect } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { isInGroups } from '../groups/group-row.ts'
 import { Streamed } from '../http/reply.ts'
 import type { RowFilter } from './row-filter.ts'
-import { columns, hasStatus, isLearnerEnrollment, learning, passed, toRow } from './rows.ts'
+import { columns, isLearnerEnrollment, learning, passed, toRow } from './rows.ts'
 
 interface RowFile {
   /** Without extension. */
@@ -93,9 +93,6 @@ async function* encodeChunks(
   if (text !== '') yield text
 }
 
-/** Maximum rows of a filter to find and sort; if there are more, a scan of all learners soon meets some. */
-const maxSortedRows = 20_000
-
 /** Separators of a learner's lines and of the parts of a line: characters that occur in neither. */
 const [betweenLines, betweenParts] = ['\u001e', '\u001f']
 const part = sql`'\u001f'`
@@ -115,57 +112,44 @@ const lineOf = ({
  * Returns all rows of a filter: learners by email address, the courses of each by title. The database returns all
  * lines of a learner as one cell of text, because nineteen cells per line take longer than finding them.
  */
-export async function learnerLines(database: Database, filter: RowFilter): Promise<LearnerRows> {
-  return { columns, statement: await linesStatement(database, filter), csv: csvLines, json: jsonLines }
+export function learnerLines(dialect: Dialect, filter: RowFilter): LearnerRows {
+  return { columns, statement: linesStatement(dialect, filter), csv: csvLines, json: jsonLines }
 }
 
 /** Selects id, email address, first and last name, external id and lines (or null) of each learner. */
-export async function linesStatement(database: Database, filter: RowFilter): Promise<Sql> {
-  const found = await firstSelective(database, selectiveStatements(filter))
+export function linesStatement(dialect: Dialect, filter: RowFilter): Sql {
+  const found = namedLearners(filter)
   const own: Condition[] = [sql`e.user_id = u.id`, isLearnerEnrollment('e'), sql`c.id = e.course_id`]
   // SQLite keeps the order of a cross join.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
-      (select string_agg(${lineOf(database.dialect)}, '\u001e' order by c.title, c.id)
+      (select string_agg(${lineOf(dialect)}, '\u001e' order by c.title, c.id)
         from enrollments e cross join courses c ${learning}
         ${where([...own, ...filter.ofEnrollment, ...filter.ofProgress])})
     from ${found ? sql`(with f as materialized (${found}) select distinct user_id from f) k cross join users u` : sql`users u`}
     ${where([found && sql`u.id = k.user_id`, ...filter.ofLearner])} order by u.email, u.id`
 }
 
-/** Each finds the learners of one selective filter through an index. */
-function selectiveStatements(filter: RowFilter): Sql[] {
-  const { query, courses, learnerIds, groupIds, termIds, inPeriod } = filter
-  const { difficulty, include_not_started: withUnstarted } = query
-  return [
-    learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
-    groupIds && sql`select m.user_id from group_members m where ${isInGroups(groupIds)}`,
-    courses && sql`select user_id from enrollments where course_id in (${courses})`,
-    inPeriod &&
-      !withUnstarted &&
-      sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`,
-    query.enrollment_status &&
-      sql`select e.user_id from enrollments e where ${hasStatus(query.enrollment_status)}`,
+/** Selects the learners of the first filter that leaves few, by an index; undefined for all. */
+function namedLearners({
+  query,
+  courses,
+  learnerIds,
+  groupIds,
+  termIds,
+  inPeriod,
+}: RowFilter): Sql | undefined {
+  if (learnerIds) return sql`select id as user_id from users where id in (${join(learnerIds)})`
+  if (groupIds) return sql`select m.user_id from group_members m where ${isInGroups(groupIds)}`
+  if (courses) return sql`select user_id from enrollments where course_id in (${courses})`
+  if (inPeriod && !query.include_not_started) {
+    return sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`
+  }
+  return (
     termIds &&
-      sql`select e.user_id from courses c cross join enrollments e
-        where c.term_id in (${join(termIds)}) and e.course_id = c.id`,
-    difficulty &&
-      sql`select e.user_id from courses c cross join enrollments e
-        where c.difficulty in (${join(difficulty)}) and e.course_id = c.id`,
-  ].filter((ids) => ids instanceof Sql)
-}
-
-/** The first that finds few learners. */
-async function firstSelective(database: Database, statements: readonly Sql[]): Promise<Sql | undefined> {
-  for (const ids of statements) if (await isSelective(database, ids)) return ids
-  return undefined
-}
-
-async function isSelective(database: Database, ids: Sql): Promise<boolean> {
-  const counted = await database.one<Row & { found: number }>(
-    sql`select count(*) as found from (select 1 from (${ids}) i limit ${maxSortedRows + 1}) f`,
+    sql`select e.user_id from courses c cross join enrollments e
+      where c.term_id in (${join(termIds)}) and e.course_id = c.id`
   )
-  return (counted?.found ?? 0) <= maxSortedRows
 }
 
 /** The same in all lines of a course. */

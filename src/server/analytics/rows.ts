@@ -126,16 +126,12 @@ export function byTime(inPeriod: Sql): Joined {
   }
 }
 
+/** Uses an index. */
 export function byStatus(statuses: readonly string[]): Joined {
   return {
     tables: sql`enrollments e cross join courses c cross join users u`,
-    on: sql`${hasStatus(statuses)} and c.id = e.course_id and u.id = e.user_id`,
+    on: sql`e.role = 'learner' and e.status in (${join(statuses)}) and c.id = e.course_id and u.id = e.user_id`,
   }
-}
-
-/** On enrolments `e`; uses an index. */
-export function hasStatus(statuses: readonly string[]): Sql {
-  return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
 
 /** Returns the enrolments of a filter: first the learners, members or courses that it names, else all users. */
@@ -144,18 +140,6 @@ export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter
   if (groupIds) return byMember(groupIds)
   if (!courses && !termIds) return byUser
   return courses ? { ...byCourse, on: sql`c.id in (${courses}) and ${byCourse.on}` } : byCourse
-}
-
-/** Without removed ones. */
-export function newestEnrollmentsOf(courseId: string, maxRows: number): Joined {
-  return {
-    tables: sql`courses c
-      cross join (
-        select * from enrollments e where e.course_id = ${courseId} and ${countsAsLearner('e')}
-        order by e.created_at desc, e.id desc limit ${maxRows}) e
-      cross join users u`,
-    on: sql`e.course_id = c.id and u.id = e.user_id`,
-  }
 }
 
 export interface Rows {

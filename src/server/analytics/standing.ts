@@ -12,7 +12,7 @@ import {
   type StatusFigures,
   tenthsOf,
 } from './figures.ts'
-import { byCourse, rowsOf } from './rows.ts'
+import { byCourse } from './rows.ts'
 
 /** Of a course, or of all courses; the average of no values is null. */
 export interface Standing {
@@ -91,15 +91,6 @@ export async function readStandings(
 function standingsOf({ byStatus }: Figures): Standings {
   const byCourse = Map.groupBy(byStatus, ({ courseId }) => courseId)
   return new Map([...byCourse].map(([courseId, own]) => [courseId, partsOf(own)]))
-}
-
-/** Counts the learners of a course who were not deleted. */
-export async function countLearners(database: Database, courseId: string): Promise<number> {
-  const { tables, conditions } = rowsIn(sql`${courseId}`)
-  const counted = await database.one<Row & { learners: number }>(
-    sql`select count(*) as learners from ${rowsOf(tables, conditions)}`,
-  )
-  return counted?.learners ?? 0
 }
 
 function standingOf({ byStatus, steps, gradeSteps }: Figures): Standing {

@@ -25,7 +25,7 @@ import {
   searchOf,
   withoutPage,
 } from './learner-query.ts'
-import { gradeOf, LearnerName, learnerSearch, PartNote, sortingOf } from './learner-table.tsx'
+import { gradeOf, LearnerName, learnerSearch, sortingOf } from './learner-table.tsx'
 import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
@@ -71,12 +71,10 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   const given = [...signedIn.query].filter(([name]) => name === 'items')
   const { items } = parseQuery(Items, `${new URLSearchParams(given)}`)
   const standing = await readCourseStanding(database, course.id, request.now)
-  const { data, nextCursor, isPart } = await pageOfLearners(
-    database,
-    filterOf(course.id, query),
-    request.now,
-    { limit: pageSize, cursor: query.cursor, learners: standing.enrollments },
-  )
+  const { data, nextCursor } = await pageOfLearners(database, filterOf(course.id, query), request.now, {
+    limit: pageSize,
+    cursor: query.cursor,
+  })
   const grades = await listGradesOfLearners(
     database,
     course.id,
@@ -101,7 +99,6 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
           <FilterLinks label="Learners by verdict" links={verdictLinks({ here, standing, query, items })} />
         )}
         {await learnerSearch(signedIn, course, query)}
-        {isPart ? <PartNote /> : null}
         {isUngraded ? <FirstGrade course={course} /> : null}
         {grades.length === maxGrades ? (
           <p class="note">These learners have more grades than this page shows. Download all.</p>

@@ -9,7 +9,7 @@ import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser, toRow } from '../analytics/rows.ts'
-import { countLearners, readCourseStanding, type Standing } from '../analytics/standing.ts'
+import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { hasGrades } from '../grades/grade-row.ts'
 import { isRole, requireRight } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
@@ -27,7 +27,7 @@ import {
   searchOf,
   withoutPage,
 } from './learner-query.ts'
-import { CourseTable, LearnerTable, learnerSearch, PartNote } from './learner-table.tsx'
+import { CourseTable, LearnerTable, learnerSearch } from './learner-table.tsx'
 import { type FilterLink, FilterLinks } from './list.tsx'
 import { nextPage, pageSize } from './paging.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
@@ -135,10 +135,9 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   }
   const here = signedIn.base + signedIn.request.path
   const isGraded = standing.averageGradePercent !== null
-  const { data, nextCursor, isPart } = await pageOfLearners(database, filterOf(course.id, query), now, {
+  const { data, nextCursor } = await pageOfLearners(database, filterOf(course.id, query), now, {
     limit: pageSize,
     cursor: query.cursor,
-    learners: standing.enrollments,
   })
   const isEmpty = data.length === 0 && query.cursor === undefined
   return (
@@ -157,7 +156,6 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
       <Card id="learners" title="Learners">
         <FilterLinks label="Learners by status" links={filterLinks({ here, standing, query, isGraded })} />
         {await learnerSearch(signedIn, course, query)}
-        {isPart ? <PartNote /> : null}
         {data.length === 0 ? (
           <p>{noLearnersText(query)}</p>
         ) : (
@@ -276,8 +274,7 @@ async function learnersStatement(signedIn: SignedInRequest, { id }: Course): Pro
   const { database, request } = signedIn
   const query = learnerQueryOf(signedIn)
   await requireGroup(signedIn, query)
-  const learners = await countLearners(database, id)
-  return everyLearner(database.dialect, filterOf(id, query), request.now, { learners })
+  return everyLearner(database.dialect, filterOf(id, query), request.now)
 }
 
 const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))

@@ -3,13 +3,12 @@ import { lineOf } from '../../codec/display-text.ts'
 import type { Course } from '../../contract/courses.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import { type Column, Table } from '../../report/elements.tsx'
-import { maxSortedLearners } from '../analytics/course-learners.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { Completion } from './completion-chart.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { groupField, groupsFor } from './group-filter.tsx'
 import { type LearnerQuery, searchOf, withoutPage } from './learner-query.ts'
-import { Day, formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
+import { Day, formatPercent, recordUrl, statusWords } from './values.tsx'
 
 const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Status', sort: 'status' },
@@ -163,15 +162,5 @@ export async function learnerSearch(signedIn: SignedInRequest, course: Course, q
       isLine
       button="Search"
     />
-  )
-}
-
-/** For a very large course. */
-export function PartNote() {
-  return (
-    <p class="note">
-      Of the learners, the {formatCount(maxSortedLearners)} who enrolled last are listed. Search for others,
-      or download all.
-    </p>
   )
 }

@@ -1,9 +1,9 @@
 import { raw, type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { everyLearner, learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
+import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
 import { readAcademyStanding, readCourseStanding } from '../../../src/server/analytics/standing.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { onPostgres, second, test } from '../../helpers/academy.ts'
+import { onPostgres, test } from '../../helpers/academy.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')
 
@@ -48,7 +48,7 @@ test('a course page reads by indexes only, with the same number of statements fo
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
       for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
-        await pageOfLearners(database, { ...filter, attention }, now, { limit: 25, learners })
+        await pageOfLearners(database, { ...filter, attention }, now, { limit: 25 })
       }
     }
     counts.push(statements.length)
@@ -80,49 +80,6 @@ test('figures of the academy are read once, and again after each write', async (
   expect(reads).toHaveLength(2)
 })
 
-test('a course with very many learners lists the last enrolled ones, and any that are searched for', async ({
-  academy,
-  admin,
-  clock,
-}) => {
-  const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
-  for (const name of ['Eva', 'Bo', 'Ann', 'Dan', 'Cleo']) {
-    const email = `${name}@b.example`
-    const user = (await admin.post('/v1/users', { email, profile: { firstName: name } })).body
-    await admin.post('/v1/enrollments', { courseId: id, userId: user.id })
-    clock.advance(second)
-  }
-  const listed = async (search?: string, sort = 'name') => {
-    const names: (string | null)[] = []
-    for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-      const statements = { limit: 2, cursor, learners: 5, maxSorted: 3 }
-      const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, statements)
-      names.push(...page.data.map(({ firstName }) => firstName))
-      cursor = page.nextCursor ?? undefined
-      if (!cursor) return [names, page.isPart]
-    }
-    return undefined
-  }
-  expect(await listed()).toEqual([['Ann', 'Cleo', 'Dan'], true])
-  expect(await listed(undefined, '-name')).toEqual([['Dan', 'Cleo', 'Ann'], true])
-  expect(await listed('eva')).toEqual([['Eva'], false])
-  expect(await listed('nobody')).toEqual([[], false])
-  const { database } = academy
-  const downloaded = async (maxSorted: number) => {
-    const statement = everyLearner(database.dialect, { courseId: id, sort: 'name' }, now, {
-      learners: 5,
-      maxSorted,
-    })
-    const plan = onPostgres ? [] : await planOf(database, statement)
-    const names = (await database.cells(statement)).map((cells) => cells[2])
-    return { names, sorts: plan.some((detail) => detail.includes('TEMP B-TREE')) }
-  }
-  const sorts = !onPostgres
-  expect(await downloaded(5)).toEqual({ names: ['Ann', 'Bo', 'Cleo', 'Dan', 'Eva'], sorts })
-  // The first row is sent at once, however many follow.
-  expect(await downloaded(3)).toEqual({ names: ['Cleo', 'Dan', 'Ann', 'Bo', 'Eva'], sorts: false })
-})
-
 test('everybody whose grade is counted either passed or did not pass, whatever became of the enrolment', async ({
   academy,
   admin,
@@ -144,7 +101,7 @@ test('everybody whose grade is counted either passed or did not pass, whatever b
   const listed = (await admin.get('/v1/analytics/at-risk?reason=not_passed')).body.data
   expect(listed).toHaveLength(3)
   const filter = { courseId, sort: 'name', attention: 'not_passed' } as const
-  const filtered = await pageOfLearners(academy.database, filter, now, { limit: 10, learners: 4 })
+  const filtered = await pageOfLearners(academy.database, filter, now, { limit: 10 })
   expect(filtered.data).toHaveLength(3)
 })
 

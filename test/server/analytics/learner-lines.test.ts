@@ -25,7 +25,8 @@ const principal = { userId: null, sees: 'all' } as const
 test("an export walks the learners in their order, and each one's rows are found by indexes", async ({
   academy: { database },
 }) => {
-  const statement = await linesStatement(database, await rowFilterOf({ database, query, principal }, anyTime))
+  const filter = await rowFilterOf({ database, query, principal }, anyTime)
+  const statement = linesStatement(database.dialect, filter)
   const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
   const steps = plan.map(({ detail }) => detail)
   expect(steps).toContain('SCAN u USING INDEX users_by_email')
@@ -36,7 +37,6 @@ test("an export walks the learners in their order, and each one's rows are found
 type Query = Partial<Parameters<typeof rowFilterOf>[0]['query']>
 const filters: Record<string, [Query, Parameters<typeof rowFilterOf>[1]]> = {
   'a course': [{ course_id: 'crs_1' }, anyTime],
-  'a difficulty': [{ difficulty: ['beginner'] }, anyTime],
   'a period': [{}, { start: '2026-01-01T00:00:00.000Z', end: null }],
 }
 
@@ -46,8 +46,8 @@ test.for(Object.entries(filters))(
     await database.run(sql`
     insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
     values ('crs_1', 'Logic', '', 'beginner', 'published', '{}', 1, '', '')`)
-    const statement = await linesStatement(
-      database,
+    const statement = linesStatement(
+      database.dialect,
       await rowFilterOf({ database, query: { ...query, ...filter }, principal }, period),
     )
     const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
