@@ -11,10 +11,10 @@ import { claim, type Reading, ranks } from './walk.ts'
 export function entryOf(
   dataset: RosterEntry['dataset'],
   record: JsonObject,
-  { file, line }: RosterRow,
+  { place }: Pick<RosterRow, 'place'>,
   isRemoved = false,
 ): RosterEntry {
-  const entry = { dataset, key: `ext:${record['externalId']}`, record, place: { file, line } }
+  const entry = { dataset, key: `ext:${record['externalId']}`, record, place }
   return isRemoved ? { ...entry, isRemoved } : entry
 }
 
@@ -63,8 +63,8 @@ export function enrollmentEntries(reading: Reading, row: RosterRow, given: Roste
   const isRemoved = status === 'removed'
   const [courseId, userId] = [`ext:${course}`, `ext:${user}`]
   const key = [courseId, userId, role].join('\n')
-  if (!claim(reading, 'enrollments', 'enrolment', key, row, ranks[status])) return []
-  const place = { file: row.file, line: row.line }
+  if (!claim(reading, 'enrollments', key, row, ranks[status])) return []
+  const { place } = row
   const record = { courseId, userId, role }
   if (isRemoved) return [{ dataset: 'enrollments', key, record, place, isRemoved }]
   const entry = { dataset: 'enrollments', key, record: { ...record, status }, place } as const
@@ -82,7 +82,7 @@ export function namedColumns(dataset: Dataset, names: Readonly<Record<string, st
 }
 
 export function addSchemaProblems(row: RosterRow, dataset: Dataset, record: JsonObject): void {
-  const checked = { line: row.line, record, problems: [], cells: [] }
+  const checked = { line: row.place.line, record, problems: [], cells: [] }
   const found = problemsOf(dataset, checked, { partial: false, isOurs: true })
   for (const { column, code, message, value, guess = '' } of found) {
     row.addProblem(column, code, message, value, guess)
@@ -94,20 +94,8 @@ export function filled(record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== ''))
 }
 
-/** Maximum number of cached days: a school has few. */
-const maxDays = 10_000
-const dayByText = new Map<string, string | null>()
-
 /** Returns the day in a day or a time, `2013-1-03 00:00:00-06:00`; null for other text. */
 function dayIn(text: string): string | null {
-  const known = dayByText.get(text)
-  if (known !== undefined) return known
-  const day = parseDay(text)
-  if (dayByText.size < maxDays) dayByText.set(text, day)
-  return day
-}
-
-function parseDay(text: string): string | null {
   const [, year, month = '', day = ''] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/.exec(text) ?? []
   const padded = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   return year !== undefined && isDay(padded) ? padded : null

@@ -6,37 +6,44 @@ const maxKept = 1000
 
 export interface FindingsCollector {
   /** @param part the part whose row it keeps from being read; null for a row that only others refer to */
-  addProblem(part: RosterPart | null, problem: RosterProblem): void
+  addProblem(part: RosterPart | null, place: Place, problem: Omit<RosterProblem, keyof Place>): void
   addWarning(problem: RosterProblem): void
   /** Counts records of a file that are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void
   addRow(file: string): void
   /** Notes a column with values that is not read. */
   addUnread(file: string, column: string): void
-  /** Marks the record of a row as replaced by a later row; `was` says whether the row had an entry. */
-  addReplaced(part: RosterPart, place: Place, was: 'declared' | 'removed' | null): void
+  /** Marks what a row says of a part as replaced by a later row, or only its record with a key. */
+  addReplaced(part: RosterPart, place: Place, key?: string): void
   readonly findings: RosterFindings
+}
+
+interface Found {
+  readonly part: RosterPart | null
+  readonly place: Place
+  readonly problem: RosterProblem
 }
 
 /** Keeps the first thousand problems and warnings each and counts the others. */
 export function createFindings(): FindingsCollector {
-  const problems: { readonly part: RosterPart | null; readonly problem: RosterProblem }[] = []
+  const problems: Found[] = []
   const warnings: RosterProblem[] = []
   let warningCount = 0
   let uncounted = 0
   const leniencies = new Map<string, Leniencies>()
   const rows = new Map<string, number>()
   const unread = new Map<string, string[]>()
-  const replaced = new Set<string>()
-  const replacedCounts = new Map<string, number>()
-  const keyOf = (part: RosterPart | null, { file, line }: Place) => `${part}\n${file}\n${line}`
-  const isReplaced = (part: RosterPart | null, place: Place) =>
-    replaced.size > 0 && part !== null && replaced.has(keyOf(part, place))
-  const current = () => problems.filter(({ part, problem }) => !isReplaced(part, problem))
+  /** Parts of rows, and keys of records, that later rows replace. */
+  const replaced = new Map<Place, Set<string>>()
+  const isReplaced = (part: RosterPart, place: Place, key: string | null) => {
+    const some = replaced.get(place)
+    return some?.has(part) === true || some?.has(`${part} ${key}`) === true
+  }
+  const current = () => problems.filter(({ part, place }) => part === null || !isReplaced(part, place, null))
 
   return {
-    addProblem(part, problem) {
-      if (problems.length < maxKept) problems.push({ part, problem })
+    addProblem(part, place, problem) {
+      if (problems.length < maxKept) problems.push({ part, place, problem: { ...place, ...problem } })
       else uncounted += 1
     },
     addWarning(problem) {
@@ -53,11 +60,9 @@ export function createFindings(): FindingsCollector {
     },
     addUnread: (file, column) => void unread.set(file, [...(unread.get(file) ?? []), column]),
     addRow: (file) => void rows.set(file, (rows.get(file) ?? 0) + 1),
-    addReplaced(part, place, was) {
-      const key = keyOf(part, place)
-      if (replaced.has(key)) return
-      replaced.add(key)
-      if (was !== null) replacedCounts.set(`${part} ${was}`, (replacedCounts.get(`${part} ${was}`) ?? 0) + 1)
+    addReplaced(part, place, key) {
+      const known = replaced.get(place) ?? new Set<string>()
+      replaced.set(place, known.add(key === undefined ? part : `${part} ${key}`))
     },
     findings: {
       problems: () => current().map(({ problem }) => problem),
@@ -65,9 +70,7 @@ export function createFindings(): FindingsCollector {
       warnings: () => warnings,
       warningCount: () => warningCount,
       notes: () => [...leniencies.values()].flatMap((each) => each.notes()),
-      isReplaced: ({ dataset, place }) => isReplaced(dataset, place),
-      replacedCount: (part, removed) =>
-        replacedCounts.get(`${part} ${removed ? 'removed' : 'declared'}`) ?? 0,
+      isReplaced: ({ dataset, place, key }) => isReplaced(dataset, place, key),
       rowCount: (file) => rows.get(file) ?? 0,
       unreadColumns: (file) => unread.get(file) ?? [],
     },

@@ -134,29 +134,25 @@ async function* entriesOf(
 function recordRow(
   findings: FindingsCollector,
   part: RosterPart,
-  { file, line }: Place,
+  place: Place,
   record: JsonObject,
 ): RosterRow {
   return {
-    file,
-    line,
-    number: line,
-    replaces: 0,
+    ...{ place, replaces: null },
     hasProblem: false,
     cellForm: { now: Number.NaN, dateFormat: undefined, decimalComma: false },
     text: (field) => textOf(record[field]),
-    placeOf: (number) => ({ file, line: number }),
     addProblem(column, code, message, value, guess = '') {
       this.hasProblem = true
-      findings.addProblem(part, { file, line, column, value, code, message, ...(guess !== '' && { guess }) })
+      findings.addProblem(part, place, { column, value, code, message, ...(guess !== '' && { guess }) })
     },
-    addLeniency: (what, value) => findings.addLeniency(file, what, value),
+    addLeniency: (what, value) => findings.addLeniency(place.file, what, value),
   }
 }
 
 function termOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   const externalId = row.text('externalId')
-  if (!claim(reading, 'terms', 'term', externalId, row, ranks.active)) return []
+  if (!claim(reading, 'terms', `ext:${externalId}`, row, ranks.active)) return []
   return termEntries(row, { externalId, name: row.text('name'), start: 'startDate', end: 'endDate' })
 }
 
@@ -177,7 +173,7 @@ function courseOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   const [description, language, status] = ['description', 'language', 'status'].map((name) => row.text(name))
   const course = { externalId, title: row.text('title'), ...filled({ description, language, status }) }
   addSchemaProblems(row, courses, course)
-  if (row.hasProblem || !claim(reading, 'courses', 'course', externalId, row, ranks.active)) return []
+  if (row.hasProblem || !claim(reading, 'courses', `ext:${externalId}`, row, ranks.active)) return []
   return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
 }
 
@@ -217,6 +213,6 @@ function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow, grade: JsonObj
   }
   addSchemaProblems(row, grades, record)
   const key = [record.courseId, record.learnerId, record.itemId, kind].join('\n')
-  if (row.hasProblem || !claim(reading, 'grades', 'grade', key, row, ranks.active)) return []
-  return [{ dataset: 'grades', key, record, place: { file: row.file, line: row.line } }]
+  if (row.hasProblem || !claim(reading, 'grades', key, row, ranks.active)) return []
+  return [{ dataset: 'grades', key, record, place: row.place }]
 }

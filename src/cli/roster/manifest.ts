@@ -56,13 +56,10 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
           continue
         }
         const table = name.slice('file.'.length)
-        const place = { file: file.name, line, column: 'value', value }
+        const place = { file: file.name, line }
         if (!modes.includes(value.toLowerCase())) {
-          findings.addProblem(null, {
-            ...place,
-            code: 'invalid_choice',
-            message: 'must be bulk, delta or absent',
-          })
+          const message = 'must be bulk, delta or absent'
+          findings.addProblem(null, place, { column: 'value', value, code: 'invalid_choice', message })
           continue
         }
         if (!modes.includes(value)) {
@@ -70,7 +67,7 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
         }
         if (value.toLowerCase() !== 'absent' && !has(table)) {
           const message = `names ${table}.csv, which is missing; mark it absent`
-          findings.addProblem(null, { ...place, column: name, code: 'missing_file', message })
+          findings.addProblem(null, place, { column: name, value, code: 'missing_file', message })
         }
       }
     },

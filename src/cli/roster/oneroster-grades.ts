@@ -166,9 +166,8 @@ function gradeOf(
   }
   addSchemaProblems(row, gradeDataset, record)
   const key = [courseId, learnerId, itemId, source].join('\n')
-  if (row.hasProblem || !claim(reading, 'grades', 'grade', key, row, ranks.active)) return []
-  const place = { file: row.file, line: row.line }
-  return [{ dataset: 'grades', key, record, place, ...(day !== null && { days: ['gradedAt'] }) }]
+  if (row.hasProblem || !claim(reading, 'grades', key, row, ranks.active)) return []
+  return [{ dataset: 'grades', key, record, place: row.place, ...(day !== null && { days: ['gradedAt'] }) }]
 }
 
 /** Undefined for an empty cell. Other text is a problem. */

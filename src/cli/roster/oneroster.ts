@@ -17,7 +17,7 @@ import { nameIn, peopleTable, personEntries } from './people.ts'
 import { type AcademyRole, type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { CsvRow } from './row.ts'
-import { isRemovedRow, listIn, type Reading, requireSame, rowNumberOf } from './walk.ts'
+import { hasRow, isRemovedRow, listIn, type Reading, requireSame } from './walk.ts'
 
 /** Roles of both versions and of an academy, the preferred first; null for people without one. */
 const roles = new Map<string, AcademyRole>([
@@ -74,7 +74,7 @@ export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly 
   for await (const some of courses) found.push(...some)
   const classes = readTable(reading, 'classes', (row, isRemoved) => {
     const terms = row.text('termSourcedIds')
-    const isOne = rowNumberOf(reading, 'academicSessions', terms) > 0
+    const isOne = hasRow(reading, 'academicSessions', terms)
     const [term = '', ...others] = isOne ? [terms] : listIn(terms)
     if (others.length > 0) row.addLeniency('classes are in several terms; read the first')
     return courseOf(row, term, isRemoved)
@@ -181,7 +181,7 @@ function addRole(roleByUser: Map<string, UserRole>, row: CsvRow, isRemoved: bool
 function warnOfRolesWithoutUser(reading: Reading, roleByUser: ReadonlyMap<string, UserRole>): void {
   if (!reading.files.has('users') || reading.mode('users') === 'delta') return
   for (const [user, { row }] of roleByUser) {
-    if (rowNumberOf(reading, 'users', user) === 0) {
+    if (!hasRow(reading, 'users', user)) {
       row.addWarning('userSourcedId', 'unknown_reference', 'is not in users', user)
     }
   }

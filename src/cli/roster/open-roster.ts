@@ -104,7 +104,8 @@ function sourceOf(
 ): FileSource {
   const { tables, more = {}, read } = formatReaders[format]
   const forms = tables.filter((form) => used.has(form.name))
-  const modeOf = (table: string): RosterMode => (manifest?.modeOf(table) === 'delta' ? 'delta' : 'bulk')
+  const deltas = new Set(tables.flatMap((form) => (manifest?.modeOf(form.name) === 'delta' ? form.name : [])))
+  const modeOf = (table: string): RosterMode => (deltas.has(table) ? 'delta' : 'bulk')
 
   function hasPart(form: TableForm, part: RosterPart): boolean {
     if (form.part === part) return true

@@ -69,9 +69,7 @@ export interface RosterFindings {
   /** Notes about records that were read leniently or left out, with their number. */
   notes(): readonly string[]
   /** True for an entry that a later row replaces: the last row of a record counts. */
-  isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place'>): boolean
-  /** Counts the removed or the other ones. */
-  replacedCount(part: RosterPart, removed: boolean): number
+  isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place' | 'key'>): boolean
   /** Without the header. */
   rowCount(file: string): number
   /** Returns the columns of a file that have values which an academy does not keep. */
@@ -131,13 +129,8 @@ export interface Roster {
 export async function loadRoster(source: RosterSource): Promise<Roster> {
   const { entries, findings } = source.read()
   const read: RosterEntry[] = []
-  const shared = new Map<string, string>()
-  for await (const some of entries) {
-    for (const entry of some) {
-      shareTexts(entry.record, shared)
-      read.push(entry)
-    }
-  }
+  // A spread of arguments has a limit.
+  for await (const some of entries) for (const entry of some) read.push(entry)
   const byPart = () => new Map(source.parts.map((part): [RosterPart, RosterEntry[]] => [part, []]))
   const [declared, removed] = [byPart(), byPart()]
   for (const entry of read) {
@@ -146,17 +139,4 @@ export async function loadRoster(source: RosterSource): Promise<Roster> {
     kept.get(entry.dataset)?.push(entry)
   }
   return { declared, removed, mode: source.mode, findings }
-}
-
-const repeatedFields = ['courseId', 'userId', 'learnerId', 'enrolledAt'] as const
-
-/** Makes a record share the texts that many records have, so that each is in memory once. */
-function shareTexts(record: RosterEntry['record'], shared: Map<string, string>): void {
-  for (const field of repeatedFields) {
-    const text = record[field]
-    if (typeof text !== 'string') continue
-    const known = shared.get(text)
-    if (known === undefined) shared.set(text, text)
-    else record[field] = known
-  }
 }

@@ -6,17 +6,15 @@ import type { RosterPart, RosterProblem } from './roster.ts'
 import type { OpenTable } from './table.ts'
 
 /** A record of a roster while it is read: a row of a CSV file, or a record of another system. */
-export interface RosterRow extends Place {
-  /** Number among all rows of the table, in several files. */
-  readonly number: number
-  /** Number of the earlier row that this one replaces; 0 for none. */
-  readonly replaces: number
+export interface RosterRow {
+  /** The same object for all that is noted about the row. */
+  readonly place: Place
+  /** Place of the earlier row that this one replaces; null for none. */
+  readonly replaces: Place | null
   hasProblem: boolean
   readonly cellForm: CellForm
   /** Without space around it; empty if there is no such column. */
   text(column: string): string
-  /** By its number in the table. */
-  placeOf(number: number): Place
   /** Keeps the row from being read. */
   addProblem(column: string | null, code: string, message: string, value?: string, guess?: string): void
   /** Counts records that are read leniently or left out. */
@@ -24,42 +22,25 @@ export interface RosterRow extends Place {
 }
 
 export interface RowFile {
-  readonly file: string
+  readonly name: string
   readonly table: OpenTable
   readonly part: RosterPart | null
   readonly findings: FindingsCollector
-  /** Number of the lines in earlier files of the table. */
-  readonly from: number
-  /** All files of the table that were opened so far, with this one. */
-  readonly opened: readonly RowFile[]
   /** For each column 1 if it is read. */
   readonly read: Uint8Array
 }
 
 export class CsvRow implements RosterRow {
-  readonly line: number
-  replaces = 0
+  readonly place: Place
+  replaces: Place | null = null
   hasProblem = false
   readonly #file: RowFile
   readonly #cells: readonly string[]
 
   constructor(file: RowFile, line: number, cells: readonly string[]) {
     this.#file = file
-    this.line = line
+    this.place = { file: file.name, line }
     this.#cells = cells
-  }
-
-  get file(): string {
-    return this.#file.file
-  }
-
-  get number(): number {
-    return this.#file.from + this.line
-  }
-
-  placeOf(number: number): Place {
-    const { file, from } = this.#file.opened.findLast((each) => each.from < number) ?? this.#file
-    return { file, line: number - from }
   }
 
   has(column: string): boolean {
@@ -80,7 +61,8 @@ export class CsvRow implements RosterRow {
   addProblem(column: string | null, code: string, message: string, value?: string, guess = ''): void {
     this.hasProblem = true
     const problem = this.#problem(column, code, message, value)
-    this.#file.findings.addProblem(this.#file.part, guess === '' ? problem : { ...problem, guess })
+    const { findings, part } = this.#file
+    findings.addProblem(part, this.place, guess === '' ? problem : { ...problem, guess })
   }
 
   addChoiceProblem(
@@ -100,7 +82,7 @@ export class CsvRow implements RosterRow {
   }
 
   addLeniency(what: string, value?: string): void {
-    this.#file.findings.addLeniency(this.#file.file, what, value)
+    this.#file.findings.addLeniency(this.#file.name, what, value)
   }
 
   /** Counts the row as left out, and returns no entries. */
@@ -111,6 +93,6 @@ export class CsvRow implements RosterRow {
 
   #problem(column: string | null, code: string, message: string, value: string | undefined): RosterProblem {
     const name = column === null ? null : this.#file.table.nameOf(column)
-    return { file: this.#file.file, line: this.line, column: name, value, code, message }
+    return { ...this.place, column: name, value, code, message }
   }
 }

@@ -7,7 +7,8 @@ import { pluralise } from '../terminal/format-text.ts'
 import { addressHint, findingsOf } from './declared-roster.ts'
 import { openSource } from './open-source.ts'
 import {
-  type RosterFindings,
+  loadRoster,
+  type Roster,
   type RosterPart,
   type RosterProblem,
   type RosterSource,
@@ -50,15 +51,7 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   const { source: name = '' } = given.arguments
   const options = await readRosterOptions(io, given.flags, [name])
   const source = await openSource(context, name, options)
-  const { entries, findings } = source.read()
-  const counts = new Map<string, number>()
-  for await (const some of entries) {
-    for (const { dataset, isRemoved = false } of some) {
-      const key = countKey(dataset, isRemoved)
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-    }
-  }
-  const report = reportOf(source, findings, counts)
+  const report = reportOf(source, await loadRoster(source))
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) await output.document(report)
   else {
     const rows = [
@@ -81,22 +74,9 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(source.title, report)}`)
 }
 
-function countKey(part: RosterPart, isRemoved: boolean): string {
-  return `${part} ${isRemoved}`
-}
-
-function reportOf(
-  source: RosterSource,
-  findings: RosterFindings,
-  counts: ReadonlyMap<string, number>,
-): RosterReport {
-  const countsOf = (isRemoved: boolean) =>
-    Object.fromEntries(
-      source.parts.map((part) => [
-        part,
-        (counts.get(countKey(part, isRemoved)) ?? 0) - findings.replacedCount(part, isRemoved),
-      ]),
-    )
+function reportOf(source: RosterSource, { declared, removed, findings }: Roster): RosterReport {
+  const countsOf = (records: Roster['declared']) =>
+    Object.fromEntries([...records].map(([part, entries]) => [part, entries.length]))
   const problemCount = findings.problemCount()
   return {
     source: source.name,
@@ -107,8 +87,8 @@ function reportOf(
     files: source.files.map(({ name, table, mode }) => ({
       ...{ name, table, mode, rows: findings.rowCount(name), notKept: findings.unreadColumns(name) },
     })),
-    counts: countsOf(false),
-    removed: countsOf(true),
+    counts: countsOf(declared),
+    removed: countsOf(removed),
     problemCount,
     problems: findings.problems().map(withGuess),
     warningCount: findings.warningCount(),

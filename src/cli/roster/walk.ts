@@ -1,7 +1,8 @@
+import { type Place, placeText } from '../records/entries.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import type { FindingsCollector } from './findings.ts'
-import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
+import { type RosterEntry, type RosterMode, type RosterPart, rosterNouns } from './roster.ts'
 import { CsvRow, type RosterRow, type RowFile } from './row.ts'
 import { openTable, type TableForm, type TableReference } from './table.ts'
 
@@ -16,32 +17,24 @@ export interface Reading {
   readonly options: RosterOptions
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
   mode(table: string): RosterMode
-  /** Number and rank of the last row of each key, by table. */
-  readonly keys: Map<string, Map<string, number>>
+  /** The last row of each key, by table. */
+  readonly keys: Map<string, Map<string, LastRow>>
   /** The same for records that several rows may be about, by part, and for other unique values. */
-  readonly names: Map<string, Map<string, number>>
+  readonly names: Map<string, Map<string, LastRow>>
+}
+
+interface LastRow {
+  readonly place: Place
+  readonly rank: Rank
 }
 
 export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
-  const modes = new Map<string, RosterMode>()
-  return {
-    ...given,
-    keys: new Map(),
-    names: new Map(),
-    // Cached, because it is called for each reference of each row.
-    mode(table) {
-      const known = modes.get(table) ?? given.mode(table)
-      modes.set(table, known)
-      return known
-    },
-  }
+  return { ...given, keys: new Map(), names: new Map() }
 }
 
 /** Ranks of rows about the same record: a row does not replace one of a higher rank. */
 export const ranks = { none: 0, removed: 1, inactive: 2, completed: 3, active: 4 } as const
 export type Rank = (typeof ranks)[keyof typeof ranks]
-/** The number of a key or name is that of its row times this, plus its rank. */
-const rankCount = 8
 
 export interface RowReader {
   /** True for a row that says that its record is gone: only some of its columns are checked. */
@@ -64,9 +57,8 @@ export async function* walk(
 ): AsyncGenerator<readonly RosterEntry[]> {
   const { findings } = reading
   const files = reading.files.get(form.name) ?? []
-  const keys = new Map<string, number>()
+  const keys = new Map<string, LastRow>()
   reading.keys.set(form.name, keys)
-  const rowFiles: RowFile[] = []
   const open: OpenReference[] = []
 
   function read(row: CsvRow): readonly RosterEntry[] {
@@ -75,39 +67,34 @@ export async function* walk(
       if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
     }
     const key = keyOf(form, row)
-    if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key) ?? 0, row)
+    const before = keys.get(key)
+    if (before && !reader.addsUp) replace(before, row)
     for (const reference of isRemoved ? [] : (form.references ?? [])) {
       checkReference(reading, row, reference, reference.to === form.name ? open : null)
     }
     const entries = row.hasProblem ? [] : reader.entriesOf(row, isRemoved)
     const kept = row.hasProblem ? [] : entries
     const rank = kept.length === 0 ? ranks.none : isRemoved ? ranks.removed : ranks.active
-    if (key !== '') keys.set(key, row.number * rankCount + rank)
+    if (key !== '') keys.set(key, { place: row.place, rank })
     return kept
   }
 
-  function replaceBefore(before: number, row: CsvRow): void {
-    row.replaces = numberIn(before)
-    if (before === 0 || form.part === null) return
-    findings.addReplaced(form.part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
+  function replace({ place }: LastRow, row: CsvRow): void {
+    row.replaces = place
+    if (form.part === null) return
+    findings.addReplaced(form.part, place)
     row.addLeniency(
       `several rows of one ${form.noun}; read the last`,
-      `${keyOf(form, row)} in line ${row.line}`,
+      `${keyOf(form, row)} in line ${row.place.line}`,
     )
   }
 
   for (const file of files) {
     const table = await openTable(file, form, findings, reading.options.mapping)
-    const last = rowFiles.at(-1)
-    const from = last ? last.from + (files[rowFiles.length - 1]?.lines ?? 0) + 1 : 0
     const part = reader.hasOtherParts ? null : form.part
     const columns = table.header.length
     const filled = new Uint8Array(columns)
-    const rowFile = {
-      ...{ file: file.name, table, part, findings, from, opened: rowFiles },
-      read: new Uint8Array(columns),
-    }
-    rowFiles.push(rowFile)
+    const rowFile: RowFile = { name: file.name, table, part, findings, read: new Uint8Array(columns) }
     for await (const some of table.rows) {
       const entries: RosterEntry[] = []
       for (const { line, cells } of some) {
@@ -141,26 +128,17 @@ function requireWidth(row: CsvRow, cells: readonly string[], header: readonly st
 /**
  * Reserves the key of a record that several rows of a table may be about. Returns false if the record of an earlier row
  * stays; otherwise that one is replaced.
- *
- * @param noun the record in a note: `enrolment`
  */
-export function claim(
-  reading: Reading,
-  part: RosterPart,
-  noun: string,
-  key: string,
-  row: RosterRow,
-  rank: Rank,
-): boolean {
+export function claim(reading: Reading, part: RosterPart, key: string, row: RosterRow, rank: Rank): boolean {
   const names = namesOf(reading, part)
   const before = names.get(key)
-  if (before !== undefined) {
-    const isSame = numberIn(before) === row.number
-    row.addLeniency(`several rows of one ${noun}; read the last`, key.replaceAll('\n', ', '))
-    if (rankIn(before) > rank || isSame) return false
-    reading.findings.addReplaced(part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
+  if (before) {
+    const name = key.includes('\n') ? key.replaceAll('\n', ', ') : key.replace(/^ext:/, '')
+    row.addLeniency(`several rows of one ${rosterNouns[part]}; read the last`, name)
+    if (before.rank > rank || before.place === row.place) return false
+    reading.findings.addReplaced(part, before.place, key)
   }
-  names.set(key, row.number * rankCount + rank)
+  names.set(key, { place: row.place, rank })
   return true
 }
 
@@ -171,28 +149,24 @@ export function requireUnique(
   row: RosterRow,
 ): void {
   const names = namesOf(reading, name)
-  const before = names.get(value)
-  names.set(value, row.number * rankCount)
-  if (before === undefined) return
-  const number = numberIn(before)
-  if (number === row.replaces || number === row.number) return
-  const { file, line } = row.placeOf(number)
-  row.addProblem(column, 'duplicate', `is the ${name} of ${file}:${line} as well`, value)
+  const before = names.get(value)?.place
+  names.set(value, { place: row.place, rank: ranks.none })
+  if (before === undefined || before === row.replaces || before === row.place) return
+  row.addProblem(column, 'duplicate', `is the ${name} of ${placeText(before)} as well`, value)
 }
 
-/** 0 if there is none. */
-export function rowNumberOf(reading: Reading, table: string, key: string): number {
-  return numberIn(reading.keys.get(table)?.get(key) ?? 0)
+export function hasRow(reading: Reading, table: string, key: string): boolean {
+  return reading.keys.get(table)?.has(key) === true
 }
 
 /** True if the last row with a key in a table says that its record is gone. */
 export function isRemovedRow(reading: Reading, table: string, key: string): boolean {
-  return rankIn(reading.keys.get(table)?.get(key) ?? 0) === ranks.removed
+  return reading.keys.get(table)?.get(key)?.rank === ranks.removed
 }
 
 /** True if the rows about a record that several rows may be about say that it is gone. */
 export function isRemovedRecord(reading: Reading, part: RosterPart, key: string): boolean {
-  return rankIn(namesOf(reading, part).get(key) ?? 0) === ranks.removed
+  return namesOf(reading, part).get(key)?.rank === ranks.removed
 }
 
 /** Adds a problem if an earlier row of the table has the same key, but not the same value. */
@@ -210,30 +184,16 @@ export function requireSame(
   const names = namesOf(reading, `${table} ${column}`)
   const pair = `${key}\n${value}`
   const isNew = !names.has(pair)
-  names.set(pair, row.number * rankCount)
-  const before = rowNumberOf(reading, table, key)
-  if (before === 0 || !isNew) return
-  const { file, line } = row.placeOf(before)
-  row.addProblem(column, 'duplicate', `is that of ${file}:${line} as well, ${message}`, key)
+  names.set(pair, { place: row.place, rank: ranks.none })
+  const before = reading.keys.get(table)?.get(key)?.place
+  if (!before || !isNew) return
+  row.addProblem(column, 'duplicate', `is that of ${placeText(before)} as well, ${message}`, key)
 }
 
-function namesOf({ names }: Reading, of: string): Map<string, number> {
-  const known = names.get(of) ?? new Map<string, number>()
+function namesOf({ names }: Reading, of: string): Map<string, LastRow> {
+  const known = names.get(of) ?? new Map<string, LastRow>()
   names.set(of, known)
   return known
-}
-
-function numberIn(value: number): number {
-  return Math.floor(value / rankCount)
-}
-
-function rankIn(value: number): number {
-  return value % rankCount
-}
-
-function kindOf(rank: number): 'declared' | 'removed' | null {
-  if (rank === ranks.none) return null
-  return rank === ranks.removed ? 'removed' : 'declared'
 }
 
 /** A reference to a row of the same table that may follow. */

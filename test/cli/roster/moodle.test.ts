@@ -35,6 +35,18 @@ describe('files of Moodle', () => {
     expect(notes).toEqual(['users.csv: passwords are left out (2 times)'])
   })
 
+  test('keep the enrolments of an earlier row of a user that a later row does not repeat', async () => {
+    const { recordsOf } = await readRoster({
+      'users.csv':
+        'username,firstname,lastname,email,course1,course2\nada,Ada,L,ada@b.example,bio,art\nada,Ada,L,ada@b.example,bio,che\n',
+    })
+    expect(recordsOf('enrollments').map(({ courseId }) => courseId)).toEqual([
+      'ext:art',
+      'ext:bio',
+      'ext:che',
+    ])
+  })
+
   test('have roles by name or type, suspended enrolments, and several rows of one user', async () => {
     const { recordsOf, removedOf, problems, notes } = await readRoster({
       'users.csv':
