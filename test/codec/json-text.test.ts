@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isJsonObject, JsonLimitError, jsonText, parseJson } from '../../src/codec/json-text.ts'
 import { anyText } from '../helpers/random.ts'
 
@@ -41,7 +41,7 @@ describe('JSON', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
     expect(jsonText(parseJson(nested(200)))).toBe(nested(200))
     expect(() => parseJson(nested(201))).toThrow('it is nested more than 200 levels deep')
-    expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonLimitError)
+    expect(() => parseJson(nested(1_000_000))).toThrow(JsonLimitError)
     expect(() => parseJson('[1e400]')).toThrow('1e400 is out of range for a number')
     // Brackets within strings do not count, and escaped quotes do not end a string.
     const text = JSON.stringify(`\\"${'['.repeat(1000)}\\\\`)
@@ -57,17 +57,6 @@ describe('JSON', () => {
     expect(jsonText(undefined)).toBe('null')
   })
 
-  test('is read by the engine without a function that it calls for each value', () => {
-    const parse = vi.spyOn(JSON, 'parse')
-    const text = `[12345678901234567890,1e5,${'0,'.repeat(1000)}0]`
-    const value = parseJson(text) as unknown[]
-    const calls = parse.mock.calls.map((given) => given.length)
-    parse.mockRestore()
-    expect(value.slice(0, 3)).toEqual([12345678901234567890n, 100_000, 0])
-    expect(value).toHaveLength(1003)
-    expect(calls).toEqual([1])
-  })
-
   test('has integers of up to 1,000 digits', { tags: ['slow'] }, () => {
     const digits = '7'.repeat(1000)
     expect(parseJson(`{"a":[-${digits}]}`)).toEqual({ a: [-BigInt(digits)] })
@@ -76,51 +65,6 @@ describe('JSON', () => {
     // Strings and fractions may have any number of digits.
     expect(parseJson(`["${digits}7",12345678901234567890]`)).toEqual([`${digits}7`, 12345678901234567890n])
     expect(parseJson(`[0.${digits}7,1e2]`)).toEqual([0.7777777777777778, 100])
-  })
-
-  test('is read as the engine reads it, next to any number that is not exact', { tags: ['slow'] }, () => {
-    const piece = fc.oneof(
-      fc.constantFrom(...'{}[]:, "\\\u0001-+.eE017'),
-      fc.constantFrom(
-        '"\\u0001"',
-        '"\\u0001\\u0001x"',
-        '"__proto__":',
-        '12345678901234567890',
-        '1e5',
-        '-0',
-        'true',
-        'null',
-      ),
-      fc.constantFrom('"a":', '{"\\u00011":', '{"\\u0001" : ', '"\\\\u0001"', '[', '[', ']', ']'),
-    )
-    const text = fc.array(piece, { maxLength: 12 }).map((pieces) => `[1e3,${pieces.join('')}]`)
-    const read = (parse: () => unknown) => {
-      try {
-        return { value: parse() }
-      } catch (error) {
-        return { message: (error as Error).message }
-      }
-    }
-    const exact = (_: string, value: unknown, { source = '' }: { source?: string } = {}) => {
-      if (value === Infinity || value === -Infinity) {
-        throw new JsonLimitError(`${source.slice(0, 40)} is out of range for a number`)
-      }
-      const isLong = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
-      return isLong ? BigInt(source) : value
-    }
-    const members = fc.oneof(
-      fc.bigInt().map(String),
-      fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
-      anyText.map((one) => JSON.stringify(`\u0001${one}`)),
-      anyText.map((one) => `{${JSON.stringify(`\u0001${one}`)}:12345678901234567890,"__proto__":1e3}`),
-    )
-    const whole = fc.array(members).map((items) => `[1e3,${items.join(' , ')}]`.replace('[1e3,]', '[1e3]'))
-    fc.assert(
-      fc.property(fc.oneof(text, whole), (one) => {
-        expect(read(() => parseJson(one))).toEqual(read(() => JSON.parse(one, exact as never)))
-      }),
-      { numRuns: 3000 },
-    )
   })
 })
 
