@@ -1,7 +1,13 @@
 import { ApiError } from '../../client/errors.ts'
 import { formatCount, shellWord } from '../../codec/display-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import { findNearest } from '../../codec/nearest.ts'
+import { parseReference } from '../../codec/reference.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Fault } from '../../contract/errors.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
@@ -21,10 +27,10 @@ export class RefusedCallError extends Error {
   readonly #sources: Sources
   readonly #given: Given
 
-  constructor(refusal: ApiError, sources: Sources, given: Given) {
+  constructor(refusal: ApiError, sources: Sources, given: Given, nearest: string | null = null) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    this.hint = hintFor(refusal, sources, given)
+    this.hint = nearest ?? hintFor(refusal, sources, given)
     this.#sources = sources
     this.#given = given
   }
@@ -102,6 +108,44 @@ export function withSources(error: unknown, sources: Sources, given: Given): unk
   return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
 }
 
+/** As `withSources`, with the nearest record of our server in place of one that was not found. */
+export async function withNearest(
+  context: Context,
+  error: unknown,
+  sources: Sources,
+  given: Given,
+): Promise<unknown> {
+  if (!(error instanceof ApiError)) return error
+  const nearest = await nearestHint(context, missingReference(error, sources, given)).catch(() => null)
+  return new RefusedCallError(error, sources, given, nearest)
+}
+
+const keyedNouns = ['courses', 'lessons', 'users', 'groups', 'terms'] as const
+
+/** Suggests a record of the first page of the list whose external id, address, title or name resembles the reference. */
+async function nearestHint({ session, io }: Context, missing: Missing | null): Promise<string | null> {
+  const noun = keyedNouns.find((each) => each === missing?.noun)
+  const caller = await session.caller()
+  if (!noun || !missing || missing.isDeleted || !caller.isOurs()) return null
+  const { calls } = await import('../../contract/calls.ts')
+  const list: Operation = calls[noun].list
+  const { data } = await caller.call(list, { query: { limit: maxPageSize }, signal: io.signal })
+  const names = ['externalId', 'email', 'title', 'name'] as const
+  const references = new Map<unknown, string>()
+  for (const record of (data as { readonly data: readonly JsonObject[] }).data) {
+    const { id, email, externalId } = record
+    const reference = externalId ? `ext:${externalId}` : String(email ?? id)
+    for (const name of names)
+      if (record[name] && !references.has(record[name])) references.set(record[name], reference)
+  }
+  const wanted = parseReference(missing.value).value
+  const near = findNearest(wanted, [...references.keys()].map(String))
+  const found = [...new Set(near.map((name) => shellWord(references.get(name) ?? name)))].join(' or ')
+  if (found === '') return null
+  const isName = near.some((name) => name.toLowerCase() === wanted.toLowerCase())
+  return isName ? `A title is no reference: use ${found}` : `Did you mean ${found}?`
+}
+
 /** Nouns by the path parameters and fields that refer to their records. */
 export const nounsByPlace: Readonly<Record<string, string>> = {
   courseId: 'courses',
@@ -136,14 +180,27 @@ function hintFor(refusal: ApiError, sources: Sources, given: Given): string | nu
   const [, kind] = /\/integrations\/(\w+)(?:\/\w+)?$/.exec(String(instance)) ?? []
   if (code === 'other_system_refused' && kind !== undefined)
     return `Check it: learnctl integrations test ${kind}`
-  if (code !== 'not_found') return null
-  return kind === undefined
-    ? listHint(refusal, sources, given)
-    : `Set it up: learnctl integrations set ${kind}`
+  if (code === 'not_found' && kind !== undefined) return `Set it up: learnctl integrations set ${kind}`
+  const missing = missingReference(refusal, sources, given)
+  if (missing === null) return null
+  const { noun, isDeleted } = missing
+  return `To list ${isDeleted ? `deleted ${noun}` : noun}: learnctl ${noun} list${isDeleted ? ' --deleted' : ''}`
 }
 
-/** Suggests the list of the records that an argument or a flag refers to. */
-function listHint({ message }: ApiError, { positions, fields, query }: Sources, given: Given): string | null {
+interface Missing {
+  readonly noun: string
+  /** As it was given. */
+  readonly value: string
+  readonly isDeleted: boolean
+}
+
+/** Returns the argument or value of a flag that refers to a record that was not found; null for other refusals. */
+function missingReference(
+  { code, message }: ApiError,
+  { positions, fields, query }: Sources,
+  given: Given,
+): Missing | null {
+  if (code !== 'not_found') return null
   const typed = [
     ...positions.map(([place, { name }]) => [place, given.arguments[name]] as const),
     ...[...fields, ...query].map(({ place, flag }) => [place, given.flags[flag.name]] as const),
@@ -151,8 +208,8 @@ function listHint({ message }: ApiError, { positions, fields, query }: Sources, 
   for (const [place, value] of typed) {
     const [, deleted, name = ''] = /^(deleted)?(.*)$/.exec(camelCase(place)) ?? []
     const noun = nounsByPlace[`${name.charAt(0).toLowerCase()}${name.slice(1)}`]
-    if (noun === undefined || ![value].flat().some((each) => each && message.includes(String(each)))) continue
-    return `To list ${deleted ? `deleted ${noun}` : noun}: learnctl ${noun} list${deleted ? ' --deleted' : ''}`
+    const named = [value].flat().find((each) => each && message.includes(String(each)))
+    if (noun !== undefined && named) return { noun, value: String(named), isDeleted: deleted !== undefined }
   }
   return null
 }

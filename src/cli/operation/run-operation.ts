@@ -12,14 +12,14 @@ import { idsFlag, ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
 import type { BoundCall } from './operation-spec.ts'
 import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
-import { withSources } from './refused-call.ts'
+import { withNearest, withSources } from './refused-call.ts'
 
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
   try {
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
     else await callUntilAccepted(context, given, call)
   } catch (error) {
-    throw withSources(error, call, given)
+    throw await withNearest(context, error, call, given)
   }
 }
 

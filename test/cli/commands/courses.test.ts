@@ -153,6 +153,21 @@ test('earlier versions are listed, compared and brought back', { tags: ['slow'] 
 })
 
 describe('a refusal', () => {
+  test('of a reference names the record that it resembles, and of a title its reference', async ({
+    local,
+  }) => {
+    await local.run('courses create --title Geology --external-id AST-101')
+    await local.run('users create --email ada@school.example')
+    for (const [line, hint] of [
+      ['courses get ext:AST-10', 'Did you mean ext:AST-101?'],
+      ['enrollments list --course AST-111', 'Did you mean ext:AST-101?'],
+      ['users get adda@school.example', 'Did you mean ada@school.example?'],
+      ['lessons create --course geology --title Rocks', 'A title is no reference: use ext:AST-101'],
+    ]) {
+      expect((await local.run(line ?? '')).stderr, line).toContain(`hint: ${hint}\n`)
+    }
+  })
+
   test('of a reference to nothing names the list of what it refers to', async ({ local }) => {
     for (const [line, noun] of [
       ['courses get BIO-101', 'courses'],

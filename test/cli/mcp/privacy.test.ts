@@ -61,6 +61,8 @@ test('no result names a person', { tags: ['slow'] }, async ({ mcp, school }) => 
     'users export',
     'users get ext:S-815',
     'users get email:ada@school.example',
+    'users get S-81',
+    'users get ad@school.example',
     'users list --search Lovelace',
     'users me',
     'enrollments list',
