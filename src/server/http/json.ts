@@ -17,8 +17,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   }
   try {
     const value: unknown = JSON.parse(text)
-    // Columns do not store the sign of -0, so each update would count as a change.
-    return negativeZero.test(text) ? JSON.parse(text, (_, member) => (member === 0 ? 0 : member)) : value
+    return text.includes('-0') ? withoutNegativeZeros(value, 0) : value
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
@@ -27,8 +26,18 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   }
 }
 
-/** Beginning of such a number, unless it is within a string. */
-const negativeZero = /(?:^|[:,[\s])-0/
+/**
+ * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
+ * beyond the bounds of `findStructuralFaults` unchanged, because they are refused.
+ */
+function withoutNegativeZeros(value: unknown, depth: number): unknown {
+  if (value === 0) return 0
+  if (depth >= maxDepth) return value
+  const inner = (member: unknown) => withoutNegativeZeros(member, depth + 1)
+  if (Array.isArray(value)) return value.length > maxArrayLength ? value : value.map(inner)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inner(member)]))
+}
 
 /** Explains invalid JSON. The parser's own message quotes the body, which may contain a secret. */
 function reasonFor(text: string): string {
