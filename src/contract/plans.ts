@@ -140,12 +140,6 @@ export const plans = operationsOf('plans', {
     body: PlanInput,
     response: Plan,
   },
-  get: {
-    at: 'GET /v1/plans/{planId}',
-    summary: 'Show a plan',
-    roles: teachers,
-    response: Plan,
-  },
   addSteps: {
     at: 'PUT /v1/plans/{planId}/steps/{stepNumber}',
     summary: 'Add steps to a plan',

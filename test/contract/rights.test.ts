@@ -146,7 +146,6 @@ GET    /v1/changes/{changeId}                             +ss++  +ss++  rssrr  r
 POST   /v1/changes/{changeId}/end                         s+s++  s+s++  rrrrr  srsrr
 GET    /v1/changes/{changeId}/records                     +ss++  +ss++  rssrr  rssrr
 POST   /v1/plans                                          s+s++  s+s++  rrrrr  srsrr
-GET    /v1/plans/{planId}                                 +ss++  +ss++  rssrr  rssrr
 DELETE /v1/plans/{planId}                                 s+s++  s+s++  rrrrr  srsrr
 PUT    /v1/plans/{planId}/steps/{stepNumber}              s+s++  s+s++  rrrrr  srsrr
 POST   /v1/plans/{planId}/carry-out                       s+s++  s+s++  rrrrr  srsrr

@@ -85,7 +85,6 @@ changes.get             404   404    404
 changes.end             404   404    404
 changes.records         404   404    404
 plans.create            201   201    201
-plans.get               404   404    404
 plans.addSteps          404   404    404
 plans.carryOut          404   404    404
 plans.delete            404   404    404

@@ -8,7 +8,7 @@ import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { termKeyIn } from './names.ts'
 import { ofFields, withoutOwnId } from './record.ts'
-import { externalKeyOf } from './shown-records.ts'
+import { byExternalId, externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.courses
 
@@ -41,14 +41,7 @@ export const courses: Dataset = {
     restore: calls.courses.restoreDeleted,
     params: ({ id }) => ({ courseId: String(id) }),
   },
-  find: ({ externalId }) =>
-    typeof externalId === 'string'
-      ? {
-          reference: { courseId: `ext:${externalId}` },
-          query: { external_id: externalId },
-          matches: (shown) => externalId === externalKeyOf(shown),
-        }
-      : null,
+  find: byExternalId('courseId'),
   toRecord: async (shown) => ({
     ...ofFields(CourseRecord, shown),
     externalId: externalKeyOf(shown),

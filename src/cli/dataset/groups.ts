@@ -5,7 +5,7 @@ import { optional, Reference } from '../../contract/values.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withoutOwnId } from './record.ts'
-import { externalKeyOf } from './shown-records.ts'
+import { byExternalId, externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update, batch } = calls.groups
 
@@ -30,14 +30,7 @@ export const groups: Dataset = {
     batch,
     params: ({ id }) => ({ groupId: String(id) }),
   },
-  find: ({ externalId }) =>
-    typeof externalId === 'string'
-      ? {
-          reference: { groupId: `ext:${externalId}` },
-          query: { external_id: externalId },
-          matches: (shown) => externalId === externalKeyOf(shown),
-        }
-      : null,
+  find: byExternalId('groupId'),
   toRecord: async (shown) => ({
     ...ofFields(GroupRecord, shown),
     externalId: externalKeyOf(shown),

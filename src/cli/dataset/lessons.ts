@@ -9,7 +9,7 @@ import { columnsOf } from './column.ts'
 import { type Dataset, RecordError } from './dataset.ts'
 import type { Names } from './names.ts'
 import { ofFields, withoutIds, withoutOwnId } from './record.ts'
-import { externalKeyOf } from './shown-records.ts'
+import { byExternalId, externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.lessons
 
@@ -40,14 +40,7 @@ export const lessons: Dataset = {
     restore: calls.lessons.restoreDeleted,
     params: ({ id }) => ({ lessonId: String(id) }),
   },
-  find: ({ externalId }) =>
-    typeof externalId === 'string'
-      ? {
-          reference: { lessonId: `ext:${externalId}` },
-          query: { external_id: externalId },
-          matches: (shown) => externalId === externalKeyOf(shown),
-        }
-      : null,
+  find: byExternalId('lessonId'),
   toRecord: async (shown, names) => ({
     ...ofFields(LessonRecord, shown),
     externalId: externalKeyOf(shown),

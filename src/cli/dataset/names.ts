@@ -1,8 +1,8 @@
-import type { CallOptions, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, shownRecord } from './shown-records.ts'
 
 /** Maximum number of cached courses, users, groups and terms, each: schools have few courses, and users come in runs. */
@@ -28,40 +28,21 @@ export interface Names {
 
 /** Creates names that are read from a platform and cached. */
 export function createNames(caller: Caller, signal: AbortSignal): Names {
-  const course = remembering(async (reference: string) =>
-    one(calls.courses.list, (options) =>
-      caller.call(calls.courses.get, { params: { courseId: reference }, ...options }),
-    ),
-  )
-  const user = remembering(async (reference: string) =>
-    one(calls.users.list, (options) =>
-      caller.call(calls.users.get, { params: { userId: reference }, ...options }),
-    ),
-  )
-
-  const group = remembering(async (reference: string) =>
-    one(calls.groups.list, (options) =>
-      caller.call(calls.groups.get, { params: { groupId: reference }, ...options }),
-    ),
-  )
-  const term = remembering(async (reference: string) =>
-    one(calls.terms.list, (options) =>
-      caller.call(calls.terms.get, { params: { termId: reference }, ...options }),
-    ),
-  )
-
-  async function one(
-    list: Call,
-    read: (options: CallOptions) => Promise<Pick<Result<unknown>, 'data'>>,
-  ): Promise<JsonObject | null> {
-    try {
-      const shown = shownRecord(caller, list, await read({ signal }))
-      return isJsonObject(shown) ? shown : null
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null
-      throw error
-    }
-  }
+  const reader = (list: Call, get: Call, parameter: string) =>
+    remembering(async (reference) => {
+      try {
+        const shown = await caller.call<Operation>(get, { params: { [parameter]: reference }, signal })
+        const record = shownRecord(caller, list, shown)
+        return isJsonObject(record) ? record : null
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    })
+  const course = reader(calls.courses.list, calls.courses.get, 'courseId')
+  const user = reader(calls.users.list, calls.users.get, 'userId')
+  const group = reader(calls.groups.list, calls.groups.get, 'groupId')
+  const term = reader(calls.terms.list, calls.terms.get, 'termId')
 
   return {
     course: course.get,

@@ -19,6 +19,22 @@ export function externalKeyOf(shown: JsonObject): string {
   return String(shown['externalId'] ?? shown[addressField] ?? shown['id'])
 }
 
+/**
+ * Returns the lookup of records by their external ids, which returns null for a record without one.
+ *
+ * @param parameter parameter of the path that shows a record
+ */
+export function byExternalId(parameter: string, query: Readonly<Record<string, string>> = {}) {
+  return ({ externalId }: JsonObject) =>
+    typeof externalId === 'string'
+      ? {
+          reference: { [parameter]: `ext:${externalId}` },
+          query: { external_id: externalId, ...query },
+          matches: (shown: JsonObject) => externalId === externalKeyOf(shown),
+        }
+      : null
+}
+
 /** Returns the id in a record's URL on the caller's platform; null for any other text. */
 export function idAtAddress(caller: Caller, list: Call, text: unknown): string | null {
   if (typeof text !== 'string' || !/^https?:/.test(text)) return null

@@ -3,7 +3,7 @@ import { TermInput } from '../../contract/terms.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withoutOwnId } from './record.ts'
-import { externalKeyOf } from './shown-records.ts'
+import { byExternalId, externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update, batch } = calls.terms
 
@@ -24,14 +24,7 @@ export const terms: Dataset = {
     batch,
     params: ({ id }) => ({ termId: String(id) }),
   },
-  find: ({ externalId }) =>
-    typeof externalId === 'string'
-      ? {
-          reference: { termId: `ext:${externalId}` },
-          query: { external_id: externalId },
-          matches: (shown) => externalId === externalKeyOf(shown),
-        }
-      : null,
+  find: byExternalId('termId'),
   toRecord: async (shown) => ({ ...ofFields(TermInput, shown), externalId: externalKeyOf(shown) }),
   toBody: async (record, current) => withoutOwnId(record, current),
 }

@@ -3,7 +3,7 @@ import { UserInput } from '../../contract/users.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withoutOwnId } from './record.ts'
-import { externalKeyOf } from './shown-records.ts'
+import { byExternalId } from './shown-records.ts'
 
 const { list, get, create, update, batch } = calls.users
 
@@ -26,13 +26,8 @@ export const users: Dataset = {
     params: ({ id }) => ({ userId: String(id) }),
   },
   find: ({ externalId, email }) => {
-    if (typeof externalId === 'string') {
-      return {
-        reference: { userId: `ext:${externalId}` },
-        query: { external_id: externalId, include_deleted: 'true' },
-        matches: (shown) => externalId === externalKeyOf(shown),
-      }
-    }
+    const known = byExternalId('userId', { include_deleted: 'true' })({ externalId })
+    if (known) return known
     const address = String(email).toLowerCase()
     return {
       reference: { userId: `email:${email}` },

@@ -23,47 +23,26 @@ export interface Comparing {
   readonly modules: ModuleNames
 }
 
-/** Declared records of a part: those that must be there, and those that must be gone. */
-interface Wanted {
-  readonly entries: readonly Entry[]
-  readonly removed: readonly Entry[]
-}
-
-interface Found {
-  readonly updates: readonly Action[]
-  readonly creates: readonly Action[]
-  readonly deletes: readonly Action[]
-  /** Updates that close records instead of deleting them. */
-  readonly closings: readonly Action[]
-  readonly kept: readonly Action[]
-  readonly undeclared: readonly Undeclared[]
-  /** Number of progress and grade records that are newer than declared. */
-  readonly newer: number
-}
-
-/** Compares the declared records of a part with those of the academy; earlier parts must have been compared. */
+/**
+ * Compares the declared records of a part with those of the academy; earlier parts must have been compared.
+ *
+ * @param removed declared records that must be gone
+ */
 export async function comparePart(
   comparing: Comparing,
   dataset: PartDataset,
-  wanted: Wanted,
-): Promise<Found> {
-  const comparison = new Comparison(comparing, dataset, wanted)
-  const undeclared =
-    dataset.name === 'lessons' ? await compareLessons(comparison) : await compareRecords(comparison)
-  return {
-    updates: inFreeOrder([...comparison.updates.values()]),
-    creates: comparison.unmatched().map((entry) => comparison.creationOf(entry)),
-    deletes: [...comparison.deletes.values()],
-    closings: [...comparison.closings.values()],
-    kept: comparison.kept,
-    undeclared,
-    newer: comparison.newer,
-  }
+  entries: readonly Entry[],
+  removed: readonly Entry[],
+): Promise<Comparison> {
+  const comparison = new Comparison(comparing, dataset, entries, removed)
+  await (dataset.name === 'lessons' ? compareLessons(comparison) : compareRecords(comparison))
+  return comparison
 }
 
 /** Compares records that are recognised by their keys. */
-async function compareRecords(comparison: Comparison): Promise<[]> {
-  const { entries, removed, dataset, reader, options, ids } = comparison
+async function compareRecords(comparison: Comparison): Promise<void> {
+  const { entries, removed, dataset } = comparison
+  const { reader, options, ids } = comparison.comparing
   const index = indexOf(entries, ids)
   const removedIndex = indexOf(removed, ids)
   /** Users with the e-mail address of an entry that has another external id. */
@@ -94,12 +73,12 @@ async function compareRecords(comparison: Comparison): Promise<[]> {
     if (!unmatched.has(entry)) throw taken(entry, shown)
     await comparison.match(entry, shown)
   }
-  return []
 }
 
-/** Compares lessons, which are recognised by title and content too. Returns those of declared courses that are kept. */
-async function compareLessons(comparison: Comparison): Promise<Undeclared[]> {
-  const { entries, removed, dataset, reader, declared, options, ids } = comparison
+/** Compares lessons, which are recognised by title and content too. */
+async function compareLessons(comparison: Comparison): Promise<void> {
+  const { entries, removed, dataset } = comparison
+  const { reader, declared, options, ids } = comparison.comparing
   const index = indexOf(entries, ids)
   const removedIndex = indexOf(removed, ids)
   const records = [...entries, ...removed].map(({ record }) => record)
@@ -143,43 +122,51 @@ async function compareLessons(comparison: Comparison): Promise<Undeclared[]> {
   }
   comparison.addMoves(inCourses)
   const titles = new Set(entries.map(({ record }) => keyIn('lessons', { ...record, externalId: undefined })))
-  return kept.map(({ shown, course, record: { module } }) => {
+  for (const { shown, course, record } of kept) {
     const { id, title, externalId } = shown
     const isUnnamed = typeof externalId !== 'string'
-    return {
+    const key = keyIn('lessons', { courseId: course, module: record['module'], title })
+    comparison.undeclared.push({
       ...{ course, id: String(id), title: String(title), externalId: isUnnamed ? null : externalId },
-      isDuplicate: isUnnamed && titles.has(keyIn('lessons', { courseId: course, module, title })),
-    }
-  })
+      isDuplicate: isUnnamed && titles.has(key),
+    })
+  }
 }
 
 /** Collects the differences between the declared records of a part and those of the academy. */
 class Comparison {
+  readonly comparing: Comparing
   readonly dataset: PartDataset
   readonly entries: readonly Entry[]
   readonly removed: readonly Entry[]
-  readonly reader: Writer
-  readonly declared: Declared
-  readonly options: PlanOptions
-  readonly ids: KnownIds
-  readonly #modules: ModuleNames
   readonly #matched = new Set<Entry>()
-  readonly updates = new Map<Entry, Action>()
+  readonly #updates = new Map<Entry, Action>()
   readonly kept: Action[] = []
   /** By id, since a record may be found by two of its names. */
   readonly deletes = new Map<unknown, Action>()
+  /** Updates that close records instead of deleting them. */
   readonly closings = new Map<unknown, Action>()
+  /** Lessons of declared courses that no entry declares. */
+  readonly undeclared: Undeclared[] = []
+  /** Number of progress and grade records that are newer than declared. */
   newer = 0
 
-  constructor(comparing: Comparing, dataset: PartDataset, { entries, removed }: Wanted) {
+  constructor(
+    comparing: Comparing,
+    dataset: PartDataset,
+    entries: readonly Entry[],
+    removed: readonly Entry[],
+  ) {
+    this.comparing = comparing
     this.dataset = dataset
     this.entries = entries
     this.removed = removed
-    this.reader = comparing.reader
-    this.declared = comparing.declared
-    this.options = comparing.options
-    this.ids = comparing.ids
-    this.#modules = comparing.modules
+  }
+
+  /** Returns the updates and creations. */
+  actions(): Action[] {
+    const creations = this.unmatched().map((entry) => this.#creationOf(entry))
+    return [...inFreeOrder([...this.#updates.values()]), ...creations]
   }
 
   unmatched(): Entry[] {
@@ -191,9 +178,9 @@ class Comparison {
     if (this.#matched.has(entry)) return
     this.#matched.add(entry)
     const { dataset } = this
-    this.ids.add(dataset.name, shown['id'], entry.key)
+    this.comparing.ids.add(dataset.name, shown['id'], entry.key)
     if (dataset.name === 'courses') {
-      this.#modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))
+      this.comparing.modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))
     }
     if (entry.days) entry.record = withTimesOf(entry.record, entry.days, shown)
     if (isOlder(dataset, entry.record, shown)) {
@@ -205,8 +192,11 @@ class Comparison {
       entry.record = others
     }
     const changes = await this.#changesOf(entry, shown)
-    if (changes.length > 0) this.updates.set(entry, updateOf(entry, shown, changes))
-    else if (isClosed(dataset.name, shown) || (this.options.isOfCourses && dataset.name === 'courses')) {
+    if (changes.length > 0) this.#updates.set(entry, updateOf(entry, shown, changes))
+    else if (
+      isClosed(dataset.name, shown) ||
+      (this.comparing.options.isOfCourses && dataset.name === 'courses')
+    ) {
       this.kept.push(updateOf(entry, shown, []))
     }
   }
@@ -232,10 +222,10 @@ class Comparison {
 
   /** Returns an existing record in the form of files, with the keys of declared records. */
   async recordOf(shown: JsonObject): Promise<JsonObject> {
-    const record = { ...(await this.dataset.toRecord(shown, this.reader.names)) }
-    const module = this.#modules.get(shown['courseId'])?.get(shown['moduleId'])
+    const record = { ...(await this.dataset.toRecord(shown, this.comparing.reader.names)) }
+    const module = this.comparing.modules.get(shown['courseId'])?.get(shown['moduleId'])
     for (const [field, to] of Object.entries(this.dataset.references)) {
-      record[field] = this.ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field]
+      record[field] = this.comparing.ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field]
     }
     if (module !== undefined) record['module'] = module
     return record
@@ -243,26 +233,31 @@ class Comparison {
 
   /** Adds the lessons that have to move to updates. */
   addMoves(inCourses: ReadonlyMap<string, readonly JsonObject[]>): void {
-    const entryById = new Map([...this.#matched].map((entry) => [this.ids.idOf('lessons', entry.key), entry]))
-    for (const [course, places] of declaredPlaces(this.entries, this.ids)) {
+    const entryById = new Map(
+      [...this.#matched].map((entry) => [this.comparing.ids.idOf('lessons', entry.key), entry]),
+    )
+    for (const [course, places] of declaredPlaces(this.entries, this.comparing.ids)) {
       for (const { id, shown, from, to } of movesIn(places, inCourses.get(course) ?? [])) {
         const entry = entryById.get(id)
         if (!entry) continue
-        const { current, changes = [] } = this.updates.get(entry) ?? {}
-        this.updates.set(entry, updateOf(entry, current ?? shown, [...changes, { field: 'order', from, to }]))
+        const { current, changes = [] } = this.#updates.get(entry) ?? {}
+        this.#updates.set(
+          entry,
+          updateOf(entry, current ?? shown, [...changes, { field: 'order', from, to }]),
+        )
       }
     }
   }
 
   /** True for an undeclared record that is removed. */
   isPruned({ managedBy, courseId }: JsonObject): boolean {
-    const { prune, label, isOfCourses, keeps = [], courses } = this.options
+    const { prune, label, isOfCourses, keeps = [], courses } = this.comparing.options
     if (!prune || isOfCourses) return prune && this.dataset.name === 'lessons'
     return (
       label !== null &&
       managedBy === label &&
       !keeps.includes(this.dataset.name) &&
-      (courses === undefined || courses.includes(this.ids.keyOf('courses', courseId) ?? ''))
+      (courses === undefined || courses.includes(this.comparing.ids.keyOf('courses', courseId) ?? ''))
     )
   }
 
@@ -270,14 +265,16 @@ class Comparison {
   async remove(shown: JsonObject): Promise<void> {
     const { id, status, courseId } = shown
     if (status === 'deleted' || this.#isProtected(shown)) return
-    const { closes = [], label } = this.options
+    const { closes = [], label } = this.comparing.options
     const { name } = this.dataset
     const record = await this.recordOf(shown)
     const key = keyIn(name, record) ?? String(id)
     if (!closes.includes(name)) {
       // Nothing can be deleted from an archived course, which only a declared one leaves.
-      const mayBeArchived = typeof courseId === 'string' && this.ids.keyOf('courses', courseId) === undefined
-      const course = closes.length > 0 && mayBeArchived ? await this.reader.names.course(courseId) : null
+      const mayBeArchived =
+        typeof courseId === 'string' && this.comparing.ids.keyOf('courses', courseId) === undefined
+      const course =
+        closes.length > 0 && mayBeArchived ? await this.comparing.reader.names.course(courseId) : null
       if (course?.['status'] === 'archived') return
       this.deletes.set(id, { dataset: name, kind: 'delete', key, entry: null, current: shown, changes: [] })
       return
@@ -296,12 +293,12 @@ class Comparison {
 
   /** True for a user who keeps the role and status. */
   #isProtected({ role }: JsonObject): boolean {
-    const { protectedRole } = this.options
+    const { protectedRole } = this.comparing.options
     return this.dataset.name === 'users' && protectedRole !== undefined && role === protectedRole
   }
 
-  creationOf(entry: Entry): Action {
-    const { label } = this.options
+  #creationOf(entry: Entry): Action {
+    const { label } = this.comparing.options
     const isLabelled = label !== null && !isSet(this.dataset) && entry.record['managedBy'] === undefined
     const labelled = isLabelled ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
     return {
@@ -312,7 +309,7 @@ class Comparison {
 
   /** Returns the keys of groups that have no members but the declared ones; none for other parts. */
   listedGroups(): ReadonlySet<string> {
-    const groups = this.dataset.name === 'memberships' ? (this.declared.get('groups') ?? []) : []
+    const groups = this.dataset.name === 'memberships' ? (this.comparing.declared.get('groups') ?? []) : []
     return new Set(groups.flatMap(({ listsMembers, key }) => (listsMembers ? [key] : [])))
   }
 }

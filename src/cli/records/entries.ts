@@ -1,27 +1,11 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import {
-  type Dataset,
-  type DatasetName,
-  isAboutPeople,
-  type ReferredName,
-  referredNouns,
-} from '../dataset/dataset.ts'
+import { type Dataset, type DatasetName, isAboutPeople, type ReferredName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { externalKeyOf } from '../dataset/shown-records.ts'
 import { users } from '../dataset/users.ts'
 import { maxFindings } from '../output/github.ts'
 import { type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import {
-  type KnownIds,
-  keyAmongEquals,
-  keyIn,
-  keyText,
-  plainReference,
-  referencesTo,
-  valueName,
-} from './identity.ts'
-import type { Writer } from './write.ts'
+import { keyAmongEquals, keyIn, keyText, plainReference, referencesTo, valueName } from './identity.ts'
 
 /** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [
@@ -276,7 +260,7 @@ export async function nameByKeys(declared: Declared): Promise<void> {
 }
 
 /** Returns the reference of a record; null if it has none, such as a course without a term. */
-function referenceIn({ record }: Pick<Entry, 'record'>, field: string): string | null {
+export function referenceIn({ record }: Pick<Entry, 'record'>, field: string): string | null {
   const reference = record[field]
   return reference === undefined || reference === null ? null : String(reference)
 }
@@ -296,98 +280,4 @@ function termNames(declared: Declared): [name: string, key: string][] {
   return [...byName].flatMap(([name, [term, ...others]]) =>
     term && others.length === 0 ? [[name, term.key]] : [],
   )
-}
-
-/** References that have been looked up, and the parts whose records they are in. */
-export interface LookedUp {
-  readonly parts: Set<Part>
-  /** Key of each reference; null for an unknown one. */
-  readonly keys: Readonly<Record<ReferredName, Map<string, string | null>>>
-}
-
-/** Creates the state before the first look-up; declared records are known. */
-export function nothingLookedUp(declared: Declared): LookedUp {
-  const keysIn = (to: ReferredName) => new Map((declared.get(to) ?? []).map(({ key }) => [key, key]))
-  return {
-    parts: new Set(),
-    keys: {
-      ...{ terms: keysIn('terms'), courses: keysIn('courses') },
-      ...{ users: keysIn('users'), groups: keysIn('groups') },
-    },
-  }
-}
-
-/**
- * Looks up each reference to an undeclared record once and replaces it by one key everywhere, in the parts that refer to
- * records before `next`: these have been compared, so that an id or another name of a declared one is recognised. A
- * reference that the academy does not have either is a problem of its entry.
- */
-export async function lookUpReferences(
-  { names }: Pick<Writer, 'names'>,
-  declared: Declared,
-  next: Part,
-  {
-    ids,
-    known,
-    problems,
-    onUnknown = ({ place, dataset }, message) => {
-      const shown = isAboutPeople({ name: dataset })
-        ? `a ${nouns[dataset]} refers to an unknown record`
-        : message
-      problems.add(place, message, shown)
-    },
-  }: {
-    readonly ids: KnownIds
-    readonly known: LookedUp
-    readonly problems: Problems
-    /** Receives records with unknown references; by default they are problems. */
-    readonly onUnknown?: ((entry: Entry, message: string) => void) | undefined
-  },
-): Promise<void> {
-  async function keyOf(to: ReferredName, reference: string): Promise<string | null> {
-    const before = known.keys[to].get(reference)
-    if (before !== undefined) return before
-    const shown = await names[referredNouns[to]](reference)
-    // Terms are compared by their keys, other records by their ids.
-    const own = shown && to === 'terms' ? keyIn(to, { externalId: externalKeyOf(shown) }) : reference
-    const key = shown && (ids.keyOf(to, shown['id']) ?? own)
-    known.keys[to].set(reference, key)
-    if (shown && key !== null) ids.add(to, shown['id'], key)
-    return key
-  }
-
-  const isCompared = (to: ReferredName) => parts.indexOf(to) < parts.indexOf(next)
-  for (const [part, entries] of declared) {
-    const references = Object.entries((await loadPart(part)).references)
-    if (known.parts.has(part) || !references.every(([, to]) => isCompared(to))) continue
-    known.parts.add(part)
-    const renamed = new Set<Entry>()
-    for (const entry of references.length > 0 ? entries : []) {
-      for (const [field, to] of references) {
-        const reference = referenceIn(entry, field)
-        if (reference === null) continue
-        const key = await keyOf(to, reference)
-        // A removed record may refer to one that was deleted before.
-        if (key === null && entry.isRemoved) continue
-        if (key === null && to === 'users' && entry.mayLackPeople) entry.lacksPeople = true
-        else if (key === null) {
-          onUnknown(entry, `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`)
-        } else if (key !== reference) {
-          entry.record = { ...entry.record, [field]: key }
-          renamed.add(entry)
-        }
-      }
-    }
-    const keys = new Set(
-      (renamed.size > 0 ? entries : []).filter((entry) => !renamed.has(entry)).map(({ key }) => key),
-    )
-    for (const entry of renamed) {
-      entry.key = keyIn(part, entry.record) ?? entry.key
-      if (keys.has(entry.key)) {
-        const message = `${nouns[part]} ${keyText(entry.key)} is declared twice, by other names`
-        problems.add(entry.place, message, `${recordText(entry)} is declared twice, by other names`)
-      }
-      keys.add(entry.key)
-    }
-  }
 }

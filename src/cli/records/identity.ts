@@ -109,23 +109,16 @@ interface Keyed {
   readonly record: JsonObject
 }
 
-/** Finds the entry that declares a record. */
-interface EntryIndex<Entry> {
-  /** Returns undefined if no entry declares the record. */
-  of(shown: JsonObject): Entry | undefined
-  /** Returns the user entry with the record's e-mail address but another external id. */
-  byAddress(shown: JsonObject): Entry | undefined
-}
-
-/** All entries are those of one dataset. */
-export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds): EntryIndex<Entry> {
+/** Finds the entry that declares a record; all entries are those of one dataset. */
+export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds) {
   const dataset = entries[0]?.dataset
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const byEmail = new Map(
     (dataset === 'users' ? entries : []).map((entry) => [valueName('email', entry.record['email']), entry]),
   )
   return {
-    of(shown) {
+    /** Returns undefined if no entry declares the record. */
+    of(shown: JsonObject): Entry | undefined {
       switch (dataset) {
         case undefined:
           return undefined
@@ -156,6 +149,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
         }
       }
     },
-    byAddress: (shown) => byEmail.get(valueName('email', shown['email'])),
+    /** Returns the user entry with the record's e-mail address but another external id. */
+    byAddress: (shown: JsonObject) => byEmail.get(valueName('email', shown['email'])),
   }
 }

@@ -207,10 +207,10 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
 }
 
 /** Returns notes on records that are left out, each with its reason. */
-export function leftOutNotes(leftOut: ReadonlyMap<Entry, string>): string[] {
+export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): string[] {
   const named = [...leftOut]
     .slice(0, maxNamed)
-    .map(([{ place }, message]) => `${placeText(place)}: ${message}`)
+    .map(([{ place }, messages]) => `${placeText(place)}: ${messages.join('; ')}`)
   const more = leftOut.size > maxNamed ? [`and ${leftOut.size - maxNamed} more`] : []
   const refer = leftOut.size === 1 ? 'refers' : 'refer'
   return [`Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`, ...named, ...more]

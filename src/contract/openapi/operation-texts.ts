@@ -226,7 +226,6 @@ export const operationWords: Words = {
     'Carries out the plan with this digest in one transaction, and records it as a change, which can be undone as well. A plan of more than 2,000 writes takes several requests: while `isComplete` is false, send the id of the change as `continues`. Records that are refused are listed, and all others done.',
 
   'plans.create': 'The plan is deleted after a day. Only its user sees it.',
-  'plans.get': 'Says how many steps the plan has, and how many are carried out.',
   'plans.delete': 'What has been carried out stays.',
   'plans.addSteps':
     'Adds up to 1,000 steps from this number on, which is at most the number of steps so far: the same request again replaces them. Nothing is checked yet. References are those of the API; a step may refer to a record that an earlier step creates by its external id or e-mail address.',

@@ -28,8 +28,6 @@ export const planRoutes = routesOf(plans, {
     return shown(await requirePlan(call, id))
   },
 
-  get: async (call) => shown(await requirePlan(call, call.params.planId)),
-
   async delete(call) {
     await endPlan(call.database, await requirePlan(call, call.params.planId))
     return undefined

@@ -146,7 +146,7 @@ describe('the commands', () => {
       ...['changes.list', 'changes.create', 'changes.get', 'changes.end', 'changes.records'],
       ...['undo.plan', 'undo.carryOut'],
       // An apply keeps its writes on the server, tries them, and carries them out.
-      ...['plans.create', 'plans.get', 'plans.addSteps', 'plans.carryOut', 'plans.delete'],
+      ...['plans.create', 'plans.addSteps', 'plans.carryOut', 'plans.delete'],
       // Each apply takes the lease, and releases it.
       ...['leases.take', 'leases.release'],
     ])
