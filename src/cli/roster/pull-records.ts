@@ -5,7 +5,7 @@ import type { Context } from '../command/context.ts'
 import { withSources } from '../operation/refused-call.ts'
 import type { Io } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { PageGuard, Patience } from './reading-limits.ts'
+import { Patience, requireEnd } from './reading-limits.ts'
 
 type Page = ForeignRecords
 export type PulledRecord = Page['data'][number]
@@ -27,6 +27,8 @@ interface Task {
   readonly part: RecordPart
   readonly of: string | null
   readonly cursor: string | null
+  /** Number of earlier pages of the list. */
+  readonly before: number
 }
 
 /**
@@ -66,7 +68,7 @@ export async function readPage(
   caller: Caller,
   io: Io,
   kind: LmsKind,
-  { part, of, cursor }: Task,
+  { part, of, cursor, before }: Task,
 ): Promise<Page> {
   const { calls } = await import('../../contract/calls.ts')
   const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
@@ -74,7 +76,9 @@ export async function readPage(
   for (;;) {
     try {
       const input = { params: { lmsKind: kind }, query, signal: io.signal }
-      return (await caller.call(calls.integrations.records, input)).data
+      const { data } = await caller.call(calls.integrations.records, input)
+      requireEnd(data, part, before + 1)
+      return data
     } catch (error) {
       await patience.after(error)
     }
@@ -102,7 +106,6 @@ class Pull {
   readonly #byCourse = new Set<RecordPart>()
   /** Lists of courses and groups that are read. */
   readonly #added = new Set<string>()
-  readonly #guards = new Map<string, PageGuard>()
   #lists: Page['lists'] = []
   #system = ''
   #atOnce = 1
@@ -115,14 +118,14 @@ class Pull {
 
   async run(): Promise<PulledRecords> {
     // Every system has courses; its first page names its other lists.
-    const first: Task = { part: 'courses', of: null, cursor: null }
+    const first: Task = { part: 'courses', of: null, cursor: null, before: 0 }
     const page = await this.#read(first)
     this.#lists = page.lists.filter(({ part, gives }) =>
       [part, ...gives].some((each) => this.#wanted.has(each)),
     )
     this.#system = page.system
     for (const { part, of } of this.#lists) {
-      if (of === null && part !== 'courses') this.#tasks.push({ part, of, cursor: null })
+      if (of === null && part !== 'courses') this.#tasks.push({ part, of, cursor: null, before: 0 })
     }
     this.#take(first, page)
     await this.#work()
@@ -173,14 +176,8 @@ class Pull {
       if (hides !== null) this.#hidden.add(hides)
     }
     for (const record of page.data) this.#keep(record)
-    const list = `${task.part} ${task.of ?? ''}`
-    if (page.nextCursor === null) this.#guards.delete(list)
-    else {
-      const guard = this.#guards.get(list) ?? new PageGuard()
-      this.#guards.set(list, guard)
-      guard.check(page, task.part)
-      this.#tasks.unshift({ ...task, cursor: page.nextCursor })
-    }
+    const { nextCursor } = page
+    if (nextCursor !== null) this.#tasks.unshift({ ...task, cursor: nextCursor, before: task.before + 1 })
     this.#askBelow(task, page)
   }
 
@@ -219,7 +216,7 @@ class Pull {
     if (id === null || this.#added.has(key)) return
     if (above === 'courses' && !this.#isWanted(record)) return
     this.#added.add(key)
-    this.#tasks.push({ part, of: id, cursor: null })
+    this.#tasks.push({ part, of: id, cursor: null, before: 0 })
   }
 
   #isWanted({ externalId, title }: Record<string, unknown>): boolean {

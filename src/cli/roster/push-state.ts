@@ -2,7 +2,6 @@ import type { RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
 import { type PulledRecord, readPage } from './pull-records.ts'
-import { PageGuard } from './reading-limits.ts'
 import type { Course, Grade, School } from './school.ts'
 
 /** A course of the academy with the records that Classroom shall have. */
@@ -185,13 +184,13 @@ async function readList(
 ): Promise<readonly PulledRecord[]> {
   const caller = await session.caller()
   const found: PulledRecord[] = []
-  const guard = new PageGuard()
   let cursor: string | null = null
+  let before = 0
   do {
-    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor })
-    guard.check(page, part)
+    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor, before })
     found.push(...page.data)
     cursor = page.nextCursor
+    before += 1
   } while (cursor !== null)
   return found
 }

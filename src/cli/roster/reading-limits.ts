@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { ApiError } from '../../client/errors.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -58,36 +57,22 @@ export class Patience {
   }
 }
 
-/** Maximum pages of one list: at 100 records a page, more people than any school has. */
-const maxPages = 50_000
+/** Maximum pages of one list, at 100 records a page: another system may repeat them without an end. */
+const maxPages = 10_000
+
 /**
- * Maximum pages without a new record, one after the other: a class may have hundreds of items without results, and some
- * systems are read twice.
+ * Throws a CommandError if a list goes on after the most pages that are read.
+ *
+ * @param pages number of its pages so far, with this one
  */
-const maxIdlePages = 500
-
-/** Bounds the pages of one list: another system may repeat them without an end. */
-export class PageGuard {
-  readonly #contents = new Set<string>()
-  #idle = 0
-  #pages = 0
-
-  /** Throws a CommandError if a page that names another one makes no progress. */
-  check({ system, data, nextCursor, lmsKind }: ForeignRecords, part: string): void {
-    if (nextCursor === null) return
-    this.#pages += 1
-    const content = createHash('sha256').update(JSON.stringify(data)).digest('base64')
-    const isNew = data.length > 0 && !this.#contents.has(content)
-    this.#contents.add(content)
-    this.#idle = isNew ? 0 : this.#idle + 1
-    if (this.#idle < maxIdlePages && this.#pages < maxPages) return
-    const why =
-      this.#pages < maxPages
-        ? `${maxIdlePages} pages in a row have no new record`
-        : `It has more than ${maxPages} pages`
-    throw new CommandError('endless_list', 'failure', `${system} does not end its list of ${part}`, {
-      why: [why],
-      hint: `Report this to its operator; check the connection with: learnctl integrations test ${lmsKind}`,
-    })
-  }
+export function requireEnd(
+  { system, nextCursor, lmsKind }: ForeignRecords,
+  part: string,
+  pages: number,
+): void {
+  if (nextCursor === null || pages < maxPages) return
+  throw new CommandError('endless_list', 'failure', `${system} does not end its list of ${part}`, {
+    why: [`It has more than ${maxPages} pages`],
+    hint: `Report this to its operator; check the connection with: learnctl integrations test ${lmsKind}`,
+  })
 }
