@@ -1,4 +1,4 @@
-import { type ForeignWrite, maxWrites } from '../../contract/foreign-writes.ts'
+import { maxWrites } from '../../contract/foreign-writes.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'
@@ -7,14 +7,7 @@ import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import {
-  type CourseCheck,
-  compareCourse,
-  countedParts,
-  type Difference,
-  type PushCounts,
-  sumCounts,
-} from './push-plan.ts'
+import { type Compared, compareCourse, countExtra, countedParts, countStates } from './push-plan.ts'
 import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
 import { Patience } from './reading-limits.ts'
 import { openSchool } from './school.ts'
@@ -63,9 +56,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
       for (let round = 0; round < maxRounds; round += 1) {
         // The other push may have written meanwhile.
         checks = await compareAll(held, wanted.courses, options)
-        const now = differencesIn(checks).filter(({ write, name }) => write !== null && !refusals.has(name))
-        if (now.length === 0) break
-        await writeAll(held, checks, refusals)
+        if (!(await writeAll(held, checks, refusals))) break
       }
     })
   }
@@ -99,10 +90,19 @@ async function readWanted(
   return { courses: found, notes }
 }
 
-type Checked = CourseCheck & { readonly wanted: WantedCourse }
+/** A course of the academy beside that of Classroom. */
+interface Checked {
+  readonly records: readonly Compared[]
+  /** Number of students of Classroom who are not in the academy. */
+  readonly extra: number
+}
 
-function differencesIn(checks: readonly Checked[]): readonly Difference[] {
-  return checks.flatMap(({ differences }) => differences)
+function recordsIn(checks: readonly Checked[]): readonly Compared[] {
+  return checks.flatMap(({ records }) => records)
+}
+
+function differencesIn(checks: readonly Checked[]): readonly Compared[] {
+  return recordsIn(checks).filter(({ state }) => state === 'create' || state === 'update')
 }
 
 async function compareAll(
@@ -111,13 +111,11 @@ async function compareAll(
   { parts }: PushOptions,
 ): Promise<readonly Checked[]> {
   const checks: Checked[] = []
-  await eachOf(courses, async (wanted) => {
+  await eachOf([...courses.entries()], async ([index, wanted]) => {
     const found = await readCourse(context, wanted.course.key, parts)
-    checks.push({ ...compareCourse(wanted, found), wanted })
+    checks[index] = { records: compareCourse(wanted, found), extra: countExtra(wanted, found) }
   })
-  const order = new Map(courses.map(({ course }, index) => [course.key, index]))
-  const placeOf = ({ wanted }: Checked) => order.get(wanted.course.key) ?? 0
-  return checks.sort((one, other) => placeOf(one) - placeOf(other))
+  return checks
 }
 
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
@@ -128,16 +126,19 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
 }
 
-/** Writes the records that can be written now; of a course one after the other. */
+/** Writes the records that can be written now, of a course one after the other. Returns false if there are none. */
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
   refusals: Map<string, Refusal>,
-): Promise<void> {
-  const possible = checks.map(({ differences }) =>
-    differences.flatMap(({ write, name }) => (write === null || refusals.has(name) ? [] : [{ write, name }])),
+): Promise<boolean> {
+  const possible = checks.map((check) =>
+    differencesIn([check]).flatMap(({ write, name }) =>
+      write === null || refusals.has(name) ? [] : [{ write, name }],
+    ),
   )
-  const total = possible.reduce((sum, some) => sum + some.length, 0)
+  const total = possible.flat().length
+  if (total === 0) return false
   const line = await createProgressLine(context.io, 'records', total)
   let done = 0
   try {
@@ -148,14 +149,14 @@ async function writeAll(
         await line.update(done)
       }
     })
+    return true
   } finally {
     line.stop()
   }
 }
 
-interface NamedWrite {
-  readonly write: ForeignWrite
-  readonly name: string
+interface NamedWrite extends Pick<Compared, 'name'> {
+  readonly write: NonNullable<Compared['write']>
 }
 
 /** Sends records until none waits. A record that was written before is not written twice. */
@@ -203,18 +204,16 @@ function stillWaiting(detail: string | null | undefined): CommandError {
 const nouns = { courses: 'course', enrollments: 'enrolment', items: 'item', grades: 'grade' } as const
 
 /** Returns the plan: small ones record by record, then the sums. */
-function planLines(differences: readonly Difference[]): readonly string[] {
+function planLines(differences: readonly Compared[]): readonly string[] {
   if (differences.length === 0) return [`No changes: ${title} has all of it`]
-  const isShort = (part: Difference['part']) =>
-    differences.filter((one) => one.part === part).length <= maxNamed
+  const byPart = Map.groupBy(differences, ({ part }) => part)
   const named = differences
-    .filter(({ part }) => isShort(part))
-    .map(({ part, name, action }) => `${action === 'create' ? '+' : '~'} ${nouns[part]} ${name}`)
+    .filter(({ part }) => (byPart.get(part) ?? []).length <= maxNamed)
+    .map(({ part, name, state }) => `${state === 'create' ? '+' : '~'} ${nouns[part]} ${name}`)
   const sums = countedParts.flatMap((part) => {
-    const own = differences.filter((one) => one.part === part)
-    const made = own.filter(({ action }) => action === 'create').length
-    if (own.length === 0) return []
-    return [`${pluralise(own.length, nouns[part])} (${made} new)`]
+    const own = byPart.get(part)
+    const made = own?.filter(({ state }) => state === 'create').length
+    return own ? [`${pluralise(own.length, nouns[part])} (${made} new)`] : []
   })
   return [...named, `Plan for ${title}: ${sums.join(', ')}; nothing is deleted`]
 }
@@ -241,8 +240,7 @@ async function report(context: Context, { checks, refusals, isSilent, count }: P
   const outcome =
     exit === 'ok' ? (count === 0 ? 'equal' : 'pushed') : exit === 'drift' ? 'different' : 'refused'
   if (settings.output.value !== 'table') await output.document(documentOf(outcome, exit, checks, refusals))
-  else if (!isSilent && !settings.quiet.value)
-    await output.text(`${countLines(sumCounts(checks)).join('\n')}\n`)
+  else if (!isSilent && !settings.quiet.value) await output.text(`${countLines(checks).join('\n')}\n`)
   if (exit === 'ok') {
     if (!isSilent && count > 0) await output.done(`Pushed ${pluralise(count, 'record')} to ${title}`)
     return
@@ -270,7 +268,8 @@ function namesOf(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, maxNamed), ...(more > 0 ? [`and ${more} more; -o json lists them`] : [])]
 }
 
-function countLines(counts: Readonly<Record<keyof typeof nouns, PushCounts>>): readonly string[] {
+function countLines(checks: readonly Checked[]): readonly string[] {
+  const counts = countStates(recordsIn(checks))
   return countedParts.flatMap((part) => {
     const { wanted, equal, invited } = counts[part]
     if (wanted === 0) return []
@@ -290,9 +289,9 @@ function documentOf(
     formatVersion: 1,
     outcome,
     exitCode: exitCode(exit),
-    counts: sumCounts(checks),
+    counts: countStates(recordsIn(checks)),
     differenceCount: left.length,
-    differences: left.slice(0, maxListed).map(({ part, name, action }) => ({ part, name, action })),
+    differences: left.slice(0, maxListed).map(({ part, name, state }) => ({ part, name, action: state })),
     refusedCount: refusals.length,
     refused: refusals.slice(0, maxListed),
   }
