@@ -6,11 +6,11 @@ import { field, named, objectOf, shown } from './fields.ts'
 import { Bound, LearnerRow, learnerFields } from './learner-row.ts'
 import {
   BooleanParam,
+  choiceOf,
   choices,
+  filtering,
   inGroups,
   isInCourse,
-  isInGroups,
-  isInTerms,
   isLearner,
   ofCourses,
   ofTerms,
@@ -189,26 +189,33 @@ export const analytics = operationsOf('analytics', {
     published: true,
     roles: staff,
     query: z.strictObject({
-      start_date: Bound.optional().meta({
-        description: 'Last accessed on or after this day (UTC) or time',
-      }),
-      end_date: Bound.optional().meta({
-        description: 'Last accessed on or before this day (UTC), or before this time',
-      }),
+      start_date: filtering(
+        Bound.optional().meta({ description: 'Last accessed on or after this day (UTC) or time' }),
+        { by: 'start', field: 'lastAccessed', unlessSet: 'include_not_started' },
+      ),
+      end_date: filtering(
+        Bound.optional().meta({
+          description: 'Last accessed on or before this day (UTC), or before this time',
+        }),
+        { by: 'end', field: 'lastAccessed', unlessSet: 'include_not_started' },
+      ),
       format: z
         .enum(analyticsFormats)
         .optional()
         .meta({ description: 'Format of the response (default by the Accept header, else json)' }),
-      course_id: References.optional(),
-      learner_id: References.optional(),
+      course_id: filtering(References.optional(), isInCourse),
+      learner_id: filtering(References.optional(), isLearner),
       group_id: inGroups,
       term_id: ofTerms,
-      status: choices(progressStatuses).optional(),
-      difficulty: choices(difficulties).optional(),
-      enrollment_status: choices(enrollmentStatuses).optional().meta({
-        description:
-          'Comma-separated list of active, inactive, completed, deleted (default all but deleted: removed enrolments)',
-      }),
+      status: choiceOf('progressStatus', progressStatuses),
+      difficulty: choiceOf('difficulty', difficulties),
+      enrollment_status: filtering(
+        choices(enrollmentStatuses).optional().meta({
+          description:
+            'Comma-separated list of active, inactive, completed, deleted (default all but deleted: removed enrolments)',
+        }),
+        { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },
+      ),
       include_not_started: BooleanParam.default(false).meta({
         description: 'With dates, include learners who have not started (default false)',
       }),
@@ -228,17 +235,6 @@ export const analytics = operationsOf('analytics', {
     }),
     response: LearnerPage,
     list: true,
-    filters: {
-      start_date: { by: 'start', field: 'lastAccessed', unlessSet: 'include_not_started' },
-      end_date: { by: 'end', field: 'lastAccessed', unlessSet: 'include_not_started' },
-      course_id: isInCourse,
-      learner_id: isLearner,
-      group_id: isInGroups,
-      term_id: isInTerms,
-      status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
-      difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
-      enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },
-    },
     media: ['text/csv', 'application/x-ndjson'],
   },
   ...questions,
@@ -294,27 +290,27 @@ export const analytics = operationsOf('analytics', {
     query: z.strictObject({
       after,
       course_id: ofCourses,
-      learner_id: ofUsers,
+      learner_id: filtering(ofUsers, { by: 'reference', field: 'learnerId', to: 'userId', several: true }),
       ...rowPaging,
     }),
     response: LearnerChangePage,
     list: true,
-    filters: {
-      course_id: isInCourse,
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', several: true },
-    },
   },
   statements: {
     at: 'GET /v1/analytics/statements',
     summary: 'List progress, completion and grades of learners as xAPI statements',
     roles: staff,
     query: z.strictObject({
-      start_date: Bound.optional().meta({ description: 'Happened on or after this day (UTC) or time' }),
-      end_date: Bound.optional().meta({
-        description: 'Happened on or before this day (UTC), or before this time',
-      }),
-      course_id: ofCourses,
-      learner_id: ofUsers,
+      start_date: filtering(
+        Bound.optional().meta({ description: 'Happened on or after this day (UTC) or time' }),
+        { by: 'start', field: 'timestamp' },
+      ),
+      end_date: filtering(
+        Bound.optional().meta({ description: 'Happened on or before this day (UTC), or before this time' }),
+        { by: 'end', field: 'timestamp' },
+      ),
+      course_id: filtering(ofCourses, { ...hidden, field: 'courseId', to: 'courseId' }),
+      learner_id: filtering(ofUsers, { ...hidden, field: 'learnerId', to: 'userId' }),
       group_id: inGroups,
       xapi_version: z
         .enum(xapiVersions)
@@ -331,13 +327,6 @@ export const analytics = operationsOf('analytics', {
     }),
     response: page(Statement, 'xAPI statements'),
     list: true,
-    filters: {
-      start_date: { by: 'start', field: 'timestamp' },
-      end_date: { by: 'end', field: 'timestamp' },
-      course_id: { ...hidden, field: 'courseId', to: 'courseId' },
-      learner_id: { ...hidden, field: 'learnerId', to: 'userId' },
-      group_id: isInGroups,
-    },
   },
   backfill: {
     at: 'POST /v1/analytics/statements/backfill',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { machineScopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, page, paging, period } from './lists.ts'
+import { page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Time, text } from './values.ts'
 
@@ -129,10 +129,9 @@ export const apps = operationsOf('apps', {
     summary: 'List OAuth applications',
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ ...period('Registered'), ...paging }),
+    query: z.strictObject({ ...period('Registered', 'createdAt'), ...paging }),
     response: page(App, 'OAuth applications'),
     list: true,
-    filters: inPeriod('createdAt'),
     identifier: 'clientId',
   },
   create: {

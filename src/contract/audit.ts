@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
 import { field, named, shown } from './fields.ts'
-import { choices, exactly, inPeriod, ofUser, page, paging, period, sorting } from './lists.ts'
+import { choiceOf, exactly, filtering, ofUserOrEmail, page, paging, period, sorting } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Time } from './values.ts'
 
@@ -81,29 +81,23 @@ export const audit = operationsOf('audit', {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
-      user_id: ofUser,
-      credential: exactly('credential'),
-      action: choices(actions).optional(),
-      noun: z.enum(nouns).optional().meta({ description: 'Filter by type of record' }),
-      subject_id: exactly('the id of the record'),
-      change_id: exactly('the id of the change of many records'),
-      request_id: exactly('the id of the request'),
-      ...period('Recorded'),
+      user_id: ofUserOrEmail,
+      credential: exactly('credential', 'credential'),
+      action: choiceOf('action', actions),
+      noun: filtering(z.enum(nouns).optional().meta({ description: 'Filter by type of record' }), {
+        by: 'choice',
+        field: 'noun',
+        choices: nouns,
+      }),
+      subject_id: exactly('the id of the record', 'subjectId'),
+      change_id: exactly('the id of the change of many records', 'changeId'),
+      request_id: exactly('the id of the request', 'requestId'),
+      ...period('Recorded', 'at'),
       sort: sorting(['at', 'place'], '-at'),
       ...paging,
     }),
     response: page(AuditEntry, 'the audit log'),
     list: true,
-    filters: {
-      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
-      credential: { by: 'equal', field: 'credential' },
-      action: { by: 'choice', field: 'action', choices: actions },
-      noun: { by: 'choice', field: 'noun', choices: nouns },
-      subject_id: { by: 'equal', field: 'subjectId' },
-      change_id: { by: 'equal', field: 'changeId' },
-      request_id: { by: 'equal', field: 'requestId' },
-      ...inPeriod('at'),
-    },
   },
   get: {
     at: 'GET /v1/audit/{entryId}',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, ofCourse, ofUser, page, paging, period } from './lists.ts'
+import { ofCourse, ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { optional, Reference, Time } from './values.ts'
 
@@ -66,14 +66,14 @@ export const calendars = operationsOf('calendars', {
     summary: 'List calendars',
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ course_id: ofCourse, user_id: ofUser, ...period('Created'), ...paging }),
+    query: z.strictObject({
+      course_id: ofCourse,
+      user_id: ofUser,
+      ...period('Created', 'createdAt'),
+      ...paging,
+    }),
     response: page(Calendar, 'calendars'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      user_id: { by: 'reference', field: 'userId', to: 'userId' },
-      ...inPeriod('createdAt'),
-    },
   },
   create: {
     at: 'POST /v1/calendars',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Action, actions, nouns } from './actions.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, ofUser, page, paging, period, sorting } from './lists.ts'
+import { ofUserOrEmail, page, paging, period, sorting } from './lists.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { Time, text } from './values.ts'
 
@@ -97,17 +97,13 @@ export const changes = operationsOf('changes', {
     summary: 'List changes of many records',
     roles: teachers,
     query: z.strictObject({
-      user_id: ofUser,
-      ...period('Begun'),
+      user_id: ofUserOrEmail,
+      ...period('Begun', 'createdAt'),
       sort: sorting(['createdAt'], '-createdAt'),
       ...paging,
     }),
     response: page(Change, 'changes'),
     list: true,
-    filters: {
-      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
-      ...inPeriod('createdAt'),
-    },
   },
   create: {
     at: 'POST /v1/changes',
@@ -134,9 +130,8 @@ export const changes = operationsOf('changes', {
     at: 'GET /v1/changes/{changeId}/records',
     summary: 'List what a change did to records',
     roles: teachers,
-    query: z.strictObject({ ...period('Done'), sort: sorting(['at'], 'at'), ...paging }),
+    query: z.strictObject({ ...period('Done', 'at'), sort: sorting(['at'], 'at'), ...paging }),
     response: page(ChangedRecord, 'changed records'),
     list: true,
-    filters: inPeriod('at'),
   },
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { lmsKinds } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
-import { choices, inPeriod, page, paging, period } from './lists.ts'
+import { choiceOf, filtering, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Instant, Time } from './values.ts'
 
@@ -103,20 +103,17 @@ export const deliveries = operationsOf('deliveries', {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
-      lms_kind: choices(lmsKinds).optional(),
-      status: choices(deliveryStatuses).optional(),
-      ...period('Received'),
-      received_since: Instant.optional().meta({ description: 'The former name of since' }),
+      lms_kind: choiceOf('lmsKind', lmsKinds),
+      status: choiceOf('status', deliveryStatuses),
+      ...period('Received', 'receivedAt'),
+      received_since: filtering(Instant.optional().meta({ description: 'The former name of since' }), {
+        by: 'start',
+        field: 'receivedAt',
+      }),
       ...paging,
     }),
     response: page(Delivery, 'webhook deliveries'),
     list: true,
-    filters: {
-      lms_kind: { by: 'choice', field: 'lmsKind', choices: lmsKinds },
-      status: { by: 'choice', field: 'status', choices: deliveryStatuses },
-      ...inPeriod('receivedAt'),
-      received_since: { by: 'start', field: 'receivedAt' },
-    },
   },
   get: {
     at: 'GET /v1/webhooks/deliveries/{deliveryId}',

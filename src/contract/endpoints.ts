@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { eventPatterns } from './actions.ts'
 import { ChatSettings } from './chat.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { choices, inPeriod, page, paging, period, UpdatedSince, updatedSince } from './lists.ts'
+import { choiceOf, page, paging, period, UpdatedSince } from './lists.ts'
 import { Message } from './messages.ts'
 import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
@@ -134,18 +134,13 @@ export const endpoints = operationsOf('endpoints', {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
-      status: choices(endpointStatuses).optional(),
-      ...period('Created'),
+      status: choiceOf('status', endpointStatuses),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       ...paging,
     }),
     response: page(Endpoint, 'webhook endpoints'),
     list: true,
-    filters: {
-      status: { by: 'choice', field: 'status', choices: endpointStatuses },
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/webhooks/endpoints/{endpointId}',

@@ -2,11 +2,9 @@ import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
-  choices,
+  choiceOf,
+  filtering,
   inGroups,
-  inPeriod,
-  isInGroups,
-  isInTerms,
   ofCourses,
   ofTerms,
   ofUsers,
@@ -15,7 +13,6 @@ import {
   period,
   sorting,
   UpdatedSince,
-  updatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed, managedBy } from './record-fields.ts'
@@ -119,28 +116,29 @@ export const enrollments = operationsOf('enrollments', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      user_id: ofUsers,
+      user_id: filtering(ofUsers, {
+        by: 'reference',
+        field: 'userId',
+        to: 'userId',
+        email: 'userEmail',
+        several: true,
+      }),
       group_id: inGroups,
       term_id: ofTerms,
-      role: EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }),
-      status: choices(enrollmentStatuses).optional(),
-      ...period('Enrolled'),
+      role: filtering(EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }), {
+        by: 'choice',
+        field: 'role',
+        choices: EnrollmentRole.options,
+        names: roleNames,
+      }),
+      status: choiceOf('status', enrollmentStatuses),
+      ...period('Enrolled', 'enrolledAt'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
       ...paging,
     }),
     response: page(Enrollment, 'enrolments'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail', several: true },
-      group_id: isInGroups,
-      term_id: isInTerms,
-      role: { by: 'choice', field: 'role', choices: EnrollmentRole.options, names: roleNames },
-      status: { by: 'choice', field: 'status', choices: enrollmentStatuses },
-      ...inPeriod('enrolledAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/enrollments/{enrollmentId}',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { maxGradebookItems } from './constants.ts'
 import { field, named, objectOf, shown } from './fields.ts'
 import { learnerFields } from './learner-row.ts'
-import { BooleanParam, inGroups, isInGroups, isLearner, ofUsers, pageFields, paging } from './lists.ts'
+import { BooleanParam, inGroups, ofLearners, pageFields, paging } from './lists.ts'
 import { staff } from './operation.ts'
 import { Percent } from './values.ts'
 
@@ -81,7 +81,7 @@ export const report = {
   summary: 'Report the grades of a course, one row per learner',
   roles: staff,
   query: z.strictObject({
-    learner_id: ofUsers,
+    learner_id: ofLearners,
     group_id: inGroups,
     include_unpublished: BooleanParam.default(false).meta({
       description: 'Include grades that learners do not see and that do not count (default false)',
@@ -90,8 +90,4 @@ export const report = {
   }),
   response: GradebookPage,
   list: true,
-  filters: {
-    learner_id: isLearner,
-    group_id: isInGroups,
-  },
 } as const

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { scopes } from './constants.ts'
 import { field, named, shown } from './fields.ts'
-import { inPeriod, page, paging, period } from './lists.ts'
+import { filtering, ofUser, page, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
-import { Reference, Time } from './values.ts'
+import { Time } from './values.ts'
 
 export const Grant = named(
   'Grant',
@@ -28,18 +28,15 @@ export const grants = operationsOf('grants', {
     summary: 'List the OAuth applications that act on your behalf',
     roles: everyone,
     query: z.strictObject({
-      user_id: Reference.optional().meta({
-        description: 'User whose grants are listed (default you); others require an admin',
-      }),
-      ...period('Granted'),
+      user_id: filtering(
+        ofUser.meta({ description: 'User whose grants are listed (default you); others require an admin' }),
+        { by: 'reference', field: 'userId', to: 'userId' },
+      ),
+      ...period('Granted', 'createdAt'),
       ...paging,
     }),
     response: page(Grant, 'grants'),
     list: true,
-    filters: {
-      user_id: { by: 'reference', field: 'userId', to: 'userId' },
-      ...inPeriod('createdAt'),
-    },
   },
   revoke: {
     at: 'DELETE /v1/grants/{grantId}',

@@ -4,7 +4,7 @@ import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   erase,
   exactly,
-  inPeriod,
+  filtering,
   ofAny,
   ofCourse,
   ofCourses,
@@ -17,7 +17,6 @@ import {
   sorting,
   trashSort,
   UpdatedSince,
-  updatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed, deletedFields, externalId, managedBy, takenExternalId } from './record-fields.ts'
@@ -121,13 +120,13 @@ export type Membership = z.output<typeof Membership>
 
 const membershipSort = sorting(['addedAt'], 'addedAt')
 const memberships = page(Membership, 'memberships')
-const isMember = {
+const ofMembers = filtering(ofUsers, {
   by: 'reference',
   field: 'userId',
   to: 'userId',
   email: 'userEmail',
   several: true,
-} as const
+})
 
 export const groups = operationsOf('groups', {
   list: {
@@ -136,26 +135,23 @@ export const groups = operationsOf('groups', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      user_id: ofAny('member: comma-separated list of ids, ext:<externalId> or email:<address>'),
-      q: search('the name'),
-      external_id: exactly('external id'),
-      managed_by: exactly('managing system'),
-      ...period('Created'),
+      user_id: filtering(ofAny('member: comma-separated list of ids, ext:<externalId> or email:<address>'), {
+        by: 'reference',
+        field: 'userId',
+        to: 'userId',
+        several: true,
+        hidden: true,
+      }),
+      q: search('the name', ['name']),
+      external_id: exactly('external id', 'externalId'),
+      managed_by: exactly('managing system', 'managedBy'),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'name'], '-createdAt'),
       ...paging,
     }),
     response: page(Group, 'groups'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      user_id: { by: 'reference', field: 'userId', to: 'userId', several: true, hidden: true },
-      q: { by: 'search', fields: ['name'] },
-      external_id: { by: 'equal', field: 'externalId' },
-      managed_by: { by: 'equal', field: 'managedBy' },
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/groups/{groupId}',
@@ -199,13 +195,14 @@ export const groups = operationsOf('groups', {
     at: 'GET /v1/deleted-groups',
     summary: 'List deleted groups that can be restored',
     roles: teachers,
-    query: z.strictObject({ course_id: ofCourse, ...period('Deleted'), sort: trashSort, ...paging }),
+    query: z.strictObject({
+      course_id: ofCourse,
+      ...period('Deleted', 'deletedAt'),
+      sort: trashSort,
+      ...paging,
+    }),
     response: page(DeletedGroup, 'deleted groups'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      ...inPeriod('deletedAt'),
-    },
   },
   restoreDeleted: {
     at: 'POST /v1/deleted-groups/{deletedGroupId}/restore',
@@ -219,14 +216,13 @@ export const groups = operationsOf('groups', {
     summary: 'List the members of a group',
     roles: everyone,
     query: z.strictObject({
-      user_id: ofUsers,
-      ...period('Added'),
+      user_id: ofMembers,
+      ...period('Added', 'addedAt'),
       sort: membershipSort,
       ...paging,
     }),
     response: memberships,
     list: true,
-    filters: { user_id: isMember, ...inPeriod('addedAt') },
   },
   addMember: {
     at: 'PUT /v1/groups/{groupId}/members/{userId}',
@@ -246,18 +242,13 @@ export const groups = operationsOf('groups', {
     roles: everyone,
     query: z.strictObject({
       group_id: ofGroups,
-      user_id: ofUsers,
-      ...period('Added'),
+      user_id: ofMembers,
+      ...period('Added', 'addedAt'),
       sort: membershipSort,
       ...paging,
     }),
     response: memberships,
     list: true,
-    filters: {
-      group_id: { by: 'reference', field: 'groupId', to: 'groupId', several: true },
-      user_id: isMember,
-      ...inPeriod('addedAt'),
-    },
   },
   batchMembers: {
     at: 'POST /v1/memberships/batch',

@@ -4,17 +4,7 @@ import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
 import { ForeignRecords, LmsKind, RecordPart } from './foreign-records.ts'
 import { ForeignWriteResult, ForeignWrites } from './foreign-writes.ts'
-import {
-  exactly,
-  inPeriod,
-  ofCourse,
-  ofUser,
-  page,
-  paging,
-  period,
-  UpdatedSince,
-  updatedSince,
-} from './lists.ts'
+import { exactly, filtering, ofCourse, ofUser, page, paging, period, UpdatedSince } from './lists.ts'
 import { MappedNoun, Mapping, MappingInput } from './mappings.ts'
 import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
@@ -241,10 +231,9 @@ export const integrations = operationsOf('integrations', {
     summary: 'List integrations',
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ ...period('Created'), updated_since: UpdatedSince, ...paging }),
+    query: z.strictObject({ ...period('Created', 'createdAt'), updated_since: UpdatedSince, ...paging }),
     response: page(Integration, 'integrations'),
     list: true,
-    filters: { ...inPeriod('createdAt'), updated_since: updatedSince },
     identifier: 'lmsKind',
   },
   get: {
@@ -319,24 +308,20 @@ export const integrations = operationsOf('integrations', {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
-      noun: MappedNoun.optional().meta({ description: 'Filter by noun' }),
-      external_key: exactly('key in the other system'),
-      course_id: ofCourse,
-      user_id: ofUser,
-      ...period('Created'),
+      noun: filtering(MappedNoun.optional().meta({ description: 'Filter by noun' }), {
+        by: 'choice',
+        field: 'noun',
+        choices: mappedNouns,
+      }),
+      external_key: exactly('key in the other system', 'externalKey'),
+      course_id: filtering(ofCourse, { by: 'reference', field: 'reference', to: 'courseId' }),
+      user_id: filtering(ofUser, { by: 'reference', field: 'reference', to: 'userId' }),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       ...paging,
     }),
     response: page(Mapping, 'mappings'),
     list: true,
-    filters: {
-      noun: { by: 'choice', field: 'noun', choices: mappedNouns },
-      external_key: { by: 'equal', field: 'externalKey' },
-      course_id: { by: 'reference', field: 'reference', to: 'courseId' },
-      user_id: { by: 'reference', field: 'reference', to: 'userId' },
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   mapping: {
     at: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}',

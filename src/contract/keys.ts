@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { scopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, ofUser, page, paging, period } from './lists.ts'
+import { ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Instant, Reference, Time, text } from './values.ts'
 
@@ -68,13 +68,9 @@ export const keys = operationsOf('keys', {
     summary: 'List API keys',
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ user_id: ofUser, ...period('Created'), ...paging }),
+    query: z.strictObject({ user_id: ofUser, ...period('Created', 'createdAt'), ...paging }),
     response: page(Key, 'API keys'),
     list: true,
-    filters: {
-      user_id: { by: 'reference', field: 'userId', to: 'userId' },
-      ...inPeriod('createdAt'),
-    },
   },
   create: {
     at: 'POST /v1/keys',

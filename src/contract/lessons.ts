@@ -4,7 +4,7 @@ import { Assessment, AssessmentInput, ContentBlockInput } from './lesson-content
 import {
   erase,
   exactly,
-  inPeriod,
+  filtering,
   ofCourse,
   ofCourses,
   page,
@@ -13,7 +13,6 @@ import {
   sorting,
   trashSort,
   UpdatedSince,
-  updatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import {
@@ -179,24 +178,20 @@ export const lessons = operationsOf('lessons', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      module_id: exactly('module id'),
-      status: LessonStatus.optional().meta({ description: 'Filter by status' }),
-      external_id: exactly('external id'),
-      ...period('Created'),
+      module_id: exactly('module id', 'moduleId'),
+      status: filtering(LessonStatus.optional().meta({ description: 'Filter by status' }), {
+        by: 'choice',
+        field: 'status',
+        choices: LessonStatus.options,
+      }),
+      external_id: exactly('external id', 'externalId'),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),
     response: page(Lesson, 'lessons'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      module_id: { by: 'equal', field: 'moduleId' },
-      status: { by: 'choice', field: 'status', choices: LessonStatus.options },
-      external_id: { by: 'equal', field: 'externalId' },
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/lessons/{lessonId}',
@@ -232,10 +227,9 @@ export const lessons = operationsOf('lessons', {
     at: 'GET /v1/lessons/{lessonId}/versions',
     summary: 'List the versions of a lesson, newest first',
     roles: staff,
-    query: z.strictObject({ ...period('Created'), ...paging }),
+    query: z.strictObject({ ...period('Created', 'createdAt'), ...paging }),
     response: page(LessonVersion, 'versions of a lesson'),
     list: true,
-    filters: inPeriod('createdAt'),
   },
   version: {
     at: 'GET /v1/lessons/{lessonId}/versions/{version}',
@@ -260,13 +254,14 @@ export const lessons = operationsOf('lessons', {
     at: 'GET /v1/deleted-lessons',
     summary: 'List deleted lessons that can be restored',
     roles: teachers,
-    query: z.strictObject({ course_id: ofCourse, ...period('Deleted'), sort: trashSort, ...paging }),
+    query: z.strictObject({
+      course_id: ofCourse,
+      ...period('Deleted', 'deletedAt'),
+      sort: trashSort,
+      ...paging,
+    }),
     response: page(DeletedLesson, 'deleted lessons'),
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      ...inPeriod('deletedAt'),
-    },
   },
   restoreDeleted: {
     at: 'POST /v1/deleted-lessons/{deletedLessonId}/restore',

@@ -3,6 +3,62 @@ import { defaultPageSize, maxPageSize } from './constants.ts'
 import { bare, componentOf, field, named, objectOf } from './fields.ts'
 import { Instant, Reference, References } from './values.ts'
 
+/**
+ * Which items of a list a query parameter matches, by fields of the item. The client checks the items of other platforms
+ * with it, because they may ignore a parameter.
+ *
+ * - `choice`: the field, or one item of it, is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
+ *   other words for them
+ * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
+ * - `search`: one of the fields contains this text, ignoring case
+ * - `start`, `end`: the field is a time from this day or time on, or up to it; `unlessSet` names a parameter with which
+ *   items without a time belong as well
+ * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
+ *   `several` for a comma-separated list
+ */
+export type Filter =
+  | {
+      readonly by: 'choice'
+      readonly field: string
+      readonly choices: readonly string[]
+      readonly names?: Readonly<Record<string, string>>
+    }
+  | { readonly by: 'equal'; readonly field: string; readonly anyCase?: true }
+  | { readonly by: 'search'; readonly fields: readonly string[] }
+  | { readonly by: 'start' | 'end'; readonly field: string; readonly unlessSet?: string }
+  | {
+      readonly by: 'reference'
+      readonly field: string
+      /** Kind of record that is referred to, by its path parameter. */
+      readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
+      readonly ext?: string
+      readonly email?: string
+      readonly several?: true
+      /** True if items do not show the field, so that only the platform can tell which ones match. */
+      readonly hidden?: true
+    }
+
+export type Filters = Readonly<Record<string, Filter>>
+
+const filterBySchema = new WeakMap<z.ZodType, Filter>()
+
+/** Returns a query parameter that matches items by this filter. */
+export function filtering<Parameter extends z.ZodType>(parameter: Parameter, filter: Filter): Parameter {
+  const own = parameter.clone()
+  filterBySchema.set(own, filter)
+  return own
+}
+
+/** A parameter that matches no items in particular is missing. */
+export function filtersOf(query: z.ZodObject): Filters {
+  return Object.fromEntries(
+    Object.entries(query.shape).flatMap(([name, parameter]) => {
+      const filter = filterBySchema.get(parameter as z.ZodType)
+      return filter ? [[name, filter]] : []
+    }),
+  )
+}
+
 /** True for a parameter with comma-separated values: `References` and `choices`. */
 export function isList(parameter: unknown): boolean {
   const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
@@ -12,26 +68,39 @@ export function isList(parameter: unknown): boolean {
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
 /** Empty text, which would match everything, is refused. */
-export function exactly(what: string) {
-  return z
+export function exactly(what: string, field: string) {
+  const parameter = z
     .string()
     .min(1)
     .max(255)
     .optional()
     .meta({ description: `Filter by ${what}` })
+  return filtering(parameter, { by: 'equal', field })
 }
 
-export function search(where: string) {
-  return z
+export function search(where: string, fields: readonly string[]) {
+  const parameter = z
     .string()
     .max(255)
     .optional()
     .meta({ description: `Search in ${where}, ignoring case` })
+  return filtering(parameter, { by: 'search', fields })
 }
 
-export const ofCourse = Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' })
-export const ofUser = Reference.optional().meta({
-  description: 'Filter by user: id, ext:<externalId> or email:<address>',
+export const ofCourse = filtering(
+  Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' }),
+  { by: 'reference', field: 'courseId', to: 'courseId' },
+)
+export const ofUser = filtering(
+  Reference.optional().meta({ description: 'Filter by user: id, ext:<externalId> or email:<address>' }),
+  { by: 'reference', field: 'userId', to: 'userId' },
+)
+/** For items with `userEmail`. */
+export const ofUserOrEmail = filtering(ofUser, {
+  by: 'reference',
+  field: 'userId',
+  to: 'userId',
+  email: 'userEmail',
 })
 /** `references` continues the description. */
 export function ofAny(references: string) {
@@ -40,27 +109,54 @@ export function ofAny(references: string) {
     description: `Filter by ${references}; write a comma inside one as \\,`,
   })
 }
-export const ofCourses = ofAny('course: comma-separated list of ids or ext:<externalId>')
+export const isInCourse = { by: 'reference', field: 'courseId', to: 'courseId', several: true } as const
+export const ofCourses = filtering(
+  ofAny('course: comma-separated list of ids or ext:<externalId>'),
+  isInCourse,
+)
 export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
-/** Terms of the courses that are listed or referred to. */
-export const ofTerms = ofAny(
-  'term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has',
-)
-export const ofGroups = ofAny(
-  'group: comma-separated list of ids, ext:<externalId> or names that no other group has',
-)
-export const inGroups = ofAny(
-  'members of groups: comma-separated list of ids, ext:<externalId> or names that no other group has',
-)
-export const UpdatedSince = Instant.optional().meta({
-  description: 'Updated at or after this time',
+/** For items with `learnerId`, `externalId` and `email`. */
+export const isLearner = {
+  by: 'reference',
+  field: 'learnerId',
+  to: 'userId',
+  ext: 'externalId',
+  email: 'email',
+  several: true,
+} as const
+export const ofLearners = filtering(ofUsers, isLearner)
+/** For items with `learnerId` and `userEmail`. */
+export const ofEnrolledLearners = filtering(ofUsers, {
+  by: 'reference',
+  field: 'learnerId',
+  to: 'userId',
+  email: 'userEmail',
+  several: true,
 })
+/** Terms of the courses that are listed or referred to. */
+export const ofTerms = filtering(
+  ofAny('term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has'),
+  { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
+)
+export const ofGroups = filtering(
+  ofAny('group: comma-separated list of ids, ext:<externalId> or names that no other group has'),
+  { by: 'reference', field: 'groupId', to: 'groupId', several: true },
+)
+export const inGroups = filtering(
+  ofAny('members of groups: comma-separated list of ids, ext:<externalId> or names that no other group has'),
+  { by: 'reference', field: 'groupId', to: 'groupId', several: true, hidden: true },
+)
+export const UpdatedSince = filtering(
+  Instant.optional().meta({ description: 'Updated at or after this time' }),
+  { by: 'start', field: 'updatedAt' },
+)
 
-/** From `since`, and before `until`. */
-export function period(event: string) {
+/** From `since`, and before `until`; `field` is the main time of the list. */
+export function period(event: string, field: string) {
+  const [from, to] = [`${event} at or after this time`, `${event} before this time`]
   return {
-    since: Instant.optional().meta({ description: `${event} at or after this time` }),
-    until: Instant.optional().meta({ description: `${event} before this time` }),
+    since: filtering(Instant.optional().meta({ description: from }), { by: 'start', field }),
+    until: filtering(Instant.optional().meta({ description: to }), { by: 'end', field }),
   }
 }
 
@@ -91,6 +187,16 @@ export function choices<const Choice extends string, const Synonym extends strin
         return []
       }),
     )
+}
+
+/** A parameter of choices, for items whose field is one of them. */
+export function choiceOf<const Choice extends string, const Synonym extends string = never>(
+  field: string,
+  all: readonly [Choice, ...Choice[]],
+  synonyms?: Readonly<Record<Synonym, Choice>>,
+) {
+  const names = synonyms && { names: synonyms as Readonly<Record<string, string>> }
+  return filtering(choices(all, synonyms).optional(), { by: 'choice', field, choices: all, ...names })
 }
 
 /** Query parameters of every list. */
@@ -151,82 +257,3 @@ export const erase = BooleanParam.default(false).meta({
 })
 
 export const trashSort = sorting(['deletedAt'], '-deletedAt')
-
-/**
- * Which items of a list a query parameter matches, by fields of the item. The client checks the items of other platforms
- * with it, because they may ignore a parameter.
- *
- * - `choice`: the field, or one item of it, is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
- *   other words for them
- * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
- * - `search`: one of the fields contains this text, ignoring case
- * - `start`, `end`: the field is a time from this day or time on, or up to it; `unlessSet` names a parameter with which
- *   items without a time belong as well
- * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
- *   `several` for a comma-separated list
- */
-export type Filter =
-  | {
-      readonly by: 'choice'
-      readonly field: string
-      readonly choices: readonly string[]
-      readonly names?: Readonly<Record<string, string>>
-    }
-  | { readonly by: 'equal'; readonly field: string; readonly anyCase?: true }
-  | { readonly by: 'search'; readonly fields: readonly string[] }
-  | { readonly by: 'start' | 'end'; readonly field: string; readonly unlessSet?: string }
-  | {
-      readonly by: 'reference'
-      readonly field: string
-      /** Kind of record that is referred to, by its path parameter. */
-      readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
-      readonly ext?: string
-      readonly email?: string
-      readonly several?: true
-      /** True if items do not show the field, so that only the platform can tell which ones match. */
-      readonly hidden?: true
-    }
-
-export type Filters = Readonly<Record<string, Filter>>
-
-export const isInGroups = {
-  by: 'reference',
-  field: 'groupId',
-  to: 'groupId',
-  several: true,
-  hidden: true,
-} as const satisfies Filter
-
-/** For items that do not show their term. */
-export const isInTerms = {
-  by: 'reference',
-  field: 'termId',
-  to: 'termId',
-  several: true,
-  hidden: true,
-} as const satisfies Filter
-
-/** For items with `courseId`. */
-export const isInCourse = {
-  by: 'reference',
-  field: 'courseId',
-  to: 'courseId',
-  several: true,
-} as const satisfies Filter
-
-/** For items with `learnerId`, `externalId` and `email`. */
-export const isLearner = {
-  by: 'reference',
-  field: 'learnerId',
-  to: 'userId',
-  ext: 'externalId',
-  email: 'email',
-  several: true,
-} as const satisfies Filter
-
-/** `field` is the main time of the list. */
-export function inPeriod(field: string) {
-  return { since: { by: 'start', field }, until: { by: 'end', field } } as const satisfies Filters
-}
-
-export const updatedSince = { by: 'start', field: 'updatedAt' } as const satisfies Filter

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { messageTypes } from './actions.ts'
 import { field, named, shown } from './fields.ts'
-import { choices, exactly, inPeriod, page, paging, period } from './lists.ts'
+import { choiceOf, exactly, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Time } from './values.ts'
 
@@ -64,20 +64,14 @@ export const messages = operationsOf('messages', {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
-      endpoint_id: exactly('endpoint'),
-      status: choices(messageStatuses).optional(),
-      type: choices(messageTypes).optional(),
-      ...period('Created'),
+      endpoint_id: exactly('endpoint', 'endpointId'),
+      status: choiceOf('status', messageStatuses),
+      type: choiceOf('type', messageTypes),
+      ...period('Created', 'createdAt'),
       ...paging,
     }),
     response: page(Message, 'webhook messages'),
     list: true,
-    filters: {
-      endpoint_id: { by: 'equal', field: 'endpointId' },
-      status: { by: 'choice', field: 'status', choices: messageStatuses },
-      type: { by: 'choice', field: 'type', choices: messageTypes },
-      ...inPeriod('createdAt'),
-    },
   },
   get: {
     at: 'GET /v1/webhooks/messages/{messageId}',

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Filters } from './lists.ts'
+import { type Filters, filtersOf } from './lists.ts'
 
 /** It limits what any credential of a user can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
@@ -76,8 +76,8 @@ export type BodyInput<O extends Operation> = Input<O['body']>
 export type Body<O extends Operation> = Output<O['body']>
 export type Answer<O extends Operation> = Output<O['response']>
 
-/** Without the fields derived from its place, method and response. */
-type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status'> & {
+/** Without the fields derived from its place, method, query and response. */
+type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status' | 'filters'> & {
   /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
   readonly published?: true
@@ -121,6 +121,7 @@ function filledOf(id: string, { at, ...declared }: Declared): Operation {
     method,
     path,
     ...declared,
+    ...(declared.list && declared.query && { filters: filtersOf(declared.query) }),
     published: declared.published === true,
     scope: declared.scope === undefined ? (method === 'GET' ? 'read' : 'write') : declared.scope,
     status: declared.status ?? standard,

@@ -2,17 +2,15 @@ import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
+  filtering,
   inGroups,
-  inPeriod,
-  isInGroups,
   ofCourse,
   ofCourses,
-  ofUsers,
+  ofEnrolledLearners,
   page,
   paging,
   period,
   UpdatedSince,
-  updatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { updatedAt, version } from './record-fields.ts'
@@ -127,21 +125,14 @@ export const progress = operationsOf('progress', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      learner_id: ofUsers,
+      learner_id: ofEnrolledLearners,
       group_id: inGroups,
-      ...period('Last accessed'),
+      ...period('Last accessed', 'lastAccessed'),
       updated_since: UpdatedSince,
       ...paging,
     }),
     response: ProgressPage,
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
-      group_id: isInGroups,
-      ...inPeriod('lastAccessed'),
-      updated_since: updatedSince,
-    },
   },
   steps: {
     at: 'GET /v1/progress/history',
@@ -149,19 +140,13 @@ export const progress = operationsOf('progress', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      learner_id: ofUsers,
+      learner_id: ofEnrolledLearners,
       group_id: inGroups,
-      ...period('Recorded'),
+      ...period('Recorded', 'recordedAt'),
       ...uncounted,
     }),
     response: ProgressStepPage,
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
-      group_id: isInGroups,
-      ...inPeriod('recordedAt'),
-    },
   },
   list: {
     at: 'GET /v1/learners/{learnerId}/progress',
@@ -169,17 +154,12 @@ export const progress = operationsOf('progress', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourse,
-      ...period('Last accessed'),
+      ...period('Last accessed', 'lastAccessed'),
       updated_since: UpdatedSince,
       ...paging,
     }),
     response: ProgressPage,
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      ...inPeriod('lastAccessed'),
-      updated_since: updatedSince,
-    },
   },
   set: {
     at: 'PUT /v1/learners/{learnerId}/progress',
@@ -196,16 +176,16 @@ export const progress = operationsOf('progress', {
     summary: 'List the progress history of a learner in a course, newest first',
     roles: everyone,
     query: z.strictObject({
-      course_id: Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }),
-      ...period('Recorded'),
+      course_id: filtering(Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }), {
+        by: 'reference',
+        field: 'courseId',
+        to: 'courseId',
+      }),
+      ...period('Recorded', 'recordedAt'),
       ...paging,
     }),
     response: ProgressStepPage,
     list: true,
-    filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      ...inPeriod('recordedAt'),
-    },
   },
   batch: {
     at: 'POST /v1/progress/batch',

@@ -11,12 +11,10 @@ import { field, named, shown } from './fields.ts'
 import { Bound, learnerFields } from './learner-row.ts'
 import {
   choices,
+  filtering,
   inGroups,
-  isInCourse,
-  isInGroups,
-  isInTerms,
-  isLearner,
   ofCourses,
+  ofLearners,
   ofTerms,
   ofUsers,
   page,
@@ -128,11 +126,14 @@ export const questions = {
     summary: 'List learners who may need help, one row per learner and course',
     roles: staff,
     query: z.strictObject({
-      reason: choices(attentionKinds)
-        .optional()
-        .meta({
-          description: `Comma-separated list of reasons, of which a learner must have one: ${attentionKinds.join(', ')} (default any)`,
-        }),
+      reason: filtering(
+        choices(attentionKinds)
+          .optional()
+          .meta({
+            description: `Comma-separated list of reasons, of which a learner must have one: ${attentionKinds.join(', ')} (default any)`,
+          }),
+        { by: 'choice', field: 'reasons', choices: attentionKinds },
+      ),
       inactive_days: days('Days without access after which a learner is inactive'),
       stuck_days: days('Days without progress after which a learner is stuck'),
       stuck_below: z.coerce
@@ -144,20 +145,13 @@ export const questions = {
           description: `Completion percentage from which a learner is not stuck (default ${stuckBelow})`,
         }),
       course_id: ofCourses,
-      learner_id: ofUsers,
+      learner_id: ofLearners,
       group_id: inGroups,
       term_id: ofTerms,
       ...uncounted,
     }),
     response: page(AtRiskRow, 'learners who may need help'),
     list: true,
-    filters: {
-      reason: { by: 'choice', field: 'reasons', choices: attentionKinds },
-      course_id: isInCourse,
-      learner_id: isLearner,
-      group_id: isInGroups,
-      term_id: isInTerms,
-    },
   },
   activity: {
     at: 'GET /v1/analytics/activity',
@@ -198,6 +192,5 @@ export const questions = {
     }),
     response: page(ItemGrades, 'items of courses'),
     list: true,
-    filters: { course_id: isInCourse, group_id: isInGroups, term_id: isInTerms },
   },
 } as const

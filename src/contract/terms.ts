@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isDay } from '../codec/time-text.ts'
 import { BatchResult, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { exactly, inPeriod, page, paging, period, sorting, UpdatedSince, updatedSince } from './lists.ts'
+import { exactly, page, paging, period, sorting, UpdatedSince } from './lists.ts'
 import { admins, everyone, operationsOf } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
 import { optional, text } from './values.ts'
@@ -57,23 +57,16 @@ export const terms = operationsOf('terms', {
     summary: 'List terms',
     roles: everyone,
     query: z.strictObject({
-      name: exactly('name'),
-      external_id: exactly('external id'),
-      managed_by: exactly('the system that manages them'),
-      ...period('Created'),
+      name: exactly('name', 'name'),
+      external_id: exactly('external id', 'externalId'),
+      managed_by: exactly('the system that manages them', 'managedBy'),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'name', 'startDate'], '-createdAt'),
       ...paging,
     }),
     response: page(Term, 'terms'),
     list: true,
-    filters: {
-      name: { by: 'equal', field: 'name' },
-      external_id: { by: 'equal', field: 'externalId' },
-      managed_by: { by: 'equal', field: 'managedBy' },
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/terms/{termId}',

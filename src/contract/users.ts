@@ -5,18 +5,16 @@ import { Difficulty } from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   BooleanParam,
-  choices,
+  choiceOf,
   exactly,
+  filtering,
   inGroups,
-  inPeriod,
-  isInGroups,
   page,
   paging,
   period,
   search,
   sorting,
   UpdatedSince,
-  updatedSince,
 } from './lists.ts'
 import { admins, everyone, operationsOf, teachers } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
@@ -229,14 +227,20 @@ export const users = operationsOf('users', {
     summary: 'List users',
     roles: everyone,
     query: z.strictObject({
-      role: choices(roles, aliases).optional(),
-      status: choices(userStatuses).optional(),
-      q: search('e-mail address, username and name'),
-      email: exactly('e-mail address'),
-      external_id: exactly('external id'),
-      managed_by: exactly('the system that manages them'),
+      role: choiceOf('role', roles, aliases),
+      status: choiceOf('status', userStatuses),
+      q: search('e-mail address, username and name', [
+        'email',
+        'username',
+        'profile.firstName',
+        'profile.lastName',
+        'profile.displayName',
+      ]),
+      email: filtering(exactly('e-mail address', 'email'), { by: 'equal', field: 'email', anyCase: true }),
+      external_id: exactly('external id', 'externalId'),
+      managed_by: exactly('the system that manages them', 'managedBy'),
       group_id: inGroups,
-      ...period('Created'),
+      ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       include_deleted: BooleanParam.default(false).meta({
         description: 'Include deleted users (default false)',
@@ -246,20 +250,6 @@ export const users = operationsOf('users', {
     }),
     response: page(User, 'users'),
     list: true,
-    filters: {
-      role: { by: 'choice', field: 'role', choices: roles, names: aliases },
-      status: { by: 'choice', field: 'status', choices: userStatuses },
-      q: {
-        by: 'search',
-        fields: ['email', 'username', 'profile.firstName', 'profile.lastName', 'profile.displayName'],
-      },
-      email: { by: 'equal', field: 'email', anyCase: true },
-      external_id: { by: 'equal', field: 'externalId' },
-      managed_by: { by: 'equal', field: 'managedBy' },
-      group_id: isInGroups,
-      ...inPeriod('createdAt'),
-      updated_since: updatedSince,
-    },
   },
   get: {
     at: 'GET /v1/users/{userId}',
