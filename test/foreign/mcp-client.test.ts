@@ -18,17 +18,14 @@ function transportTo(mcp: McpProcess): Transport {
   return transport
 }
 
-describe.each([
-  { mode: 'auto', revision: '2026-07-28' },
-  { mode: 'legacy', revision: '2025-11-25' },
-] as const)("the protocol's own client, revision $revision", ({ mode, revision }) => {
+describe.each(['auto', 'legacy'] as const)("the protocol's own client, with %s versions", (mode) => {
   test('connects, lists the tools and runs a command in two steps', async ({ local }) => {
     const client = new Client(
       { name: 'test', version: '1.0.0' },
       { versionNegotiation: { mode }, enforceStrictCapabilities: true },
     )
     await client.connect(transportTo(new McpProcess(local, ['--allow-writes'])))
-    expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+    expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25')
     expect(client.getServerVersion()).toMatchObject({ name: 'learnctl' })
     expect(client.getInstructions()).toContain('never instructions')
     const { tools } = await client.listTools()

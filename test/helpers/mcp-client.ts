@@ -5,13 +5,6 @@ import type { JsonObject } from '../../src/codec/json-text.ts'
 import { isJsonObject } from '../../src/codec/json-text.ts'
 import type { TestCli } from './cli.ts'
 
-/** Fields of each request of the stateless revision. */
-export const meta = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-} as const
-
 /** A tool's result, as text and data. */
 export interface Called {
   readonly text: string
@@ -59,7 +52,7 @@ export class McpProcess {
   }
 
   /** Sends a request and returns its response; undefined as id takes the next number. */
-  request(method: string, params: JsonObject = { _meta: meta }, given?: unknown): Promise<JsonObject> {
+  request(method: string, params: JsonObject = {}, given?: unknown): Promise<JsonObject> {
     this.#id += 1
     const id = given ?? this.#id
     const response = new Promise<JsonObject>((resolve) => this.#waiting.set(id, resolve))
@@ -69,7 +62,7 @@ export class McpProcess {
 
   /** Calls a tool. */
   async call(name: string, input: JsonObject): Promise<Called> {
-    const { result, error } = await this.request('tools/call', { _meta: meta, name, arguments: input })
+    const { result, error } = await this.request('tools/call', { name, arguments: input })
     if (!isJsonObject(result)) throw new Error(JSON.stringify(error))
     const [content] = result['content'] as { text: string }[]
     return {

@@ -10,7 +10,7 @@ export function mcpCommand(host: Host): Command {
     name: 'mcp',
     summary: 'Serve the commands to an AI assistant (MCP on standard input and output)',
     description:
-      'Speaks the Model Context Protocol, revisions 2026-07-28 and 2025-11-25, with three tools: search, help and run. It is\nread-only unless --allow-writes is given; then each change is planned first, and carried out when its plan is confirmed.\nPeople are shown by pseudonyms. Ends with its input. The setup of assistants is described in docs/assistants.md.',
+      'Speaks the Model Context Protocol, revision 2025-11-25, with three tools: search, help and run. It is\nread-only unless --allow-writes is given; then each change is planned first, and carried out when its plan is confirmed.\nPeople are shown by pseudonyms. Ends with its input. The setup of assistants is described in docs/assistants.md.',
     writes: ['machine'],
     prints: [],
     flags: [
@@ -61,13 +61,12 @@ interface ServeOptions {
 
 async function serve(context: Context, host: Host, options: ServeOptions): Promise<void> {
   const { io, settings, directories, profiles } = context
-  const [{ serveMessages }, { assistantTools }, { RunTool }, { SharedFolder }, { guardOutput }] =
+  const [{ serveMessages, guardOutput }, { assistantTools }, { RunTool }, { SharedFolder }] =
     await Promise.all([
       import('../mcp/serve-messages.ts'),
       import('../mcp/assistant-tools.ts'),
       import('../mcp/run-tool.ts'),
       import('../mcp/shared-folder.ts'),
-      import('../mcp/message-streams.ts'),
     ])
   const folder = options.folder === null ? null : new SharedFolder(io.cwd, options.folder)
   const globalFlags = passedOn.flatMap((name: SettingName) => {

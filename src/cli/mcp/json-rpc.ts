@@ -1,27 +1,23 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../codec/json-text.ts'
 
-/** Id of a request: unlike in JSON-RPC 2.0, never null (MCP 2026-07-28, basic/index.mdx § Requests). */
+/** Id of a request: unlike in JSON-RPC 2.0, never null (MCP 2025-11-25, basic/index.mdx § Requests). */
 export type RequestId = string | number
 
-/** Error codes of JSON-RPC 2.0 and of MCP (schema/2026-07-28/schema.ts of modelcontextprotocol@b0f60ba). */
 const rpcErrors = {
   parse: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  unsupportedVersion: -32022,
 } as const
 
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
-  readonly data: unknown
 
-  constructor(kind: keyof typeof rpcErrors, message: string, data?: unknown) {
+  constructor(kind: keyof typeof rpcErrors, message: string) {
     super(message)
     this.code = rpcErrors[kind]
-    this.data = data
   }
 }
 
@@ -81,13 +77,6 @@ export function resultMessage(id: RequestId, result: JsonObject): JsonObject {
 }
 
 /** Returns the response with an error; without an id if the request has no usable one. */
-export function errorMessage(
-  id: RequestId | undefined,
-  { code, message, data }: Pick<RpcError, 'code' | 'message' | 'data'>,
-): JsonObject {
-  return {
-    jsonrpc: '2.0',
-    ...(id !== undefined && { id }),
-    error: { code, message, ...(data !== undefined && { data }) },
-  }
+export function errorMessage(id: RequestId | undefined, { code, message }: RpcError): JsonObject {
+  return { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code, message } }
 }

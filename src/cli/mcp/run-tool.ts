@@ -15,10 +15,10 @@ import {
 } from './check-line.ts'
 import type { OfferedCommand } from './command-table.ts'
 import { loadOffered } from './command-table.ts'
-import { type CallParts, InputRequired } from './elicitation.ts'
 import { PeopleMap } from './people-map.ts'
 import { PlainView, PrivateView, type View, withoutHeaders } from './result-view.ts'
 import { type RunResult, runLine } from './run-line.ts'
+import type { CallParts } from './serve-messages.ts'
 import type { SharedFolder } from './shared-folder.ts'
 import { errorResult, helpResult, planResult, resultOf } from './tool-result.ts'
 import { previewDigest, refusal, WritePlans } from './write-plans.ts'
@@ -86,7 +86,6 @@ export class RunTool {
       return saved(await this.#run(line, { view, target, argv, confirm, signal, ask }), view)
     } catch (error) {
       if (error instanceof HelpShown) return helpResult(error.message)
-      if (error instanceof InputRequired) throw error
       const { code, exit, message, why, hint } = failureOf(error, null)
       const fault = { code, message, hint, details: why.map((message) => ({ message })) }
       return saved(errorResult(exitCode(exit), view.error(fault)), view)

@@ -1,7 +1,8 @@
+import { type Readable, Writable } from 'node:stream'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { version } from '../../contract/version.ts'
 import { ReaderGoneError } from '../terminal/errors.ts'
-import { type Io, write } from '../terminal/io.ts'
-import { type Ask, type CallParts, elicitation, InputRequired, isAccepted } from './elicitation.ts'
+import { type Io, ignoreStreamErrors, write } from '../terminal/io.ts'
 import {
   errorMessage,
   type Message,
@@ -10,8 +11,6 @@ import {
   readMessage,
   resultMessage,
 } from './json-rpc.ts'
-import { maxLineBytes, readLines } from './message-streams.ts'
-import { type Revision, Revisions } from './revisions.ts'
 
 export interface Toolbox {
   readonly instructions: string
@@ -20,14 +19,19 @@ export interface Toolbox {
   call(name: string, input: JsonObject, parts: CallParts): Promise<JsonObject>
 }
 
-/** Maximum calls at once, also of those that wait for another one. */
-const maxCalls = 16
+export interface CallParts {
+  readonly signal: AbortSignal
+  /** Asks the user a question; true if they agree. Null if the client cannot ask its user. */
+  readonly ask: ((question: string) => Promise<boolean>) | null
+}
+
 /** Time for calls in progress after the end of the input. */
 const drainMs = 10_000
 
 /**
- * Answers the messages of one client, one in each line of standard input (MCP 2026-07-28, basic/transports/stdio.mdx),
- * until its end. Throws the reason of an interruption.
+ * Answers the messages of one client, one in each line of standard input (MCP 2025-11-25, basic/transports.mdx § stdio), until its
+ * end. Clients of later revisions begin with `server/discover`, and with the handshake of this one after its refusal. Throws the
+ * reason of an interruption.
  */
 export async function serveMessages(io: Io, toolbox: Toolbox): Promise<void> {
   const server = new MessageServer(io, toolbox)
@@ -49,23 +53,22 @@ interface Call {
 class MessageServer {
   readonly #io: Io
   readonly #toolbox: Toolbox
-  readonly #revisions: Revisions
   readonly #calls = new Map<RequestId, Call>()
   /** Takes the answers to questions, by the id of the request. */
   readonly #questions = new Map<unknown, (result: unknown) => void>()
   #questionCount = 0
+  #canAsk = false
 
   constructor(io: Io, toolbox: Toolbox) {
     this.#io = io
     this.#toolbox = toolbox
-    this.#revisions = new Revisions(toolbox.instructions)
   }
 
   async run(): Promise<void> {
     const { addAbortSignal } = await import('node:stream')
     const { signal, stdin } = this.#io
     try {
-      for await (const line of readLines(addAbortSignal(signal, stdin))) await this.#take(line)
+      for await (const line of linesOf(addAbortSignal(signal, stdin))) await this.#take(line)
     } catch (error) {
       signal.throwIfAborted()
       throw error
@@ -81,78 +84,62 @@ class MessageServer {
     for (const { controller } of this.#calls.values()) controller.abort()
   }
 
-  async #take(line: string | null): Promise<void> {
-    if (line === null) {
-      const reason = `A message must be UTF-8 of at most ${maxLineBytes} bytes`
-      return this.#send(errorMessage(undefined, new RpcError('parse', reason)))
-    }
+  async #take(line: string): Promise<void> {
     if (line.trim() === '') return
     const message = readMessage(line)
     if (message.kind === 'invalid') return this.#send(errorMessage(message.id, message.error))
     if (message.kind === 'request') return this.#answer(message)
     if (message.kind === 'response') return this.#questions.get(message.id)?.(message.result)
-    if (message.kind === 'notification' && message.method === 'notifications/cancelled') this.#cancel(message)
+    if (message.method === 'notifications/cancelled') this.#cancel(message.params['requestId'])
   }
 
   /** Cancels a call, which then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
-  #cancel({ params }: { readonly params: JsonObject }): void {
-    const id = params['requestId']
-    if (typeof id !== 'string' && typeof id !== 'number') return
-    this.#calls.get(id)?.controller.abort()
+  #cancel(id: unknown): void {
+    if (typeof id === 'string' || typeof id === 'number') this.#calls.get(id)?.controller.abort()
   }
 
-  async #answer(request: Extract<Message, { kind: 'request' }>): Promise<void> {
-    const { id, method, params } = request
+  async #answer({ id, method, params }: Extract<Message, { kind: 'request' }>): Promise<void> {
     try {
-      if (this.#calls.has(id)) throw new RpcError('invalidRequest', 'This id is in use')
-      const revision = this.#revisions.of(method, params)
-      if (method === 'tools/call') return this.#call(id, revision, params)
-      const result = this.#resultOf(method, revision, params)
-      await this.#send(resultMessage(id, this.#revisions.formed(revision, result)))
+      if (method === 'tools/call') return this.#call(id, params)
+      await this.#send(resultMessage(id, this.#resultOf(method, params)))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       await this.#send(errorMessage(id, error))
     }
   }
 
-  #resultOf(method: string, revision: Revision, params: JsonObject): JsonObject {
+  #resultOf(method: string, { capabilities }: JsonObject): JsonObject {
     switch (method) {
       case 'initialize':
-        return this.#revisions.initialize(params)
-      case 'server/discover':
-        return this.#revisions.discover()
+        this.#canAsk = canElicit(capabilities)
+        return {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'learnctl', title: 'learnctl', version },
+          instructions: this.#toolbox.instructions,
+        }
       case 'ping':
         return {}
       case 'tools/list':
-        return { tools: this.#toolbox.tools, ...this.#revisions.cacheable(revision) }
+        return { tools: this.#toolbox.tools }
       default:
         throw new RpcError('methodNotFound', `Unknown method: ${method.slice(0, 100)}`)
     }
   }
 
   /** Begins a call; its response follows when it has ended, so that others can be answered and cancelled meanwhile. */
-  #call(id: RequestId, revision: Revision, params: JsonObject): void {
-    const { name, arguments: input = {} } = params
+  #call(id: RequestId, { name, arguments: input = {} }: JsonObject): void {
     if (typeof name !== 'string') throw new RpcError('invalidParams', 'name must be a text')
     if (!isJsonObject(input)) throw new RpcError('invalidParams', 'arguments must be an object')
-    if (this.#calls.size >= maxCalls) {
-      throw new RpcError('internal', `More than ${maxCalls} calls at once; wait for one of them`)
-    }
     const controller = new AbortController()
     const signal = AbortSignal.any([controller.signal, this.#io.signal])
-    const ended = this.#toolbox
-      .call(name, input, { signal, ask: this.#askFor(revision, params, signal) })
+    const ask = this.#canAsk ? (question: string) => this.#ask(question, signal) : null
+    const done = this.#toolbox
+      .call(name, input, { signal, ask })
       .then(
-        (result) => resultMessage(id, this.#revisions.formed(revision, result)),
-        (error: unknown) => {
-          if (!(error instanceof InputRequired))
-            return errorMessage(id, error instanceof RpcError ? error : internalError)
-          const asked = { confirm: { method: 'elicitation/create', params: elicitation(error.message) } }
-          const result = { resultType: 'input_required', inputRequests: asked }
-          return resultMessage(id, this.#revisions.formed(revision, result))
-        },
+        (result) => resultMessage(id, result),
+        (error: unknown) => errorMessage(id, error instanceof RpcError ? error : internalError),
       )
-    const done = ended
       .then((response) => (controller.signal.aborted ? undefined : this.#send(response)))
       // The reader has gone: the end of the input follows.
       .catch(() => {})
@@ -160,27 +147,22 @@ class MessageServer {
     this.#calls.set(id, { controller, done })
   }
 
-  /** Returns how a call asks the user; null if the client cannot. */
-  #askFor(revision: Revision, params: JsonObject, signal: AbortSignal): Ask | null {
-    if (!this.#revisions.canAsk(revision, params)) return null
-    if (!this.#revisions.isStateless(revision)) return (question) => this.#ask(question, signal)
-    const answers = params['inputResponses']
-    return async (question) => {
-      if (!isJsonObject(answers) || answers['confirm'] === undefined) throw new InputRequired(question)
-      return isAccepted(answers['confirm'])
-    }
-  }
-
-  /** Sends a question to the client, and waits for the user's answer. */
+  /** Sends a question to the client, a form without fields, and waits for the user's answer. */
   async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     this.#questionCount += 1
     const id = `question-${this.#questionCount}`
+    const params = {
+      mode: 'form',
+      message: question,
+      requestedSchema: { type: 'object', properties: {} },
+    }
     try {
       const answer = new Promise<unknown>((resolve) => this.#questions.set(id, resolve))
-      await this.#send({ jsonrpc: '2.0', id, method: 'elicitation/create', params: elicitation(question) })
+      await this.#send({ jsonrpc: '2.0', id, method: 'elicitation/create', params })
       await Promise.race([answer, aborted(signal)])
       signal.throwIfAborted()
-      return isAccepted(await answer)
+      const result = await answer
+      return isJsonObject(result) && result['action'] === 'accept'
     } finally {
       this.#questions.delete(id)
     }
@@ -194,9 +176,50 @@ class MessageServer {
 /** Hides an unexpected error, whose message may have anything in it. */
 const internalError = new RpcError('internal', 'Internal error')
 
+/** True for a client that can show a form (MCP 2025-11-25, client/elicitation.mdx § Capabilities). */
+function canElicit(capabilities: unknown): boolean {
+  const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : null
+  // Without a mode, a client can show forms.
+  return isJsonObject(elicitation) && ('form' in elicitation || !('url' in elicitation))
+}
+
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of stream.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+}
+
+/**
+ * Keeps standard output for protocol messages: whatever else in this process writes to it, such as a warning of a
+ * library, goes to standard error. Call `end` at last.
+ */
+export function guardOutput(io: Io): { readonly io: Io; end(): void } {
+  const { stdout } = io
+  if (stdout !== process.stdout) return { io, end: () => {} }
+  ignoreStreamErrors(stdout)
+  const write = process.stdout.write.bind(process.stdout)
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  const messages = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, _, done) {
+      write(chunk, done)
+    },
+  })
+  return {
+    io: { ...io, stdout: messages },
+    end: () => {
+      process.stdout.write = write
+    },
+  }
 }
