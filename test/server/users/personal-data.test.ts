@@ -44,7 +44,7 @@ const leftOut: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'id external_id name name_key start_date end_date managed_by version created_at updated_at': textOfOthers,
   },
   courses: {
-    'description difficulty status attributes managed_by version updated_at published_at archived_at title_key search_key level term_id':
+    'description difficulty status attributes managed_by version updated_at published_at archived_at title_key search_key level term_id passing_score':
       textOfOthers,
     created_by: ofOwner,
   },
