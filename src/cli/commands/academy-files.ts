@@ -209,15 +209,8 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
     const json = file === undefined ? settings.output.value === 'json' : /\.json$/i.test(String(file))
     const text = (json ? jsonDocument : yamlText)(counting())
     if (file === undefined) return output.exact(text)
-    const { openTarget } = await import('../terminal/target-file.ts')
-    const target = await openTarget(io.cwd, String(file), { force, mode: 0o600 })
-    try {
-      for await (const piece of text) await target.write(Buffer.from(piece))
-      await target.finish()
-    } catch (error) {
-      await target.discard()
-      throw error
-    }
+    const { writeTarget } = await import('../terminal/target-file.ts')
+    await writeTarget(io.cwd, String(file), text, { force, mode: 0o600 })
   }
   const countsText = [...counter.counts].map(([part, count]) => countText(part, count)).join(', ')
   await output.done(`Wrote ${file ?? folder}: ${countsText || 'an empty academy'}`)

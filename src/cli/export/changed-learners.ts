@@ -11,7 +11,7 @@ import type { Context } from '../command/context.ts'
 import { labelColumns } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/tables.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import type { ExportTarget } from './export-options.ts'
 import { type LearnersQuery, learnerRows } from './learner-export.ts'
 import { listEncoder, type RowForm, resolveColumns, rowColumns } from './row-encoder.ts'
@@ -176,14 +176,7 @@ async function writeState({ io, directories }: Context, path: string, state: Exp
   if (path.startsWith(join(directories.state, 'exports'))) {
     makeDirectory(join(directories.state, 'exports'), 'XDG_STATE_HOME')
   }
-  const target = await openTarget(io.cwd, path, { force: true, mode: 0o600 })
-  try {
-    await target.write(Buffer.from(`${JSON.stringify(state, null, 2)}\n`))
-    await target.finish()
-  } catch (error) {
-    await target.discard()
-    throw error
-  }
+  await writeTarget(io.cwd, path, [`${JSON.stringify(state, null, 2)}\n`], { force: true, mode: 0o600 })
 }
 
 function gone(cause: ApiError, path: string): CommandError {

@@ -5,7 +5,7 @@ import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { makeDirectory, readRegularFile } from '../../config/files.ts'
 import type { CoarseTime } from '../pseudonyms/pseudonyms.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 
 export const datasetFormats = ['parquet', 'csv', 'jsonl'] as const
 export type DatasetFormat = (typeof datasetFormats)[number]
@@ -121,14 +121,7 @@ export async function writeManifest(directory: string, manifest: Manifest): Prom
 
 /** Replaces the file completely or not at all. */
 export async function writeText(directory: string, name: string, text: string): Promise<void> {
-  const target = await openTarget(directory, name, { force: true, mode: 0o600 })
-  try {
-    await target.write(Buffer.from(text))
-    await target.finish()
-  } catch (error) {
-    await target.discard()
-    throw error
-  }
+  await writeTarget(directory, name, [text], { force: true, mode: 0o600 })
 }
 
 const runName = /^run-\d{6,}\.(?:parquet|csv|jsonl)$/

@@ -1,6 +1,7 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
-import { codeOf, detailOf } from '../../contract/validation-issues.ts'
+import { bare } from '../../contract/fields.ts'
+import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -38,14 +39,37 @@ interface DocumentProblem {
   readonly message: string
 }
 
-/** Returns the problems of a document, with the wrong values if it was parsed with `reportInput`. */
-export function problemsOf(error: z.ZodError): DocumentProblem[] {
-  return error.issues.flatMap((issue): DocumentProblem[] => {
+/** A violation of a schema. */
+interface Violation extends DocumentProblem {
+  /** Path and message without values and without fields that are not known. */
+  readonly shown: string
+}
+
+/** Returns the violations in a value that was parsed with `reportInput`. */
+export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] {
+  return error.issues.flatMap((issue): Violation[] => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not a known field' }))
+      const known = keysAt(schema, issue.path)
+      return issue.keys.map((key) => ({
+        path: [...issue.path, key],
+        message: `is not a known field${suggestionText(key, known)}`,
+        shown: `${pathText(issue.path)} has a field that is not known`.trimStart(),
+      }))
     }
-    return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]
+    const message = detailOf(issue)
+    const shown = `${pathText(issue.path)} ${message}`
+    return [{ path: issue.path, message: message + wrongValue(issue), shown }]
   })
+}
+
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.ZodType = bare(schema)
+  for (const step of path) {
+    // A shape and an array hold schemas; zod's types for them are wider.
+    if (at instanceof z.ZodObject) at = bare(at.shape[String(step)] as z.ZodType)
+    else if (at instanceof z.ZodArray) at = bare(at.element as z.ZodType)
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
 }
 
 function wrongValue(issue: z.core.$ZodIssue): string {
@@ -79,7 +103,8 @@ export function refusedDocument(
   })
 }
 
-function pathText(path: readonly PropertyKey[]): string {
+/** Returns a path as text: `users[0].profile.firstName`. */
+export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,

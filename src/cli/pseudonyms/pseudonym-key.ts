@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { shellWord } from '../../codec/display-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 
 /** Bytes of a new key, and the least that a key may have: as many as SHA-256 gives (RFC 2104 §3). */
 const keyBytes = 32
@@ -18,14 +18,7 @@ export async function createPseudonymKey(cwd: string, file: string): Promise<voi
       hint: 'Use it with --pseudonym-key, or choose another path',
     })
   }
-  const target = await openTarget(cwd, file, { mode: 0o600 })
-  try {
-    await target.write(Buffer.from(`${randomBytes(keyBytes).toString('base64url')}\n`))
-    await target.finish()
-  } catch (error) {
-    await target.discard()
-    throw error
-  }
+  await writeTarget(cwd, file, [`${randomBytes(keyBytes).toString('base64url')}\n`], { mode: 0o600 })
 }
 
 /** Reads a key. Throws a UsageError for a missing, short, trivial or too large file, and for one that others can read. */

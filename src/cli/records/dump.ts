@@ -5,7 +5,7 @@ import { makeDirectory } from '../../config/files.ts'
 import { loadYaml } from '../output/formats/documents.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { openTarget, type TargetFile } from '../terminal/target-file.ts'
+import { openTarget, type TargetFile, writeTarget } from '../terminal/target-file.ts'
 import { withoutDefaults } from './compare.ts'
 import { loadPart, type Part } from './entries.ts'
 import { shownIn } from './finder.ts'
@@ -219,26 +219,14 @@ export async function dumpFolder(
     throw error
   }
   const parts = [...tables.keys()].map((part) => `${part}:\n  file: ${part}.jsonl\n`)
-  await writeText(join(folder, 'academy.yaml'), [`learnctl: ${formatVersion}\n`, ...parts].join(''))
+  await writeTarget(cwd, join(folder, 'academy.yaml'), [`learnctl: ${formatVersion}\n`, ...parts], options)
 
   async function writeCourse(record: JsonObject): Promise<void> {
     async function* one(): AsyncGenerator<Chunk> {
       yield { part: 'courses', records: [record] }
     }
-    let text = ''
-    for await (const piece of yamlText(one())) text += piece
-    await writeText(join(folder, 'courses', `${fileNameOf(String(record['externalId']), names)}.yaml`), text)
-  }
-
-  async function writeText(path: string, text: string): Promise<void> {
-    const file = await openTarget(cwd, path, options)
-    try {
-      await file.write(Buffer.from(text))
-      await file.finish()
-    } catch (error) {
-      await file.discard()
-      throw error
-    }
+    const name = `${fileNameOf(String(record['externalId']), names)}.yaml`
+    await writeTarget(cwd, join(folder, 'courses', name), yamlText(one()), options)
   }
 }
 

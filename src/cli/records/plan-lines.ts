@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import { type ImportFile, openImportFile } from './sources/file.ts'
 import { jsonLines } from './sources/json.ts'
 
@@ -17,19 +17,16 @@ export async function savePlanLines(
   header: JsonObject,
   changes: Iterable<readonly object[]> | AsyncIterable<readonly object[]>,
 ): Promise<void> {
-  const file = await openTarget(cwd, path, { force: true, mode: 0o600 })
-  try {
-    await file.write(Buffer.from(`${jsonText({ learnctlPlan: version, ...header })}\n`))
+  await writeTarget(cwd, path, lines(), { force: true, mode: 0o600 })
+
+  async function* lines(): AsyncGenerator<string> {
+    yield `${jsonText({ learnctlPlan: version, ...header })}\n`
     let count = 0
     for await (const some of changes) {
       count += some.length
-      if (some.length > 0) await file.write(Buffer.from(some.map((each) => `${jsonText(each)}\n`).join('')))
+      yield some.map((each) => `${jsonText(each)}\n`).join('')
     }
-    await file.write(Buffer.from(`${jsonText({ changes: count })}\n`))
-    await file.finish()
-  } catch (error) {
-    await file.discard()
-    throw error
+    yield `${jsonText({ changes: count })}\n`
   }
 }
 

@@ -6,7 +6,7 @@ import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
@@ -280,37 +280,33 @@ async function writeErrors(
   // A semicolon leaves decimal commas readable.
   const delimiter = /\.(tsv|tab)$/i.test(errorsFile) ? '\t' : knownDelimiters.includes(own) ? own : ';'
   const plain = (text: string) => csvText(text, true)
-  const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
-  const write = (cells: readonly string[]) => target.write(Buffer.from(`${cells.join(delimiter)}\r\n`))
-  try {
-    // Without a byte order mark, spreadsheets take a file for one in their own encoding.
-    if (file.isMarked || file.charset !== 'utf-8') await target.write(Buffer.from('\ufeff'))
-    await write([...kept.map(({ name }) => name), ...presumed, ...mapping, ...added].map(plain))
-    for await (const some of rows) {
-      for (const { line, cells } of some) {
-        const reason = reasons.get(line)
-        if (!reason) continue
-        const message = csvText(reason.message, false)
-        await write([
-          ...kept.map(({ index }) => plain(cells[index] ?? '')),
-          ...presumed.map(() => 'true'),
-          ...mapping.map(() => ''),
-          // The message comes last: spreadsheets leave out empty cells at the end of rows.
-          ...[String(placeOf?.(line).line ?? line), plain(reason.code), message],
-          ...cells.slice(header.length).map(plain),
-        ])
-      }
-    }
-    await target.finish()
-  } catch (error) {
-    await target.discard()
-    throw error
-  }
+  await writeTarget(cwd, errorsFile, lines(), { force: true, mode: 0o600 })
   if (taken === undefined) return errorsFile
   const [written, before] = await Promise.all([errorsFile, taken].map((name) => readFile(resolve(cwd, name))))
   if (!written!.equals(before!)) return errorsFile
   await rm(resolve(cwd, errorsFile))
   return taken
+
+  async function* lines(): AsyncGenerator<string> {
+    const line = (cells: readonly string[]) => `${cells.join(delimiter)}\r\n`
+    // Without a byte order mark, spreadsheets take a file for one in their own encoding.
+    if (file.isMarked || file.charset !== 'utf-8') yield '\ufeff'
+    yield line([...kept.map(({ name }) => name), ...presumed, ...mapping, ...added].map(plain))
+    for await (const some of rows) {
+      for (const { line: number, cells } of some) {
+        const reason = reasons.get(number)
+        if (!reason) continue
+        yield line([
+          ...kept.map(({ index }) => plain(cells[index] ?? '')),
+          ...presumed.map(() => 'true'),
+          ...mapping.map(() => ''),
+          // The message comes last: spreadsheets leave out empty cells at the end of rows.
+          ...[String(placeOf?.(number).line ?? number), plain(reason.code), csvText(reason.message, false)],
+          ...cells.slice(header.length).map(plain),
+        ])
+      }
+    }
+  }
 }
 
 /** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */

@@ -2,10 +2,9 @@ import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { readPlacedDocument } from '../operation/placed-document.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import { readFileText } from '../terminal/text-input.ts'
 import type { ImportFile } from './sources/file.ts'
 import { addedColumns, columnsIn, isMappingCell } from './sources/header.ts'
@@ -23,25 +22,22 @@ export async function saveMapping(
   readFrom: string | undefined,
   document: JsonObject,
 ): Promise<void> {
-  const before = await existing(io, path)
-  const isAddition = readFrom !== undefined && resolve(io.cwd, path) === resolve(io.cwd, readFrom)
+  const { parseDocument } = await import('yaml')
+  const before = await textIn(io, path)
+  const file = parseDocument(before ?? '', { stringKeys: true })
   const changes = leavesOf(document).filter(
-    ({ steps, value }) => textAt(before, steps) !== String(value ?? ''),
+    ({ steps, value }) => !file.hasIn(steps) || String(file.getIn(steps) ?? '') !== String(value ?? ''),
   )
   if (before !== null && changes.length === 0) return
-  if (before !== null && !isAddition) {
+  if (before !== null && (readFrom === undefined || resolve(io.cwd, path) !== resolve(io.cwd, readFrom))) {
     throw new UsageError(`${path} already exists`, {
       hint: `To add to it: --mapping ${path} --save-mapping ${path}`,
     })
   }
-  const target = await openTarget(io.cwd, path, { force: true })
-  try {
-    await target.write(Buffer.from(await textOf(io, path, before === null ? null : changes, document)))
-    await target.finish()
-  } catch (error) {
-    await target.discard()
-    throw error
-  }
+  for (const { steps, value } of changes) file.setIn(steps, value)
+  const isJson = /\.json$/i.test(path)
+  const text = isJson ? `${jsonText(document, 2)}\n` : file.toString({ lineWidth: 0 })
+  await writeTarget(io.cwd, path, [text], { force: true })
   await note(io, `Saved the mapping; the next run with such files takes it: --mapping ${path}`)
 }
 
@@ -58,10 +54,10 @@ function isAdded(name: string): boolean {
   return isMappingCell(name) || addedColumns.some((added) => name === added || name === `import ${added}`)
 }
 
-/** Returns the document in a file; null if there is no file. */
-async function existing(io: Io, path: string): Promise<unknown> {
+/** Returns null if there is no file. */
+async function textIn(io: Io, path: string): Promise<string | null> {
   try {
-    return (await readPlacedDocument(io, path)).value
+    return await readFileText(io, path)
   } catch (error) {
     if (systemCode(error instanceof Error ? error.cause : error) === 'ENOENT') return null
     throw error
@@ -77,31 +73,4 @@ interface Leaf {
 function leavesOf(value: unknown, steps: readonly string[] = []): Leaf[] {
   if (!isJsonObject(value)) return [{ steps, value }]
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...steps, name]))
-}
-
-function textAt(document: unknown, steps: readonly string[]): string | undefined {
-  let value = document
-  for (const step of steps) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined
-    value = value[step]
-  }
-  return String(value ?? '')
-}
-
-/** Returns the text of the document: that of its file with the changes, if there is one. */
-async function textOf(
-  io: Io,
-  path: string,
-  changes: readonly Leaf[] | null,
-  document: JsonObject,
-): Promise<string> {
-  if (/\.json$/i.test(path)) return `${jsonText(document, 2)}\n`
-  if (changes === null) {
-    const { loadYaml } = await import('../output/formats/documents.ts')
-    return (await loadYaml()).one(document)
-  }
-  const { parseDocument } = await import('yaml')
-  const written = parseDocument(await readFileText(io, path))
-  for (const { steps, value } of changes) written.setIn(steps, value)
-  return written.toString({ lineWidth: 0 })
 }

@@ -2,7 +2,7 @@ import { jsonText } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { failureOf } from '../failures.ts'
 import { exitCode } from '../terminal/errors.ts'
-import { openTarget } from '../terminal/target-file.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import { type RosterReport, reportDocument } from './apply-roster.ts'
 import type { DeclaredRoster } from './declared-roster.ts'
 
@@ -35,12 +35,5 @@ export async function writeReport(
     },
     error: failure && { code: failure.code, message: failure.message, why: failure.why },
   }
-  const file = await openTarget(io.cwd, path, { force: true, mode: 0o600 })
-  try {
-    await file.write(Buffer.from(`${jsonText(document, 2)}\n`))
-    await file.finish()
-  } catch (error) {
-    await file.discard()
-    throw error
-  }
+  await writeTarget(io.cwd, path, [`${jsonText(document, 2)}\n`], { force: true, mode: 0o600 })
 }

@@ -74,6 +74,23 @@ export async function openTarget(
   }
 }
 
+/** Writes a file completely or not at all. Throws as `openTarget` does. */
+export async function writeTarget(
+  cwd: string,
+  name: string,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  options: TargetOptions = {},
+): Promise<void> {
+  const target = await openTarget(cwd, name, options)
+  try {
+    for await (const piece of pieces) await target.write(Buffer.from(piece))
+    await target.finish()
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
+}
+
 async function attempt<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import {
-  problemsOf,
   readPlacedDocument,
   refusedDocument,
+  violationsIn,
 } from '../../../src/cli/operation/placed-document.ts'
 import { CourseDocument } from '../../../src/cli/records/sources/course.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
@@ -32,7 +32,10 @@ test.for([
   const io = { cwd: cli.cwd, signal: new AbortController().signal } as unknown as Io
   const document = await readPlacedDocument(io, name)
   const parsed = CourseDocument.safeParse(document.value, { reportInput: true })
-  const { message, why } = refusedDocument(document, parsed.error ? problemsOf(parsed.error) : [])
+  const { message, why } = refusedDocument(
+    document,
+    parsed.error ? violationsIn(CourseDocument, parsed.error) : [],
+  )
   expect(message).toBe(`${lines.length} problems found in ${name}; nothing was sent`)
   expect(why.map((line) => Number(line.split(':')[1]))).toEqual(lines.toSorted())
   expect(why).toContain(`${name}:1: title is required`)

@@ -1,14 +1,12 @@
 import * as z from 'zod'
-import { isJsonObject, jsonText } from '../../../codec/json-text.ts'
+import { isJsonObject } from '../../../codec/json-text.ts'
 import { isStorableText } from '../../../codec/unicode-text.ts'
 import type { Environment } from '../../../config/directories.ts'
 import { EnrollmentInput } from '../../../contract/enrollments.ts'
-import { bare } from '../../../contract/fields.ts'
 import { GradeInput } from '../../../contract/grades.ts'
 import { ProgressItem } from '../../../contract/progress.ts'
 import { TermInput } from '../../../contract/terms.ts'
 import { UserInput } from '../../../contract/users.ts'
-import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
 import { Reference } from '../../../contract/values.ts'
 import { GroupRecord } from '../../dataset/groups.ts'
 import { CourseDocument } from './course.ts'
@@ -141,57 +139,4 @@ export function withoutVariables(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutVariables)
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutVariables(member)]))
-}
-
-const maximumValue = 60
-
-/** A schema violation: its path, and a message that continues the path. */
-export interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  /** Path and message without values and without fields that are not known. */
-  readonly shown: string
-}
-
-/** Returns the violations in a value that was parsed with `reportInput`. */
-export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
-  return error.issues.flatMap((issue): Issue[] => {
-    if (issue.code === 'unrecognized_keys') {
-      const known = keysAt(schema, issue.path)
-      return issue.keys.map((key) => ({
-        path: [...issue.path, key],
-        message: `is not a known field${suggestionText(key, known)}`,
-        shown: `${pathText(issue.path)} has a field that is not known`.trimStart(),
-      }))
-    }
-    const message = detailOf(issue)
-    const shown = `${pathText(issue.path)} ${message}`
-    return [{ path: issue.path, message: message + wrongValue(issue), shown }]
-  })
-}
-
-/** Returns a path as text: `users[0].profile.firstName`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((step, index) =>
-      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,
-    )
-    .join('')
-}
-
-function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let at: z.ZodType = bare(schema)
-  for (const step of path) {
-    // A shape and an array hold schemas; zod's types for them are wider.
-    if (at instanceof z.ZodObject) at = bare(at.shape[String(step)] as z.ZodType)
-    else if (at instanceof z.ZodArray) at = bare(at.element as z.ZodType)
-  }
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
-}
-
-function wrongValue(issue: z.core.$ZodIssue): string {
-  const { input, path } = issue
-  const isHidden = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
-  const text = isHidden || typeof input === 'object' ? undefined : jsonText(input)
-  return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
 }

@@ -8,7 +8,12 @@ import type { Context } from '../../command/context.ts'
 import { columnsOf } from '../../dataset/column.ts'
 import { isAboutPeople } from '../../dataset/dataset.ts'
 import { withDays } from '../../dataset/days.ts'
-import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
+import {
+  type PlacedDocument,
+  pathText,
+  readPlacedDocument,
+  violationsIn,
+} from '../../operation/placed-document.ts'
 import { reportToWorkflow } from '../../output/github.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { pluralise } from '../../terminal/format-text.ts'
@@ -34,10 +39,8 @@ import {
   formatVersion,
   GroupEntry,
   hasVariable,
-  issuesIn,
   type PartName,
   partSchemas,
-  pathText,
   type Variables,
   withVariables,
 } from './academy-document.ts'
@@ -184,7 +187,7 @@ async function readPart(
     const value = withDays(schema, item)
     const parsed = schema.safeParse(value, { reportInput: true })
     if (!parsed.success) {
-      for (const { path: inner, message, shown } of issuesIn(schema, parsed.error)) {
+      for (const { path: inner, message, shown } of violationsIn(schema, parsed.error)) {
         const inside = pathText([...path, ...inner])
         if (refused.has(inside)) continue
         const whole = `${inside} ${message}`

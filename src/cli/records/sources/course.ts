@@ -7,7 +7,7 @@ import { Reference } from '../../../contract/values.ts'
 import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
 import { withDays } from '../../dataset/days.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
-import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
+import { readPlacedDocument, refusedDocument, violationsIn } from '../../operation/placed-document.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { withoutDefaults } from '../compare.ts'
@@ -152,7 +152,7 @@ export async function readCourseFile(io: Io, path: string): Promise<CourseRecord
     })
   }
   const parsed = CourseDocument.safeParse(withDays(CourseDocument, document.value), { reportInput: true })
-  if (!parsed.success) throw refusedDocument(document, problemsOf(parsed.error))
+  if (!parsed.success) throw refusedDocument(document, violationsIn(CourseDocument, parsed.error))
   return recordsOf(parsed.data)
 }
 

@@ -5,7 +5,7 @@ import { type FlagValues, textsIn } from '../../command/flag.ts'
 import { CellError, type DateFormat, dateFormats, readCell } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import type { Dataset } from '../../dataset/dataset.ts'
-import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
+import { readPlacedDocument, refusedDocument, violationsIn } from '../../operation/placed-document.ts'
 import { setAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type Io, note } from '../../terminal/io.ts'
@@ -108,14 +108,7 @@ export async function readMapping(io: Io, flags: FlagValues, to: MappedTo): Prom
 async function readMappingFile(io: Io, path: string, to: MappedTo): Promise<Mapping> {
   const document = await readPlacedDocument(io, path)
   const parsed = MappingDocument.safeParse(document.value, { reportInput: true })
-  if (!parsed.success) {
-    const known = Object.keys(MappingDocument.shape)
-    const found = problemsOf(parsed.error).map(({ path, message }) => {
-      const isUnknown = path.length === 1 && !known.includes(String(path[0]))
-      return { path, message: isUnknown ? message + suggestionText(String(path[0]), known) : message }
-    })
-    throw refusedDocument(document, found)
-  }
+  if (!parsed.success) throw refusedDocument(document, violationsIn(MappingDocument, parsed.error))
   const problems: MappingProblem[] = []
   const mapping = mappingIn(parsed.data, plainMapping.map, to, problems)
   if (problems.length > 0) throw refusedDocument(document, problems)

@@ -235,7 +235,7 @@ describe('courses apply', () => {
     expect(wrong.code).toBe(2)
     expect(wrong.stderr).toContain('2 problems found in a.yaml; nothing was sent\n')
     expect(wrong.stderr).toContain('  a.yaml:4: lessons[0].title is required\n')
-    expect(wrong.stderr).toContain('  a.yaml:4: lessons[0].titel is not a known field\n')
+    expect(wrong.stderr).toContain('  a.yaml:4: lessons[0].titel is not a known field; did you mean title?\n')
     const twice = await apply(local, marine, '-f course.json')
     expect(twice.stderr).toContain(
       '  course.json: course ext:BIO-101 is declared twice; first in course.json\n',
