@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import {
+  busy,
+  hiddenPage,
   jsonIn,
-  knownIn,
   type LmsRecord,
   type RecordNote,
   type RecordPage,
@@ -12,10 +13,12 @@ import {
   type RowRecords,
   type RowsRead,
   readEach,
+  readRequest,
+  recordOf,
   refusal,
-  retryAfterIn,
   rowsIn,
   textIn,
+  troubleIn,
 } from './records.ts'
 
 const title = 'Canvas'
@@ -42,11 +45,7 @@ export const canvasRecords: RecordSystem = {
     { part: 'enrollments', of: 'courses', gives: ['memberships'] },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => ({
-    method: 'GET',
-    path: pathOf(question),
-    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
-  }),
+  request: (question, { token }) => readRequest(pathOf(question), `Bearer ${token}`),
   read(response, question) {
     const found = readJson(response, question)
     if ('page' in found) return found.page
@@ -122,25 +121,10 @@ function readJson(response: RecordResponse, question: RecordQuestion): Found {
   const { status, headers, body } = response
   // The status was 403 before 2025, with the same text.
   if (status === 429 || (status === 403 && /rate limit exceeded/i.test(body))) {
-    return {
-      refusal: 'busy',
-      detail: 'the quota of the token is used up',
-      retryAfter: retryAfterIn(response, waitSeconds),
-    }
+    return busy(response, 'the quota of the token is used up', waitSeconds)
   }
-  if (status >= 500) {
-    return {
-      refusal: 'busy',
-      detail: `HTTP ${status}`,
-      retryAfter: retryAfterIn(response, 5),
-    }
-  }
-  if (status >= 300 && status < 400) {
-    return refusal(
-      'answer',
-      `it redirects to another page: set the base URL to where Canvas is, and check the token`,
-    )
-  }
+  const trouble = troubleIn(response, 5, 'set the base URL to where Canvas is, and check the token')
+  if (trouble) return trouble
   if (status === 401 && (headers['www-authenticate'] !== undefined || /access token/i.test(body))) {
     return refusal('token', 'the access token is not accepted; it may have expired or been deleted')
   }
@@ -169,20 +153,20 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   if (of === null && position === null) {
     if (part === 'courses') {
       const text = `the list of courses is not visible to this token, ${lacks}: courses of other users are missing`
-      return { page: { records: [], next: ownCourses, notes: [{ text, count: 1, hides: part }] } }
+      return { page: hiddenPage(part, text, { next: ownCourses }) }
     }
     if (part === 'users') {
       const text = `the list of people is not visible to this token, ${lacks}: people without a course are missing`
-      return { page: { records: [], next: null, byCourse: true, notes: [{ text, count: 1, hides: part }] } }
+      return { page: hiddenPage(part, text, { byCourse: true }) }
     }
     if (part === 'terms' || part === 'groups') {
       const text = `the list of ${part} is not visible to this token, ${lacks}`
-      return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
+      return { page: hiddenPage(part, text) }
     }
   }
   if (part === 'grades' || status === 404) {
     const text = `a ${part === 'memberships' ? 'group' : 'course'} does not show its ${part} to this token, ${lacks}`
-    return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
+    return { page: hiddenPage(part, text) }
   }
   return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
 }
@@ -225,11 +209,9 @@ const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
   courses: each(courseOf),
   groups: (rows, question) => (question.of === null ? each(groupOf)(rows, question) : sectionsOf(rows)),
   items: each(() => ''),
-  memberships: each(({ id }, { of }) => ({
-    part: 'memberships',
-    id: null,
-    record: { groupId: `own:${of}`, userId: `own:${id}` },
-  })),
+  memberships: each(({ id }, { of }) =>
+    recordOf('memberships', null, { groupId: `own:${of}`, userId: `own:${id}` }),
+  ),
   enrollments: each(enrollmentOf),
   grades: each(gradeOf),
 }
@@ -261,32 +243,22 @@ function termOf(row: JsonObject): LmsRecord | string {
   if (textIn(row, 'sis_term_id') === null && row['name'] === 'Default Term') return ''
   if (row['workflow_state'] === 'deleted') return 'deleted terms are left out'
   const day = (name: string) => textIn(row, name)?.slice(0, 10) ?? null
-  return {
-    part: 'terms',
-    id: textIn(row, 'id'),
-    record: {
-      externalId: externalIdOf(row, 'sis_term_id'),
-      name: textIn(row, 'name') ?? '',
-      startDate: day('start_at'),
-      endDate: day('end_at'),
-    },
-  }
+  const name = textIn(row, 'name') ?? ''
+  const days = { startDate: day('start_at'), endDate: day('end_at') }
+  const record = { externalId: externalIdOf(row, 'sis_term_id'), name, ...days }
+  return { part: 'terms', id: textIn(row, 'id'), record }
 }
 
 function userOf(row: JsonObject): LmsRecord {
   const names = { firstName: textIn(row, 'first_name'), lastName: textIn(row, 'last_name') }
   const isNameless = names.firstName === null && names.lastName === null
-  return {
-    part: 'users',
-    id: textIn(row, 'id'),
-    record: knownIn({
-      externalId: externalIdOf(row, 'sis_user_id'),
-      email: textIn(row, 'email'),
-      username: textIn(row, 'login_id'),
-      ...names,
-      displayName: textIn(row, 'short_name') ?? (isNameless ? textIn(row, 'name') : null),
-    }),
-  }
+  return recordOf('users', textIn(row, 'id'), {
+    externalId: externalIdOf(row, 'sis_user_id'),
+    email: textIn(row, 'email'),
+    username: textIn(row, 'login_id'),
+    ...names,
+    displayName: textIn(row, 'short_name') ?? (isNameless ? textIn(row, 'name') : null),
+  })
 }
 
 const courseStatuses: Readonly<Record<string, string>> = {
@@ -302,47 +274,29 @@ function courseOf(row: JsonObject): LmsRecord | string {
   const term = isJsonObject(row['term']) ? row['term'] : null
   const isInTerm = term !== null && (textIn(term, 'sis_term_id') !== null || term['name'] !== 'Default Term')
   const students = row['total_students']
-  return {
-    part: 'courses',
-    id: textIn(row, 'id'),
-    record: knownIn({
-      externalId: externalIdOf(row, 'sis_course_id'),
-      title: textIn(row, 'name'),
-      status: courseStatuses[textIn(row, 'workflow_state') ?? ''],
-      term: isInTerm ? `ext:${externalIdOf(term, 'sis_term_id')}` : null,
-      ...(typeof students === 'number' && { learnerCount: students }),
-    }),
-  }
+  return recordOf('courses', textIn(row, 'id'), {
+    externalId: externalIdOf(row, 'sis_course_id'),
+    title: textIn(row, 'name'),
+    status: courseStatuses[textIn(row, 'workflow_state') ?? ''],
+    term: isInTerm ? `ext:${externalIdOf(term, 'sis_term_id')}` : null,
+    ...(typeof students === 'number' && { learnerCount: students }),
+  })
 }
 
 function groupOf(row: JsonObject): LmsRecord {
-  const id = textIn(row, 'id')
-  return {
-    part: 'groups',
-    id,
-    record: {
-      externalId: externalIdOf(row, 'sis_group_id'),
-      name: textIn(row, 'name') ?? '',
-      courseId: null,
-    },
-  }
+  const record = { externalId: externalIdOf(row, 'sis_group_id'), name: textIn(row, 'name') ?? '' }
+  return { part: 'groups', id: textIn(row, 'id'), record: { ...record, courseId: null } }
 }
 
 /** Sections of a course; without ids of a SIS they count only if there are several, since each course has one. */
 function sectionsOf(rows: readonly JsonObject[]): RowsRead {
   const named = rows.filter((row) => textIn(row, 'sis_section_id') !== null)
   const counted = named.length > 0 || rows.length === 1 ? named : rows
-  const records = counted.map(
-    (row): LmsRecord => ({
-      part: 'groups',
-      id: sectionId(textIn(row, 'id')),
-      record: {
-        externalId: externalIdOf(row, 'sis_section_id'),
-        name: textIn(row, 'name') ?? '',
-        courseId: `own:${textIn(row, 'course_id')}`,
-      },
-    }),
-  )
+  const records = counted.map((row): LmsRecord => {
+    const record = { externalId: externalIdOf(row, 'sis_section_id'), name: textIn(row, 'name') ?? '' }
+    const courseId = `own:${textIn(row, 'course_id')}`
+    return { part: 'groups', id: sectionId(textIn(row, 'id')), record: { ...record, courseId } }
+  })
   return { records, notes: [] }
 }
 
@@ -370,7 +324,7 @@ function enrollmentOf(row: JsonObject, { of }: RecordQuestion): RowRecords {
   const groupId = `own:${sectionId(textIn(row, 'course_section_id'))}`
   return [
     { part: 'enrollments', id: null, record: { courseId: `own:${of}`, userId, role, status } },
-    { part: 'memberships', id: null, record: { groupId, userId } },
+    recordOf('memberships', null, { groupId, userId }),
   ]
 }
 
@@ -380,18 +334,14 @@ function gradeOf(row: JsonObject, { of }: RecordQuestion): LmsRecord | string {
   if (typeof score !== 'number') return ''
   const maximum = assignment['points_possible']
   if (typeof maximum !== 'number' || maximum <= 0) return 'scores of assignments without points are left out'
-  return {
-    part: 'grades',
-    id: null,
-    record: knownIn({
-      courseId: `own:${of}`,
-      learnerId: `own:${textIn(row, 'user_id')}`,
-      itemId: textIn(row, 'assignment_id'),
-      label: textIn(assignment, 'name') ?? '',
-      scoreGiven: score,
-      scoreMaximum: maximum,
-      gradedAt: textIn(row, 'graded_at'),
-      published: textIn(row, 'posted_at') !== null && row['workflow_state'] === 'graded',
-    }),
-  }
+  return recordOf('grades', null, {
+    courseId: `own:${of}`,
+    learnerId: `own:${textIn(row, 'user_id')}`,
+    itemId: textIn(row, 'assignment_id'),
+    label: textIn(assignment, 'name') ?? '',
+    scoreGiven: score,
+    scoreMaximum: maximum,
+    gradedAt: textIn(row, 'graded_at'),
+    published: textIn(row, 'posted_at') !== null && row['workflow_state'] === 'graded',
+  })
 }

@@ -2,8 +2,9 @@ import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import type { RecordPart } from '../contract/constants.ts'
 import { googleScopes } from './classroom.ts'
 import {
+  busy,
+  hiddenPage,
   jsonIn,
-  knownIn,
   type LmsRecord,
   objectsIn,
   type RecordPage,
@@ -13,8 +14,9 @@ import {
   type RecordSystem,
   type RowRecords,
   readEach,
+  readRequest,
+  recordOf,
   refusal,
-  retryAfterIn,
   rowsIn,
   textIn,
 } from './records.ts'
@@ -43,20 +45,16 @@ export const classroomRecords: RecordSystem = {
     { part: 'items', of: 'courses' },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => ({
-    method: 'GET',
-    path: pathOf(question),
-    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
-  }),
+  request: (question, { token }) => readRequest(pathOf(question), `Bearer ${token}`),
   read(response, question) {
     const found = readClassroom(response)
     if ('json' in found) return isAnswerTo(question, found.json) ? pageOf(found.json, question) : noList
     const { refusal: why, status } = found
     // Of one course: its people or grades are not shown to this user, or it has just been deleted.
-    if (why === 'permission' && question.of !== null && found.scope === null) return hiddenPage(question)
-    if (status === 404 && question.of !== null) return hiddenPage(question)
+    if (why === 'permission' && question.of !== null && found.scope === null) return hidden(question)
+    if (status === 404 && question.of !== null) return hidden(question)
     // An account without a domain cannot have its aliases.
-    if (found.code === 'FAILED_PRECONDITION' && isAlias(question.of)) return hiddenPage(question)
+    if (found.code === 'FAILED_PRECONDITION' && isAlias(question.of)) return hidden(question)
     return found
   },
 }
@@ -118,10 +116,7 @@ export function readClassroom(response: RecordResponse): ClassroomAnswer {
     ...{ status, code, scope },
   })
   const found = jsonIn(response)
-  if (status >= 500) {
-    const retryAfter = retryAfterIn(response, 2)
-    return refused({ refusal: 'busy', detail: `it failed (HTTP ${status})`, retryAfter })
-  }
+  if (status >= 500) return refused(busy(response, `it failed (HTTP ${status})`, 2))
   if ('refusal' in found) return refused(found)
   if (!isJsonObject(found.json)) return refused(refusal('answer', `unexpected answer (HTTP ${status})`))
   if (status < 300) return { json: found.json }
@@ -133,8 +128,7 @@ export function readClassroom(response: RecordResponse): ClassroomAnswer {
     code === 'RESOURCE_EXHAUSTED' ||
     (status === 403 && /quota|rate limit/i.test(message))
   ) {
-    const retryAfter = retryAfterIn(response, waitSeconds)
-    return refused({ refusal: 'busy', detail: 'the quota is used up', retryAfter }, code)
+    return refused(busy(response, 'the quota is used up', waitSeconds), code)
   }
   if (status === 401) return refused(refusal('token', 'the access token is not accepted'), code)
   const scope = /error="?insufficient_scope"?.*scope="([^"]*)"/.exec(headers['www-authenticate'] ?? '')?.[1]
@@ -157,16 +151,14 @@ const hiddenWords: Readonly<Partial<Record<RecordPart, string>>> = {
   grades: 'grades',
 }
 
-function hiddenPage({ part, of }: RecordQuestion): RecordPage {
+function hidden({ part, of }: RecordQuestion): RecordPage {
   const words = hiddenWords[part]
   if (part === 'courses' && !isAlias(of)) {
     const text = 'a course does not show its aliases to this account: its id takes their place'
-    return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
+    return hiddenPage(part, text)
   }
   if (words === undefined) return { records: [], next: null }
-  const hides = part === 'items' ? 'grades' : part
-  const text = `a course does not show its ${words} to this account`
-  return { records: [], next: null, notes: [{ text, count: 1, hides }] }
+  return hiddenPage(part === 'items' ? 'grades' : part, `a course does not show its ${words} to this account`)
 }
 
 export const noList = refusal('answer', 'it sent no list of records: check the base URL')
@@ -255,13 +247,12 @@ const courseStatuses: Readonly<Record<string, string>> = {
 function courseOf(row: JsonObject): RowRecords {
   const id = textIn(row, 'id')
   if (id === null) return 'a course without an id is left out'
-  const record = knownIn({
+  return recordOf('courses', id, {
     externalId: id,
     title: textIn(row, 'name') ?? '',
     description: textIn(row, 'description'),
     status: courseStatuses[textIn(row, 'courseState') ?? ''],
   })
-  return { part: 'courses', id, record }
 }
 
 /** The alias of a course is its external id: of the domain, or of the project that made it. */
@@ -287,13 +278,12 @@ function userOf(profile: JsonObject): LmsRecord | null {
   const id = textIn(profile, 'id')
   if (id === null) return null
   const name = isJsonObject(profile['name']) ? profile['name'] : {}
-  const record = knownIn({
+  return recordOf('users', id, {
     externalId: id,
     email: textIn(profile, 'emailAddress'),
     firstName: textIn(name, 'givenName'),
     lastName: textIn(name, 'familyName'),
   })
-  return { part: 'users', id, record }
 }
 
 function itemOf(row: JsonObject, course: string): RowRecords {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
 import {
+  hiddenPage,
   jsonIn,
-  knownIn,
   type LmsRecord,
   objectsIn,
   type RecordNote,
@@ -13,10 +13,11 @@ import {
   type RecordResponse,
   type RecordSystem,
   readEach,
+  recordOf,
   refusal,
-  retryAfterIn,
   rowsIn,
   textIn,
+  troubleIn,
 } from './records.ts'
 
 const title = 'Moodle'
@@ -128,12 +129,8 @@ function readJson(
   question: RecordQuestion,
 ): { readonly json: unknown } | RecordPage | RecordRefusal {
   const { status } = response
-  if (status === 429 || status >= 500) {
-    return { refusal: 'busy', detail: `HTTP ${status}`, retryAfter: retryAfterIn(response, 5) }
-  }
-  if (status >= 300 && status < 400) {
-    return refusal('answer', 'it redirects to another page: set the base URL to where Moodle is')
-  }
+  const trouble = troubleIn(response, 5, 'set the base URL to where Moodle is')
+  if (trouble) return trouble
   const found = jsonIn(response)
   if ('refusal' in found) return found
   const { json } = found
@@ -187,7 +184,7 @@ function failureOf(code: string, question: RecordQuestion): RecordPage | RecordR
   if (!isOptional) return refusal('permission', `the token may not call ${name} (${code})`)
   const whose = of === null ? 'the list of cohorts is' : 'a list is'
   const text = `${whose} not visible to this token: ${name} is not allowed (${code})`
-  return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
+  return hiddenPage(part, text)
 }
 
 function pageOf(json: unknown, question: RecordQuestion): RecordPage | RecordRefusal {
@@ -216,17 +213,13 @@ function courseOf(row: JsonObject): LmsRecord | string {
   // The front page of the site is a course, too.
   if (row['format'] === 'site') return ''
   const visible = row['visible']
-  return {
-    part: 'courses',
-    id: textIn(row, 'id'),
-    record: knownIn({
-      externalId: textIn(row, 'shortname'),
-      title: textIn(row, 'fullname'),
-      description: textIn(row, 'summary'),
-      language: textIn(row, 'lang')?.replaceAll('_', '-'),
-      status: visible === undefined ? null : Number(visible) === 1 ? 'published' : 'draft',
-    }),
-  }
+  return recordOf('courses', textIn(row, 'id'), {
+    externalId: textIn(row, 'shortname'),
+    title: textIn(row, 'fullname'),
+    description: textIn(row, 'summary'),
+    language: textIn(row, 'lang')?.replaceAll('_', '-'),
+    status: visible === undefined ? null : Number(visible) === 1 ? 'published' : 'draft',
+  })
 }
 
 /** Groups are named within their course, as in its uploads. */
@@ -280,18 +273,14 @@ function peopleOf(rows: readonly JsonObject[], question: RecordQuestion): Record
 function userOf(row: JsonObject): LmsRecord {
   const username = textIn(row, 'username')
   const suspended = row['suspended']
-  return {
-    part: 'users',
-    id: textIn(row, 'id'),
-    record: knownIn({
-      externalId: textIn(row, 'idnumber') ?? username ?? textIn(row, 'id'),
-      email: textIn(row, 'email'),
-      username,
-      firstName: nameIn(row, 'firstname'),
-      lastName: nameIn(row, 'lastname'),
-      status: suspended === undefined ? null : Number(suspended) === 1 ? 'suspended' : 'active',
-    }),
-  }
+  return recordOf('users', textIn(row, 'id'), {
+    externalId: textIn(row, 'idnumber') ?? username ?? textIn(row, 'id'),
+    email: textIn(row, 'email'),
+    username,
+    firstName: nameIn(row, 'firstname'),
+    lastName: nameIn(row, 'lastname'),
+    status: suspended === undefined ? null : Number(suspended) === 1 ? 'suspended' : 'active',
+  })
 }
 
 /** Null for the sign that stands where there is no name. */
@@ -302,19 +291,15 @@ function nameIn(row: JsonObject, field: string): string | null {
 
 function enrollmentsOf(row: JsonObject, course: string, status: 'active' | 'inactive'): LmsRecord[] {
   const known = rolesIn(row).flatMap((name) => (Object.hasOwn(roles, name) ? (roles[name] ?? []) : []))
-  return [...new Set(known)].map((role) => ({
-    part: 'enrollments',
-    id: null,
-    record: { courseId: `own:${course}`, userId: `own:${textIn(row, 'id')}`, role, status },
-  }))
+  const place = { courseId: `own:${course}`, userId: `own:${textIn(row, 'id')}` }
+  return [...new Set(known)].map((role) => recordOf('enrollments', null, { ...place, role, status }))
 }
 
 function groupsOf(row: JsonObject): LmsRecord[] {
-  return objectsIn(row['groups']).map((group) => ({
-    part: 'memberships',
-    id: null,
-    record: { groupId: `own:${textIn(group, 'id')}`, userId: `own:${textIn(row, 'id')}` },
-  }))
+  const userId = `own:${textIn(row, 'id')}`
+  return objectsIn(row['groups']).map((group) =>
+    recordOf('memberships', null, { groupId: `own:${textIn(group, 'id')}`, userId }),
+  )
 }
 
 function rolesIn(row: JsonObject): string[] {
@@ -344,18 +329,14 @@ function gradeOf(person: JsonObject, item: JsonObject, course: string | null): L
   if (typeof maximum !== 'number' || maximum <= 0) return 'grades without a maximum are left out'
   const isWhole = item['itemtype'] === 'course'
   const seconds = item['gradedategraded']
-  return {
-    part: 'grades',
-    id: null,
-    record: knownIn({
-      courseId: `own:${course}`,
-      learnerId: `own:${textIn(person, 'userid')}`,
-      itemId: isWhole ? wholeCourse : textIn(item, 'id'),
-      label: isWhole ? '' : (textIn(item, 'itemname') ?? ''),
-      scoreGiven: score,
-      scoreMaximum: maximum,
-      gradedAt: typeof seconds === 'number' && seconds > 0 ? new Date(seconds * 1000).toISOString() : null,
-      published: item['gradeishidden'] !== true,
-    }),
-  }
+  return recordOf('grades', null, {
+    courseId: `own:${course}`,
+    learnerId: `own:${textIn(person, 'userid')}`,
+    itemId: isWhole ? wholeCourse : textIn(item, 'id'),
+    label: isWhole ? '' : (textIn(item, 'itemname') ?? ''),
+    scoreGiven: score,
+    scoreMaximum: maximum,
+    gradedAt: typeof seconds === 'number' && seconds > 0 ? new Date(seconds * 1000).toISOString() : null,
+    published: item['gradeishidden'] !== true,
+  })
 }

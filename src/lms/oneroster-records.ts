@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { displayNameIn, roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
 import {
+  busy,
+  hiddenPage,
   jsonIn,
-  knownIn,
   type LmsRecord,
   objectsIn,
   type RecordPage,
@@ -12,8 +13,9 @@ import {
   type RecordSystem,
   type RowRecords,
   readEach,
+  readRequest,
+  recordOf,
   refusal,
-  retryAfterIn,
   rowsIn,
   textIn,
 } from './records.ts'
@@ -43,11 +45,8 @@ export const oneRosterRecords: RecordSystem = {
     { part: 'enrollments', of: null },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => ({
-    method: 'GET',
-    path: pathOf(question, placeIn(question.position)),
-    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
-  }),
+  request: (question, { token }) =>
+    readRequest(pathOf(question, placeIn(question.position)), `Bearer ${token}`),
   read(response, question) {
     const place = placeIn(question.position)
     const trouble = troubleIn(response, question, place)
@@ -124,7 +123,7 @@ function troubleIn(
   if (status === 200) return undefined
   if (status === 429 || status >= 500) {
     const detail = status === 429 ? 'the client has sent too many requests' : `it answers with HTTP ${status}`
-    return { refusal: 'busy', detail, retryAfter: retryAfterIn(response, waitSeconds) }
+    return busy(response, detail, waitSeconds)
   }
   if (status >= 300 && status < 400) {
     return refusal('answer', `it redirects to another page: check the base URL`)
@@ -136,7 +135,7 @@ function troubleIn(
     if (part !== 'grades')
       return refusal('permission', `the client may not read ${part}: it needs the scope ${scope}`)
     const text = `class does not show its grades to this client, for want of the scope ${scope}`
-    return { records: [], next: null, notes: [{ text, count: 1, hides: 'grades' }] }
+    return hiddenPage('grades', text)
   }
   if (status === 404 && of === null && place.version === '1.2' && place.offset === 0) {
     return { records: [], next: placeText({ version: '1.1', offset: 0 }) }
@@ -147,7 +146,7 @@ function troubleIn(
     }
     const text = 'class does not show its grades to this client (HTTP 404)'
     const next = place.item ? placeText({ version: place.version, offset: place.item.at + 1 }) : null
-    return { records: [], next, notes: [{ text, count: 1, hides: 'grades' }] }
+    return hiddenPage('grades', text, { next })
   }
   const detail = status === 404 ? 'knows no such list' : `answers with HTTP ${status}`
   return refusal(
@@ -223,30 +222,19 @@ function termOf(row: JsonObject): RowRecords {
     const text = textIn(row, name)?.slice(0, 10) ?? null
     return text === openDays[name] ? null : text
   }
-  return {
-    part: 'terms',
-    id: idOf(row),
-    record: {
-      externalId: idOf(row),
-      name: textIn(row, 'title') ?? '',
-      startDate: day('startDate'),
-      endDate: day('endDate'),
-    },
-  }
+  const days = { startDate: day('startDate'), endDate: day('endDate') }
+  const record = { externalId: idOf(row), name: textIn(row, 'title') ?? '', ...days }
+  return { part: 'terms', id: idOf(row), record }
 }
 
 function courseOf(row: JsonObject): RowRecords {
   const [term] = objectsIn(row['terms']).map((one) => textIn(one, 'sourcedId'))
   const isInTerm = term !== undefined && term !== null && term !== noTerm.id
-  return {
-    part: 'courses',
-    id: idOf(row),
-    record: knownIn({
-      externalId: idOf(row),
-      title: textIn(row, 'title') ?? '',
-      term: isInTerm ? `ext:${term}` : null,
-    }),
-  }
+  return recordOf('courses', idOf(row), {
+    externalId: idOf(row),
+    title: textIn(row, 'title') ?? '',
+    term: isInTerm ? `ext:${term}` : null,
+  })
 }
 
 function userOf(row: JsonObject): RowRecords {
@@ -261,16 +249,12 @@ function userOf(row: JsonObject): RowRecords {
   const [first, last] = [name('givenName'), name('familyName')]
   const preferred = [textIn(row, 'preferredFirstName') ?? '', textIn(row, 'preferredLastName') ?? ''] as const
   const [email, username] = [textIn(row, 'email'), textIn(row, 'username')]
-  return {
-    part: 'users',
-    id: idOf(row),
-    record: knownIn({
-      externalId: idOf(row),
-      ...{ email, username: username === email ? null : username, firstName: first, lastName: last, role },
-      displayName: displayNameIn(preferred, [first ?? '', last ?? '']) || null,
-      status: String(row['enabledUser'] ?? 'true').toLowerCase() === 'false' ? 'suspended' : 'active',
-    }),
-  }
+  return recordOf('users', idOf(row), {
+    externalId: idOf(row),
+    ...{ email, username: username === email ? null : username, firstName: first, lastName: last, role },
+    displayName: displayNameIn(preferred, [first ?? '', last ?? '']) || null,
+    status: String(row['enabledUser'] ?? 'true').toLowerCase() === 'false' ? 'suspended' : 'active',
+  })
 }
 
 function enrollmentOf(row: JsonObject): RowRecords {
@@ -278,14 +262,10 @@ function enrollmentOf(row: JsonObject): RowRecords {
   if (!role) return 'enrolments with other roles than student and teacher are left out'
   const [course, user] = [refIn(row, 'class'), refIn(row, 'user')]
   if (course === null || user === null) return 'enrolments without a class or a user are left out'
-  return {
-    part: 'enrollments',
-    id: null,
-    record: knownIn({
-      ...{ courseId: `ext:${course}`, userId: `ext:${user}`, role, status: 'active' },
-      firstDay: textIn(row, 'beginDate')?.slice(0, 10),
-    }),
-  }
+  return recordOf('enrollments', null, {
+    ...{ courseId: `ext:${course}`, userId: `ext:${user}`, role, status: 'active' },
+    firstDay: textIn(row, 'beginDate')?.slice(0, 10),
+  })
 }
 
 /** Reads a line item, whose results follow, or results, after which the next line item follows. */
@@ -321,14 +301,11 @@ function gradesIn(
 }
 
 function gradeOf(row: JsonObject, course: string, { sourcedId, label, max }: LineItem): LmsRecord[] {
-  const [score, student] = [row['score'], refIn(row, 'student')]
+  const [scoreGiven, student] = [row['score'], refIn(row, 'student')]
   const status = (textIn(row, 'scoreStatus') ?? '').toLowerCase()
-  if (!isActive(row) || typeof score !== 'number' || student === null || status === 'exempt') return []
+  if (!isActive(row) || typeof scoreGiven !== 'number' || student === null || status === 'exempt') return []
   const day = textIn(row, 'scoreDate')?.slice(0, 10)
-  const record = knownIn({
-    ...{ courseId: `ext:${course}`, learnerId: `ext:${student}`, itemId: itemIn(sourcedId, course), label },
-    ...{ scoreGiven: score, scoreMaximum: max, gradedAt: day && `${day}T00:00:00.000Z` },
-    published: status !== 'partially graded',
-  })
-  return [{ part: 'grades', id: null, record }]
+  const of = { courseId: `ext:${course}`, learnerId: `ext:${student}`, itemId: itemIn(sourcedId, course) }
+  const score = { scoreGiven, scoreMaximum: max, gradedAt: day && `${day}T00:00:00.000Z` }
+  return [recordOf('grades', null, { ...of, label, ...score, published: status !== 'partially graded' })]
 }

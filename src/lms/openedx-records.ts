@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
 import {
+  hiddenPage,
   jsonIn,
-  knownIn,
   type LmsRecord,
   type RecordPage,
   type RecordQuestion,
@@ -11,10 +11,12 @@ import {
   type RecordSystem,
   type RowRecords,
   readEach,
+  readRequest,
+  recordOf,
   refusal,
-  retryAfterIn,
   rowsIn,
   textIn,
+  troubleIn,
 } from './records.ts'
 
 const title = 'Open edX'
@@ -33,11 +35,7 @@ export const openedxRecords: RecordSystem = {
     { part: 'users', of: 'courses', gives: ['grades'] },
     { part: 'enrollments', of: 'courses' },
   ],
-  request: (question, { token }) => ({
-    method: 'GET',
-    path: pathOf(question),
-    headers: { accept: 'application/json', authorization: authorizationOf(token) },
-  }),
+  request: (question, { token }) => readRequest(pathOf(question), authorizationOf(token)),
   read(response, question) {
     const found = readJson(response, question)
     if ('refusal' in found || 'records' in found) return found
@@ -65,16 +63,9 @@ function readJson(
   question: RecordQuestion,
 ): { readonly rows: readonly JsonObject[]; readonly next: string | null } | RecordPage | RecordRefusal {
   const { status } = response
-  if (status === 429 || status >= 500) {
-    const seconds = retryAfterIn(response, status === 429 ? 60 : 5)
-    return { refusal: 'busy', detail: `HTTP ${status}`, retryAfter: seconds }
-  }
-  if (status >= 300 && status < 400) {
-    return refusal(
-      'answer',
-      'it redirects to another page: set the base URL to where the LMS is, and check the token',
-    )
-  }
+  const advice = 'set the base URL to where the LMS is, and check the token'
+  const trouble = troubleIn(response, status === 429 ? 60 : 5, advice)
+  if (trouble) return trouble
   if (status === 401) {
     return refusal('token', 'the access token is not accepted; JSON Web Tokens expire within the hour')
   }
@@ -96,7 +87,7 @@ function withoutRight({ part, of }: RecordQuestion): RecordPage | RecordRefusal 
   }
   if (of === null) return refusal('permission', `the token may not list ${part}`)
   const text = `a course does not show its ${part} to this token: its user must be global staff or staff of the course`
-  return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
+  return hiddenPage(part, text)
 }
 
 /** Open edX gives the next page as a URL; null after the last one. */
@@ -122,54 +113,42 @@ const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
   memberships: () => '',
   courses: (row) => {
     const id = textIn(row, 'course_id') ?? textIn(row, 'id')
-    return {
-      part: 'courses',
-      id,
-      record: knownIn({
-        externalId: id,
-        title: textIn(row, 'name'),
-        description: textIn(row, 'short_description'),
-        status: row['hidden'] === true ? 'draft' : 'published',
-      }),
-    }
+    return recordOf('courses', id, {
+      externalId: id,
+      title: textIn(row, 'name'),
+      description: textIn(row, 'short_description'),
+      status: row['hidden'] === true ? 'draft' : 'published',
+    })
   },
   users: (row) => [userOf(row), ...gradeOf(row)],
-  enrollments: (row) => ({
-    part: 'enrollments',
-    id: null,
-    record: knownIn({
+  enrollments: (row) =>
+    recordOf('enrollments', null, {
       courseId: `own:${textIn(row, 'course_id')}`,
       userId: `own:${textIn(row, 'user')}`,
       role: 'learner',
       status: row['is_active'] === true ? 'active' : 'inactive',
       firstDay: textIn(row, 'created')?.slice(0, 10),
     }),
-  }),
   grades: gradeOf,
 }
 
 function userOf(row: JsonObject): LmsRecord {
   const username = textIn(row, 'username')
-  const record = knownIn({ externalId: username, username, email: textIn(row, 'email') })
-  return { part: 'users', id: username, record }
+  return recordOf('users', username, { externalId: username, username, email: textIn(row, 'email') })
 }
 
 function gradeOf(row: JsonObject): LmsRecord[] {
   const percent = row['percent']
   if (typeof percent !== 'number') return []
   return [
-    {
-      part: 'grades',
-      id: null,
-      record: {
-        courseId: `own:${textIn(row, 'course_id')}`,
-        learnerId: `own:${textIn(row, 'username')}`,
-        itemId: wholeCourse,
-        label: '',
-        scoreGiven: Math.round(percent * 10_000) / 100,
-        scoreMaximum: 100,
-        published: true,
-      },
-    },
+    recordOf('grades', null, {
+      courseId: `own:${textIn(row, 'course_id')}`,
+      learnerId: `own:${textIn(row, 'username')}`,
+      itemId: wholeCourse,
+      label: '',
+      scoreGiven: Math.round(percent * 10_000) / 100,
+      scoreMaximum: 100,
+      published: true,
+    }),
   ]
 }

@@ -110,6 +110,28 @@ export function refusal(why: 'token' | 'permission' | 'answer', detail: string):
   return { refusal: why, detail }
 }
 
+/** For a refusal that waiting ends: as long as the response says, else these seconds. */
+export function busy(response: RecordResponse, detail: string, otherwise: number): RecordRefusal {
+  return { refusal: 'busy', detail, retryAfter: retryAfterIn(response, otherwise) }
+}
+
+/** For a response that is no answer: too many requests, a failure of the server, or another page. */
+export function troubleIn(
+  response: RecordResponse,
+  waitSeconds: number,
+  advice: string,
+): RecordRefusal | undefined {
+  const { status } = response
+  if (status === 429 || status >= 500) return busy(response, `HTTP ${status}`, waitSeconds)
+  if (status >= 300 && status < 400) return refusal('answer', `it redirects to another page: ${advice}`)
+  return undefined
+}
+
+/** A page without records, of a list of which some are not visible. */
+export function hiddenPage(hides: RecordPart, text: string, more: Partial<RecordPage> = {}): RecordPage {
+  return { records: [], next: null, notes: [{ text, count: 1, hides }], ...more }
+}
+
 /** RFC 9110 §10.2.3; a date is compared with that of the response. */
 export function retryAfterIn({ headers }: RecordResponse, otherwise: number): number {
   const text = headers['retry-after'] ?? ''
@@ -137,11 +159,18 @@ export function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** Leaves out members without a value. */
-export function knownIn(record: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
-  )
+/** Leaves out fields without a value. */
+export function recordOf(
+  part: RecordPart,
+  id: string | null,
+  fields: Readonly<Record<string, unknown>>,
+): LmsRecord {
+  const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
+  return { part, id, record: Object.fromEntries(known) }
+}
+
+export function readRequest(path: `/${string}`, authorization: string): RecordRequest {
+  return { method: 'GET', path, headers: { accept: 'application/json', authorization } }
 }
 
 /** Records, or the text of a note if the row is left out; an empty text is no note. */
