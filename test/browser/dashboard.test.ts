@@ -331,7 +331,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
     dashboard,
   }) => {
     await dashboard.setViewportSize({ width: 1280, height: 900 })
-    for (const path of ['/dashboard/changes', '/dashboard/audit?fold=off']) {
+    for (const path of ['/dashboard/changes', '/dashboard/audit']) {
       await dashboard.goto(school.url + path)
       const broken = await dashboard.evaluate(() => {
         const texts = document.createTreeWalker(
@@ -350,45 +350,6 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
       })
       expect({ path, broken }).toEqual({ path, broken: [] })
     }
-  })
-
-  test('shows an import as one entry, which opens without a barrier and without script', async ({
-    school,
-    browser,
-    dashboard,
-    complaints,
-  }) => {
-    // The users of the other tests may have been created less than a minute ago, and belong to the run.
-    const items = Array.from({ length: 1245 }, (_, index) => ({ email: `imported-${index}@school.example` }))
-    await school.send('/v1/users/batch', 'POST', { items: items.slice(0, 1000) })
-    await school.send('/v1/users/batch', 'POST', { items: items.slice(1000) })
-    const context = await browser.newContext({
-      javaScriptEnabled: false,
-      storageState: await dashboard.context().storageState(),
-    })
-    const plain = await context.newPage()
-    await plain.goto(`${school.url}/dashboard/audit`)
-    for (const page of [dashboard, plain]) {
-      await page.goto(`${school.url}/dashboard/audit?action=user.created`)
-      const row = page.getByRole('row', { name: /^Created 1,2\d\d users/ })
-      expect(await row.getByRole('link').count()).toBe(0)
-      await row.locator('summary').click()
-      expect(await row.getByRole('link').count()).toBe(11)
-    }
-    await context.close()
-    for (const [name, width] of Object.entries({ wide: 1280, narrow: 360 })) {
-      await dashboard.setViewportSize({ width, height: 900 })
-      expect(await dashboard.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-      expect({ name, found: await findBarriers(dashboard) }).toEqual({ name, found: [] })
-      await saveScreenshot(dashboard, `import-${name}`)
-    }
-    await dashboard.getByRole('link', { name: /^List all 1,2\d\d entries/ }).click()
-    await dashboard.getByRole('link', { name: 'Combine related entries' }).waitFor()
-    await dashboard.waitForLoadState()
-    expect(await dashboard.getByRole('row').count()).toBe(26)
-    expect({ found: await findBarriers(dashboard) }).toEqual({ found: [] })
-    await saveScreenshot(dashboard, 'import-entries')
-    expect(complaints).toEqual([])
   })
 
   test('is reached by keyboard alone: the first stop leads to the content', async ({ dashboard }) => {

@@ -1,12 +1,11 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import type * as z from 'zod'
 import { parseJsonOrNull } from '../../codec/json-text.ts'
 import { type Action, actions, nounOf } from '../../contract/actions.ts'
 import { type AuditEntry, audit } from '../../contract/audit.ts'
 import { lastLink } from '../changes/audit-entry.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt, isIdForm, timeOfId } from '../database/id.ts'
-import { during, type Page } from '../database/keyset.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
 import { routesOf } from '../http/schema-routes.ts'
@@ -15,45 +14,6 @@ import { notFound } from '../problem-error.ts'
 /** Ids sort by time of creation. */
 const order = { at: sql`a.id`, place: sql`a.place` }
 const id = sql`a.id`
-
-export type AuditQuery = z.output<NonNullable<typeof audit.list.query>>
-
-/** `columns` are those of `audit_entries a`. */
-export async function pageOfEntries<Shape extends Row, Item>(
-  database: Database,
-  query: AuditQuery,
-  columns: Sql,
-  show: (row: Shape) => Item,
-): Promise<Page<Item>> {
-  const { user_id: user, credential, action, noun, subject_id: subject, change_id: change } = query
-  const filters = [
-    user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
-    credential && sql`a.credential = ${credential}`,
-    action && sql`a.action in (${join(action)})`,
-    noun && sql`a.action in (${join(actions.filter((one) => nounOf(one) === noun))})`,
-    subject && sql`a.subject_id = ${subject}`,
-    change && sql`a.change_id = ${change}`,
-  ]
-  // Their indexes are in the order of ids.
-  const isByTime = query.sort.endsWith('at')
-  return page<Shape, Item>(
-    database,
-    {
-      columns,
-      from: sql`audit_entries a`,
-      ...(isByTime ? { by: filters } : { narrow: filters }),
-      within: [
-        { field: 'at', condition: query.request_id && entriesOfRequest(query.request_id) },
-        { field: 'at', condition: during(id, query, (time) => firstIdAt('aud', Date.parse(time))) },
-        // Always true; makes the planner walk the index of places.
-        { field: 'place', condition: sql`a.place >= ${Number.MIN_SAFE_INTEGER}` },
-      ],
-    },
-    { sort: query.sort, expressions: order, id },
-    query,
-    show,
-  )
-}
 
 /** From the arrival of a request to its last entry. */
 const maxRequestMs = 15 * 60_000
@@ -72,7 +32,34 @@ const requestIdAt = '["'.length + 24 + '",'.length + 1
 
 export const auditRoutes = routesOf(audit, {
   async list({ database, query }) {
-    return pageOfEntries<EntryRow, AuditEntry>(database, query, entryColumns, toEntry)
+    const { user_id: user, credential, action, noun, subject_id: subject, change_id: change } = query
+    const filters = [
+      user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
+      credential && sql`a.credential = ${credential}`,
+      action && sql`a.action in (${join(action)})`,
+      noun && sql`a.action in (${join(actions.filter((one) => nounOf(one) === noun))})`,
+      subject && sql`a.subject_id = ${subject}`,
+      change && sql`a.change_id = ${change}`,
+    ]
+    // Their indexes are in the order of ids.
+    const isByTime = query.sort.endsWith('at')
+    return page<EntryRow, AuditEntry>(
+      database,
+      {
+        columns: entryColumns,
+        from: sql`audit_entries a`,
+        ...(isByTime ? { by: filters } : { narrow: filters }),
+        within: [
+          { field: 'at', condition: query.request_id && entriesOfRequest(query.request_id) },
+          { field: 'at', condition: during(id, query, (time) => firstIdAt('aud', Date.parse(time))) },
+          // Always true; makes the planner walk the index of places.
+          { field: 'place', condition: sql`a.place >= ${Number.MIN_SAFE_INTEGER}` },
+        ],
+      },
+      { sort: query.sort, expressions: order, id },
+      query,
+      toEntry,
+    )
   },
 
   async get({ database, params }) {
@@ -157,10 +144,6 @@ function isLike<Stored extends readonly unknown[]>(
 ): value is Stored {
   if (!Array.isArray(value)) return false
   return value.length >= stored.length && value.length <= stored.length + optional
-}
-
-export function addressIn(origin: string | null): string | null {
-  return origin === null ? null : readOr(origin, lostOrigin)[1]
 }
 
 export function toEntry(row: EntryRow): AuditEntry {

@@ -8,7 +8,7 @@ import { integrations } from '../../contract/integrations.ts'
 import { users } from '../../contract/users.ts'
 import { Card, Table } from '../../report/elements.tsx'
 import type { Reply } from '../http/reply.ts'
-import { Actor, SubjectName } from './audit-runs.tsx'
+import { Actor, SubjectName } from './audit.tsx'
 import { ask, askOrNone, type SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Back, framePage } from './frame.tsx'
@@ -22,7 +22,7 @@ export const auditEntryPage: DashboardPage = {
 }
 
 async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
-  const { address, userAgent, requestId, subjectId, place, hash } = entry
+  const { address, userAgent, requestId, changeId, subjectId, place, hash } = entry
   const subjectHref = await subjectPage(signedIn, entry)
   const linked = (name: Child) => (subjectHref ? <a href={subjectHref}>{name}</a> : name)
   const facts = [
@@ -33,6 +33,7 @@ async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<
     ['Address', address === null ? none : lineOf(address, 64)],
     ['Program', userAgent === null ? none : lineOf(userAgent, 300)],
     ['Request', requestId === null ? none : <code>{lineOf(requestId, 64)}</code>],
+    ['Part of', changeId && <a href={recordUrl(signedIn, 'changes', changeId)}>A change of many records</a>],
     ['Place in the chain', place === null ? 'Not linked yet' : String(place)],
     ['Hash', hash === null ? none : <code>{hash}</code>],
   ] as const

@@ -1,67 +1,63 @@
-import { isDay } from '../../codec/time-text.ts'
+import { lineOf } from '../../codec/display-text.ts'
 import { auditedActions, auditedNouns, nounOf } from '../../contract/actions.ts'
-import { audit } from '../../contract/audit.ts'
+import { type AuditEntry, audit } from '../../contract/audit.ts'
 import { Card } from '../../report/elements.tsx'
 import { type Chain, chainOf, maxWaiting } from '../audit/audit-log.ts'
-import { type EntryRun, pageOfRuns, runOfOne } from '../audit/entry-runs.ts'
-import { requireRight } from '../http/handler.ts'
-import { foldHref, runColumns } from './audit-runs.tsx'
-import { ask, queryOf, type SignedInRequest } from './call-api.ts'
+import type { SignedInRequest } from './call-api.ts'
 import { FilterForm } from './filter-form.tsx'
-import { type Listed, listPage, startOfDay } from './list.tsx'
-import { pageQueryOf, pageSize } from './paging.tsx'
-import { Facts, formatCount } from './values.tsx'
+import { listPage, startOfDay } from './list.tsx'
+import { Facts, formatCount, Minute, Name, none, recordUrl } from './values.tsx'
 
 const section = '/dashboard/audit'
 
 /** For admins. */
-export const auditPages = listPage<EntryRun>({
+export const auditPages = listPage<AuditEntry>({
   path: section,
   title: 'Audit log',
   intro: 'Who changed what, and who signed in or was refused. Entries cannot be changed or deleted.',
   operation: audit.list,
   query: auditQueryOf,
-  list: { id: 'entries', title: 'Entries', caption: 'Entries, newest first', columns: runColumns },
-  read: readRuns,
-  filters: (signedIn, { fault }) => (
-    <>
-      <AuditFilter signedIn={signedIn} isOpen={fault !== undefined} />
-      <FoldLink signedIn={signedIn} />
-    </>
-  ),
+  list: {
+    id: 'entries',
+    title: 'Entries',
+    caption: 'Entries, newest first',
+    columns: [
+      {
+        name: 'Action',
+        cell: ({ id, action }, signedIn) => (
+          <a href={recordUrl(signedIn, 'audit', id)}>
+            <Name text={action} />
+          </a>
+        ),
+      },
+      { name: 'Time', cell: ({ at }) => <Minute time={at} /> },
+      { name: 'Address', cell: ({ address }) => (address === null ? none : lineOf(address, 64)) },
+      { name: 'Subject', look: 'broad', cell: (entry) => <SubjectName entry={entry} /> },
+      { name: 'By', look: 'broad', cell: (entry) => <Actor entry={entry} /> },
+    ],
+  },
+  filters: (signedIn, { fault }) => <AuditFilter signedIn={signedIn} isOpen={fault !== undefined} />,
   none: 'No entries match.',
   below: async ({ database }) => <ChainState chain={await chainOf(database)} />,
 })
 
-const runBounds = { runs: pageSize, entries: 2_000 }
-
-/** The files have each entry by itself. */
-async function readRuns(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
-  const query = { ...pageQueryOf(signedIn), ...auditQueryOf(signedIn) }
-  if (isFolded(signedIn)) {
-    requireRight(signedIn.principal, audit.list)
-    return pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
-  }
-  const { data, nextCursor } = await ask(signedIn, audit.list, { query })
-  return { data: data.map(runOfOne), nextCursor }
-}
-
-/** False on request, and if all entries are about one subject. */
-function isFolded({ query }: SignedInRequest): boolean {
-  return query.get('fold') !== 'off' && !query.get('subject')?.trim()
-}
-
-/** None for a list about one subject. */
-function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
-  if (signedIn.query.get('subject')?.trim()) return null
-  const fold = isFolded(signedIn) ? 'off' : 'on'
+/** The credential alone if no user is known. */
+export function Actor({ entry: { userId, userEmail, credential } }: { entry: AuditEntry }) {
+  const name = userEmail ?? userId
+  if (name === null)
+    return credential === null ? <span class="none">Nobody</span> : <code>{lineOf(credential, 64)}</code>
   return (
-    <p>
-      <a href={foldHref(signedIn, fold)}>
-        {fold === 'off' ? 'List each entry by itself' : 'Combine related entries'}
-      </a>
-    </p>
+    <>
+      <Name text={name} />
+      {credential === null ? null : <small>{lineOf(credential, 64)}</small>}
+    </>
   )
+}
+
+/** Its id if it has no name. */
+export function SubjectName({ entry: { subjectName, subjectId } }: { entry: AuditEntry }) {
+  if (subjectName !== null) return <Name text={subjectName} maxLength={200} />
+  return subjectId === null ? none : <code>{lineOf(subjectId, 100)}</code>
 }
 
 const names = ['user', 'action', 'subject', 'credential', 'from', 'to'] as const
@@ -84,11 +80,6 @@ function auditQueryOf({ query }: SignedInRequest): Readonly<Record<string, strin
   }
 }
 
-/** `date` would lose the time of day that a link to a run has. */
-function dayInput(value: string): 'date' | 'text' {
-  return value === '' || isDay(value) ? 'date' : 'text'
-}
-
 function AuditFilter({ signedIn, isOpen }: { signedIn: SignedInRequest; isOpen: boolean }) {
   const value = (name: (typeof names)[number]) => signedIn.query.get(name) ?? ''
   return (
@@ -102,10 +93,9 @@ function AuditFilter({ signedIn, isOpen }: { signedIn: SignedInRequest; isOpen: 
           { name: 'user', label: 'User (e-mail or id)' },
           { name: 'subject', label: 'Subject ID' },
           { name: 'credential', label: 'Credential ID' },
-          { name: 'from', label: 'From day (UTC)', type: dayInput(value('from')) },
-          { name: 'to', label: 'To day (UTC)', type: dayInput(value('to')) },
+          { name: 'from', label: 'From day (UTC)', type: 'date' },
+          { name: 'to', label: 'To day (UTC)', type: 'date' },
         ]}
-        kept={['fold']}
       />
     </details>
   )

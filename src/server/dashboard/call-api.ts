@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
 import { analyticsRoutes } from '../analytics/analytics.ts'
@@ -125,13 +124,15 @@ export async function askOwn<const O extends Operation>(
   return answer as Answer<O>
 }
 
-/** For operations with slow work to prepare. */
+/** For operations with slow work to prepare. Throws 400 if the query is invalid. */
 export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question = {}): Call {
   const { academy, limits, request, principal } = signedIn
+  const { params = signedIn.params, query = {}, body } = question
+  const given = Object.entries(query).filter((one): one is [string, string] => one[1] !== undefined)
   return {
     operation,
-    params: question.params ?? signedIn.params,
-    query: queryOf(operation.query, question.query),
+    params,
+    query: parseQuery(operation.query, `${new URLSearchParams(given)}`),
     principal,
     origin: originOf(request),
     // Only a write has a transaction, and only a write uses it as one.
@@ -147,18 +148,9 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     sealing: academy.sealing,
     outgoing: academy.outgoing,
     isClientGone: () => isClientGone(request),
-    rawBody: question.body,
+    rawBody: body,
     prepared: undefined,
   }
-}
-
-/** Throws 400 if it is invalid. */
-export function queryOf<Schema extends z.ZodObject>(
-  schema: Schema | undefined,
-  asked: Question['query'] = {},
-): z.output<Schema> {
-  const given = Object.entries(asked).filter((one): one is [string, string] => one[1] !== undefined)
-  return parseQuery(schema, `${new URLSearchParams(given)}`)
 }
 
 const routes: ReadonlyMap<Operation, Route> = new Map(

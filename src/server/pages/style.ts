@@ -194,10 +194,6 @@ table + .note, .further { margin: 1rem 0 0; }
 figcaption .note { margin: -.5rem 0 .5rem; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; color: var(--accent); width: max-content; }
-td > details { margin: 0; }
-.run ul { list-style: none; margin: .25rem 0; padding: 0; }
-.run li { padding: .25rem 0; }
-.run p { margin: .25rem 0 0; }
 details table { max-width: 24rem; margin: .75rem 0 0; }
 ${chartStyle}.periods .columns { overflow: visible; }
 .periods .columns + .tiles { margin: 1.5rem 0; }

@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
-import type { Person, TestAcademy } from '../../helpers/academy.ts'
-import { decodeText } from '../../helpers/browser.ts'
+import type { TestAcademy } from '../../helpers/academy.ts'
 import { test as base } from './signed-in.ts'
 
 const test = base
@@ -135,146 +134,17 @@ test('its filters are folded, and open where they are used', async ({ admin, sig
   expect(await fold('?from=nonsense')).toMatch(/ open/)
 })
 
-/** Returns the rows of the table of entries as text. */
-function rowsIn(html: string): string[] {
-  const [, body = ''] = /<tbody[^>]*>(.*?)<\/tbody>/s.exec(html) ?? []
-  return [...body.matchAll(/<tr\b.*?<\/tr>/gs)].map(([row]) =>
-    decodeText(row.replace(/<[^>]*>/g, ' '))
-      .replace(/\s+/g, ' ')
-      .trim(),
-  )
-}
-
-/** Returns the URL of the first link with this text; empty without one. */
-function linkTo(html: string, words: string): string {
-  const links = [...html.matchAll(/<a\b[^>]*\bhref="([^"]+)"[^>]*>([^<]+)<\/a>/g)]
-  return decodeText(links.find(([, , text = '']) => text.trim().startsWith(words))?.[1] ?? '')
-}
-
-const usersOf = (count: number, name: string) =>
-  Array.from({ length: count }, (_, index) => ({ email: `${name}${index}@b.example` }))
-
-async function importUsers(admin: Person, items: readonly object[]): Promise<void> {
-  const { body } = await admin.post('/v1/users/batch', { items, onExists: 'update' })
-  expect(body.results.every(({ status }: { status: number }) => status < 300)).toBe(true)
-}
-
-test('an import is one row that opens, with a way to its entries', async ({ academy, admin, browser }) => {
-  await importUsers(admin, usersOf(30, 'a'))
-  academy.clock.advance(9_000)
-  await importUsers(admin, usersOf(30, 'b'))
-  const page = await browser.open('/dashboard/audit')
-  const [row] = rowsIn(page.html)
-  expect(row).toMatch(
-    /^Created 60 users 1 Mar 2026, 12:00:00 – 12:00:09 UTC 192\.0\.2\.1 60 entries b29@b\.example /,
-  )
-  expect(row).toMatch(new RegExp(`b20@b\\.example List all 60 entries ${admin.email} key_`))
-  const first = await browser.open(linkTo(page.html, 'List all 60'))
-  expect(actionsIn(first.html)).toEqual(Array(25).fill('user.created'))
-  const second = await browser.open(linkTo(first.html, 'Next page'))
-  const third = await browser.open(linkTo(second.html, 'Next page'))
-  expect(actionsIn(third.html)).toEqual(Array(10).fill('user.created'))
-  expect(third.text).toContain('Last page')
-  // The form keeps the period of the run, and the list of single entries.
-  expect(actionsIn((await browser.submit(first, {}, 'Filter')).html)).toHaveLength(25)
-  expect(rowsIn((await browser.open(linkTo(first.html, 'Combine'))).html)).toHaveLength(1)
-})
-
-test('an import that creates and updates by turns is one row, with both counted', async ({
+test('an entry leads to the change of many records that it is part of', async ({
   academy,
   admin,
   browser,
+  courseId,
 }) => {
-  await importUsers(admin, usersOf(6, 'a'))
-  academy.clock.advance(61_000)
-  const rows = usersOf(12, 'a').map((user) => ({ ...user, profile: { firstName: 'Ada' } }))
-  // Separate requests, as for courses.
-  for (const index of [0, 6, 1, 7, 2, 8]) await importUsers(admin, rows.slice(index, index + 1))
-  const { html } = await browser.open('/dashboard/audit?action=user')
-  expect(rowsIn(html).slice(0, 2)).toEqual([
-    expect.stringMatching(/^Updated 3 users, created 3 users .* 6 entries a8@b\.example user\.created /),
-    expect.stringMatching(/^Created 6 users .* 6 entries a5@b\.example a4@b\.example /),
-  ])
-})
-
-test('entries of one request are one row, whatever their actions', async ({ admin, browser, courseId }) => {
-  await admin.put(`/v1/courses/${courseId}`, { status: 'published' })
-  await importUsers(admin, usersOf(3, 'a'))
-  const items = usersOf(3, 'a').map(({ email }) => ({
-    learnerId: `email:${email}`,
-    courseId,
-    completionPercentage: 100,
-  }))
-  expect((await admin.post('/v1/progress/batch', { items })).status).toBe(200)
-  expect(rowsIn((await browser.open('/dashboard/audit')).html)).toContainEqual(
-    expect.stringMatching(/^Created 3 enrolments, completed 3 enrolments .* 6 entries /),
-  )
-})
-
-test('entries far apart, of others or about one subject are listed by themselves', async ({
-  academy,
-  admin,
-  browser,
-}) => {
-  const courses = async (by: Person, count: number) => {
-    for (let index = 0; index < count; index += 1) await by.post('/v1/courses', { title: `Course ${index}` })
-  }
-  const found = async (search = '') =>
-    rowsIn((await browser.open(`/dashboard/audit?action=course${search}`)).html)
-  await courses(admin, 2)
-  academy.clock.advance(61_000)
-  await courses(admin, 2)
-  const other = await academy.person('admin')
-  await courses(other, 2)
-  expect(await found()).toHaveLength(6)
-  await courses(other, 1)
-  expect(await found()).toEqual([
-    expect.stringMatching(/^Created 3 courses /),
-    ...Array(4).fill(expect.stringMatching(/^course\.created /)),
-  ])
-  expect(await found('&fold=off')).toHaveLength(7)
-  const { id } = (await admin.post('/v1/courses', { title: 'Logic' })).body
-  for (const title of ['A', 'B', 'C']) await admin.put(`/v1/courses/${id}`, { title })
-  expect((await found())[0]).toMatch(/^Created 1 course, updated 1 course .* 4 entries /)
-  expect(await found(`&subject=${id}`)).toHaveLength(4)
-})
-
-test('pages of runs are as long as others, and follow each other without a gap', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-  browser,
-}) => {
-  for (let index = 0; index < 26; index += 1) {
-    academy.clock.advance(61_000)
-    await importUsers(admin, usersOf(3, `run${index}-`))
-  }
-  const search = `?action=user.created&credential=${(await admin.get('/v1/audit?limit=1')).body.data[0].credential}`
-  const first = await browser.open(`/dashboard/audit${search}`)
-  const second = await browser.open(linkTo(first.html, 'Next page'))
-  const names = [first, second].map(({ html }) =>
-    rowsIn(html).map((row) => /^Created 3 users .* 3 entries run(\d+)-2@/.exec(row)?.[1]),
-  )
-  expect(names).toEqual([Array.from({ length: 25 }, (_, index) => String(25 - index)), ['0']])
-  expect(second.text).toContain('Last page')
-  expect(second.text).not.toContain('Continue')
-})
-
-test('an import that is longer than a page looks at continues on the next one', { tags: ['slow'] }, async ({
-  admin,
-  browser,
-}) => {
-  for (const name of ['a', 'b', 'c']) await importUsers(admin, usersOf(700, name))
-  const first = await browser.open(
-    `/dashboard/audit?action=user.created&user=${encodeURIComponent(admin.email)}`,
-  )
-  expect(rowsIn(first.html)).toEqual([
-    expect.stringMatching(/^Created 2,000 users Continues on the next page .* List all 2,000 entries /),
-  ])
-  const second = await browser.open(linkTo(first.html, 'Next page'))
-  expect(rowsIn(second.html)).toEqual([
-    expect.stringMatching(
-      /^Created 100 users Continued from the previous page .* 100 entries a99@b\.example /,
-    ),
-  ])
-  expect(second.text).toContain('Last page')
+  await academy.database.run(sql`
+    insert into changes (id, user_id, command, source, state, created_at)
+    values ('chg_1', ${admin.id}, 'users import', 'users.csv', 'done', '2026-03-01T12:00:00.000Z')`)
+  await academy.database.run(sql`update audit_entries set change_id = 'chg_1' where subject_id = ${courseId}`)
+  const list = await browser.open(`/dashboard/audit?subject=${courseId}`)
+  const [, link = ''] = /<a href="(\/dashboard\/audit\/aud_\w+)">/.exec(list.html) ?? []
+  expect((await browser.open(link)).html).toContain('<a href="/dashboard/changes/chg_1">')
 })
