@@ -36,7 +36,7 @@ const inexactNumber = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE])/
 function assertDepth(value: unknown, left: number): void {
   if (typeof value !== 'object' || value === null) return
   if (left === 0) throw new JsonLimitError(`it is nested more than ${maxJsonDepth} levels deep`)
-  for (const name in value) assertDepth((value as JsonObject)[name], left - 1)
+  for (const member of Object.values(value)) if (typeof member === 'object') assertDepth(member, left - 1)
 }
 
 /** Texts of numbers (ECMAScript 2026) are missing from the compiler's library. */
