@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8'
+import { deserialize, serialize, setFlagsFromString } from 'node:v8'
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { assertWellFormed, type Cell, fittingType, textOf, toCell } from './cells.ts'
 import {
@@ -23,16 +23,26 @@ const maxGroupRows = 65_536
 export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
   boundGarbage()
   const writer = new SinkWriter(sink)
-  const isPlain = columns.map(({ path }) => !path.includes('.'))
-  const held = columns.map(() => new HeldColumn())
+  // Values on the heap would live just long enough to become garbage of its old space, which is collected late.
+  const held = columns.map((): Buffer[] => [])
+  const latest = columns.map((): unknown[] => [])
   let count = 0
   let heldBytes = 0
   let written = 0
   let types: readonly ColumnType[] | null = null
   let parquet: ParquetWriter | null = null
 
+  function hold(): void {
+    for (const [index, values] of latest.entries()) {
+      if (values.length > 0) held[index]?.push(serialize(values.splice(0)))
+    }
+  }
+
+  const valuesOf = (index: number): unknown[] => (held[index] ?? []).flatMap((bytes) => deserialize(bytes))
+
   async function flush(): Promise<void> {
-    types ??= columns.map(({ type }, index) => fittingType(held[index]?.values() ?? [], type))
+    hold()
+    types ??= columns.map(({ type }, index) => fittingType(valuesOf(index), type))
     parquet ??= new ParquetWriter({
       writer,
       schema: schemaOf(columns, types),
@@ -43,30 +53,29 @@ export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): T
       name: column.name,
       // The writer reads one column after another: only one has its values in memory.
       get data() {
-        return dataOf(held[index]?.values() ?? [], column, types?.[index] ?? 'string', written)
+        return dataOf(valuesOf(index), column, types?.[index] ?? 'string', written)
       },
     }))
     await parquet.write({ columnData, rowGroupSize: count })
     written += count
     count = 0
     heldBytes = 0
-    for (const column of held) column.clear()
+    for (const pieces of held) pieces.length = 0
   }
 
   return {
     rows: async (records) => {
       for (const record of records) {
         for (const [index, column] of columns.entries()) {
-          const { path } = column
-          const value = isPlain[index]
-            ? (record as Readonly<Record<string, unknown>>)[path]
-            : valueAt(record, path)
+          const value = heldValue(valueAt(record, column.path))
           if (typeof value === 'string') assertWellFormed(value, written + count + 1, column, 'Parquet')
-          heldBytes += held[index]?.push(value) ?? 0
+          latest[index]?.push(value)
+          heldBytes += bytesOf(value)
         }
         count += 1
         if (count >= maxGroupRows || heldBytes >= maxGroupBytes) await flush()
       }
+      hold()
     },
     end: async () => {
       await flush()
@@ -84,91 +93,15 @@ function boundGarbage(): void {
   setFlagsFromString('--heap-growing-percent=100')
 }
 
-/** Bytes of a value's kind and end. */
-const entryBytes = 5
-const kinds = { null: 0, false: 1, true: 2, number: 3, bigint: 4, text: 5 } as const
+/** Lists and objects are held as JSON. */
+function heldValue(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? textOf(value) : (value ?? null)
+}
 
-/**
- * Values of a column until their row group is full, as bytes outside of the heap. Values on the heap would live just long
- * enough to be moved to its old space, where they stay as garbage until the heap has grown several times.
- */
-class HeldColumn {
-  // A gradebook has thousands of columns: each begins small.
-  #bytes = Buffer.allocUnsafeSlow(512)
-  #end = 0
-  #count = 0
-  #kinds = new Uint8Array(64)
-  #ends = new Uint32Array(64)
-
-  /** Adds a value, and returns the bytes that it takes. Lists and objects are held as JSON. */
-  push(value: unknown): number {
-    const start = this.#end
-    const kind = this.#append(value)
-    if (this.#count === this.#kinds.length) {
-      const [earlierKinds, earlierEnds] = [this.#kinds, this.#ends]
-      this.#kinds = new Uint8Array(this.#count * 2)
-      this.#kinds.set(earlierKinds)
-      this.#ends = new Uint32Array(this.#count * 2)
-      this.#ends.set(earlierEnds)
-    }
-    this.#kinds[this.#count] = kind
-    this.#ends[this.#count] = this.#end
-    this.#count += 1
-    return this.#end - start + entryBytes
-  }
-
-  #append(value: unknown): number {
-    if (value === null || value === undefined) return kinds.null
-    if (typeof value === 'boolean') return value ? kinds.true : kinds.false
-    if (typeof value === 'number') {
-      this.#reserve(8)
-      this.#end = this.#bytes.writeDoubleLE(value, this.#end)
-      return kinds.number
-    }
-    const text = textOf(value)
-    // UTF-8 has at most three bytes for a UTF-16 unit.
-    this.#reserve(text.length * 3)
-    this.#end += this.#bytes.write(text, this.#end)
-    return typeof value === 'bigint' ? kinds.bigint : kinds.text
-  }
-
-  #reserve(size: number): void {
-    if (this.#end + size <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#end + size))
-    this.#bytes.copy(larger, 0, 0, this.#end)
-    this.#bytes = larger
-  }
-
-  values(): unknown[] {
-    const values = new Array<unknown>(this.#count)
-    let start = 0
-    for (let index = 0; index < values.length; index += 1) {
-      const end = this.#ends[index] ?? start
-      values[index] = this.#value(this.#kinds[index] ?? kinds.null, start, end)
-      start = end
-    }
-    return values
-  }
-
-  #value(kind: number, start: number, end: number): unknown {
-    switch (kind) {
-      case kinds.null:
-        return null
-      case kinds.number:
-        return this.#bytes.readDoubleLE(start)
-      case kinds.text:
-        return this.#bytes.toString('utf8', start, end)
-      case kinds.bigint:
-        return BigInt(this.#bytes.toString('latin1', start, end))
-      default:
-        return kind === kinds.true
-    }
-  }
-
-  clear(): void {
-    this.#end = 0
-    this.#count = 0
-  }
+/** Bytes of a value in a row group, about. */
+function bytesOf(value: unknown): number {
+  if (value === null || typeof value === 'boolean') return 5
+  return typeof value === 'number' ? 13 : 5 + Buffer.byteLength(String(value))
 }
 
 /** Passes bytes on after each row group, and starts the buffer anew. */
