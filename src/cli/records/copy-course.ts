@@ -13,10 +13,10 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { refusal } from './apply-courses.ts'
 import { whileApplying } from './apply-lock.ts'
-import { stagePlan } from './apply-plan.ts'
 import { requireOwnLessons } from './course-conflicts.ts'
 import { coursePlanData, coursePlansOf, coursePlansText, lessonName } from './course-plan.ts'
 import { makePlan } from './make-plan.ts'
+import { carryOut, outcomeText } from './run-apply.ts'
 import { declaredCourses } from './sources/course.ts'
 import {
   noteHiddenAnswers,
@@ -114,15 +114,10 @@ async function makeCopy(
     return asData ? output.document(plans.map(coursePlanData)[0]) : output.text(coursePlansText(plans))
   }
 
-  const staged = await stagePlan(writing, change, plan)
-  const trial = await staged.trial()
-  if (trial && trial.failures.length + trial.restored.length > 0) {
-    await staged.drop()
-    if (trial.restored.length > 0) throw deletedCourse(String(record.externalId))
-    throw refusal(trial.failures)
-  }
-  const { failures, done, ids } = await staged.carryOut({ skipsRefused: false })
-  if (failures.length > 0) throw refusal(failures, done.size > 0 ? 'the others are done' : undefined)
+  const { failures, done, ids } = await carryOut(context, planned, false, async (restored) => {
+    if (restored.length > 0) throw deletedCourse(String(record.externalId))
+  })
+  if (failures.length > 0) throw refusal(failures, outcomeText(done))
   const [courseId = ''] = ids
   const made = thingName({ ...record, externalId: record.externalId ?? courseId })
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''

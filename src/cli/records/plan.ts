@@ -181,26 +181,18 @@ const maxNamed = 10
 export function undeclaredNotes({ undeclared }: Plan): string[] {
   const notes: string[] = []
   for (const [course, lessons] of Map.groupBy(undeclared, ({ course }) => course)) {
-    const [duplicates, others] = [true, false].map((isDuplicate) =>
-      lessons.filter((lesson) => lesson.isDuplicate === isDuplicate),
-    )
-    for (const [found, text] of [
-      [
-        duplicates,
-        'of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>',
-      ],
-      [others, null],
-    ] as const) {
-      const count = found?.length ?? 0
-      if (!found || count === 0) continue
+    for (const isDuplicate of [true, false]) {
+      const found = lessons.filter((lesson) => lesson.isDuplicate === isDuplicate)
+      const count = found.length
+      if (count === 0) continue
       const named = found.slice(0, maxNamed).map(({ title, id }) => `${title} (${id})`)
       const rest = count > maxNamed ? ` and ${count - maxNamed} more` : ''
-      const names = `${named.join(', ')}${rest}`
-      notes.push(
-        text === null
-          ? `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'is' : 'are'} not declared and ${count === 1 ? 'is' : 'are'} kept: ${names}`
-          : `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'has' : 'have'} the module and title ${text}: ${names}`,
-      )
+      const [have, are] = count === 1 ? ['has', 'is'] : ['have', 'are']
+      const what = isDuplicate
+        ? `${have} the module and title of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>`
+        : `${are} not declared and ${are} kept`
+      const subject = `${pluralise(count, 'lesson')} of course ${keyText(course)}`
+      notes.push(`${subject} ${what}: ${named.join(', ')}${rest}`)
     }
   }
   return notes

@@ -118,7 +118,7 @@ async function planAndApply(
   const applied =
     plan.actions.length === 0
       ? { failures: [], done: plan, ids: [] }
-      : await carryOut(context, planned, skipsRefused, form)
+      : await carryOut(context, planned, skipsRefused, (restored) => form.confirm(context, planned, restored))
   // The plan has printed some of these notes already.
   for (const text of reader.notes.sentences()) if (!notes.includes(text)) await output.note(text)
   const counts = { ...summaryOf(applied.done), rejected: applied.failures.length }
@@ -141,12 +141,16 @@ export async function trialOf({
   })
 }
 
-/** Tries a plan, asks for confirmation, and carries it out: nothing of it if an action is refused, unless that is skipped. */
-async function carryOut(
+/**
+ * Tries a plan and carries it out: nothing of it if an action is refused, unless that is skipped.
+ *
+ * @param confirm is told what would be restored
+ */
+export async function carryOut(
   context: Context,
-  planned: Planned,
+  planned: Pick<Planned, 'plan' | 'reader' | 'change'>,
   skipsRefused: boolean,
-  form: PlanForm,
+  confirm: (restored: readonly string[]) => Promise<void>,
 ): Promise<Omit<Applied, 'planned'>> {
   const { plan, reader, change } = planned
   const staged = await stagePlan(reader, change, plan)
@@ -155,7 +159,7 @@ async function carryOut(
     await staged.drop()
     return { failures: trial.failures, done: { ...plan, actions: [] }, ids: [] }
   }
-  await form.confirm(context, planned, trial?.restored ?? [])
+  await confirm(trial?.restored ?? [])
   const line = await createProgressLine(context.io, 'changes', staged.size)
   const onDone = (done: number) => line.update(done)
   const { done, ...applied } = await staged.carryOut({ skipsRefused, onDone }).finally(line.stop)
