@@ -1,10 +1,9 @@
 import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
-import { createFindings } from './findings.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { type EnrollmentRole, enrollmentRoles, leftOutByMapping, roleMeanings } from './roles.ts'
-import type { RosterEntry } from './roster.ts'
+import { type RosterEntry, RosterFindings } from './roster.ts'
 import type { CsvRow } from './row.ts'
 import { openTable, type TableForm } from './table.ts'
 import { type Reading, type RowReader, walk } from './walk.ts'
@@ -269,7 +268,12 @@ async function teachersIn({ files, options }: Reading): Promise<ReadonlySet<stri
   const teachers = new Set<string>()
   for (const file of files.get('enrollments') ?? []) {
     const { enrollments } = canvasTables
-    const { rows, placeOf, textAt } = await openTable(file, enrollments, createFindings(), options.mapping)
+    const { rows, placeOf, textAt } = await openTable(
+      file,
+      enrollments,
+      new RosterFindings(),
+      options.mapping,
+    )
     const [user = -1, role = -1, roleId = -1, status = -1] = ['user_id', 'role', 'role_id', 'status'].map(
       placeOf,
     )

@@ -30,24 +30,33 @@ export async function compareSides(before: Side, after: Side): Promise<Compariso
   const actions: Action[] = []
   const deletes: (readonly Action[])[] = []
   const notCompared = partsOfOne(before, after)
-  /** Keys of users of the first side, by key in the second, where they differ. */
-  const renamed = new Map<string, string>()
+  const renamed = renamedUsers(before.declared.get('users') ?? [], after.declared.get('users') ?? [])
   let unchanged = 0
-  for (const [part, afterEntries] of after.declared) {
-    const beforeEntries = before.declared.get(part)
-    if (!beforeEntries) continue
+  for (const [part, all] of after.declared) {
+    const entries = before.declared.get(part)
+    if (!entries) continue
     const dataset = await loadPart(part)
-    const fields = fieldsOf(before, beforeEntries)
-    const afterFields = fieldsOf(after, afterEntries)
-    notCompared.push(...fieldsOfOne(part, [before, fields], [after, afterFields]))
-    const found = compareEntries(dataset, withKeysOf(dataset, beforeEntries, renamed), afterEntries, {
-      fields,
-      isDelta: after.isDelta(part),
-    })
-    for (const [from, to] of found.renamed) renamed.set(from, to)
-    for (const action of found.actions) actions.push(action)
-    deletes.push(found.deletes)
-    unchanged += found.unchanged
+    const fields = fieldsOf(before, entries)
+    notCompared.push(...fieldsOfOne(part, [before, fields], [after, fieldsOf(after, all)]))
+    const left = new Map(present(withKeysOf(dataset, entries, renamed)).map((entry) => [entry.key, entry]))
+    for (const entry of present(all)) {
+      const { key } = entry
+      const same = left.get(key)
+      left.delete(key)
+      const changes = same ? fieldChanges(dataset, entry, same, fields) : []
+      if (same && changes.length === 0) unchanged += 1
+      else {
+        const kind = same ? 'update' : 'create'
+        actions.push({ dataset: part, kind, key, entry, current: same?.record ?? null, changes })
+      }
+    }
+    const gone = new Set(all.filter(({ isRemoved }) => isRemoved).map(({ key }) => key))
+    const extra = [...left.values()].filter(({ key }) => !after.isDelta(part) || gone.has(key))
+    deletes.push(
+      extra.map(({ key, record }) => ({
+        ...{ dataset: part, kind: 'delete', key, entry: null, current: record, changes: [] },
+      })),
+    )
   }
   const plan = {
     actions: [...actions, ...deletes.toReversed().flat()],
@@ -57,67 +66,30 @@ export async function compareSides(before: Side, after: Side): Promise<Compariso
   return { plan, notCompared }
 }
 
+function present(entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter(({ isRemoved }) => !isRemoved)
+}
+
+/** Returns the keys of users of the second side, by the key of the user with the same e-mail address in the first. */
+function renamedUsers(before: readonly Entry[], after: readonly Entry[]): ReadonlyMap<string, string> {
+  const [had, has] = [before, after].map((all) => new Set(present(all).map(({ key }) => key)))
+  const byAddress = new Map(
+    present(before).flatMap((entry) => (has?.has(entry.key) ? [] : [[addressOf(entry), entry.key] as const])),
+  )
+  byAddress.delete(null)
+  const renamed = new Map<string, string>()
+  for (const entry of present(after)) {
+    const from = had?.has(entry.key) ? undefined : byAddress.get(addressOf(entry))
+    if (from !== undefined && !renamed.has(from)) renamed.set(from, entry.key)
+  }
+  return renamed
+}
+
 /** Paths of fields; null for all. */
 type Fields = ReadonlySet<string> | null
 
 /** Fields whose values belong to one side alone. */
 const ownFields: ReadonlySet<string> = new Set(['managedBy', 'password'])
-
-function compareEntries(
-  dataset: PartDataset,
-  before: readonly Entry[],
-  after: readonly Entry[],
-  { fields, isDelta }: { readonly fields: Fields; readonly isDelta: boolean },
-) {
-  const present = (entries: readonly Entry[]) => entries.filter(({ isRemoved }) => !isRemoved)
-  const left = new Map(present(before).map((entry) => [entry.key, entry]))
-  const gone = new Set(after.filter(({ isRemoved }) => isRemoved).map(({ key }) => key))
-  const matches = new Map<Entry, Entry>()
-  const unmatched: Entry[] = []
-  for (const entry of present(after)) {
-    const same = left.get(entry.key)
-    if (!same) unmatched.push(entry)
-    else {
-      matches.set(entry, same)
-      left.delete(entry.key)
-    }
-  }
-  const renamed = new Map<string, string>()
-  if (dataset.name === 'users') {
-    const byAddress = new Map([...left.values()].map((entry) => [addressOf(entry), entry]))
-    for (const entry of unmatched) {
-      const same = byAddress.get(addressOf(entry))
-      if (!same || addressOf(entry) === null || !left.delete(same.key)) continue
-      matches.set(entry, same)
-      renamed.set(same.key, entry.key)
-    }
-  }
-  const actions: Action[] = []
-  for (const entry of present(after)) {
-    const { key } = entry
-    const same = matches.get(entry)
-    if (!same) {
-      actions.push({ dataset: dataset.name, kind: 'create', key, entry, current: null, changes: [] })
-      continue
-    }
-    const changes = fieldChanges(dataset, entry, same, fields)
-    if (changes.length === 0) continue
-    actions.push({ dataset: dataset.name, kind: 'update', key, entry, current: same.record, changes })
-  }
-  const deletes = [...left.values()]
-    .filter(({ key }) => !isDelta || gone.has(key))
-    .map(
-      ({ key, record }): Action => ({
-        ...{ dataset: dataset.name, kind: 'delete', key, entry: null },
-        ...{ current: record, changes: [] },
-      }),
-    )
-  return { actions, deletes, renamed, unchanged: matches.size - countUpdates(actions) }
-}
-
-function countUpdates(actions: readonly Action[]): number {
-  return actions.filter(({ kind }) => kind === 'update').length
-}
 
 function addressOf({ record: { email } }: Entry): string | null {
   return typeof email === 'string' ? valueName('email', email) : null
@@ -167,6 +139,7 @@ function withKeysOf(
   )
   if (renamed.size === 0) return entries
   return entries.map((entry) => {
+    if (dataset.name === 'users') return { ...entry, key: renamed.get(entry.key) ?? entry.key }
     const named = references.flatMap((field) => {
       const to = renamed.get(String(entry.record[field]))
       return to === undefined ? [] : [[field, to] as const]

@@ -6,12 +6,17 @@ import { courses } from '../dataset/courses.ts'
 import { grades } from '../dataset/grades.ts'
 import type { Place } from '../records/entries.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, filled, termEntries } from './entries.ts'
-import { createFindings, type FindingsCollector } from './findings.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { pullRecords } from './pull-records.ts'
 import { resolveRecords, textOf } from './resolve-records.ts'
-import { type RosterEntry, type RosterPart, type RosterSource, rosterParts } from './roster.ts'
+import {
+  type RosterEntry,
+  RosterFindings,
+  type RosterPart,
+  type RosterSource,
+  rosterParts,
+} from './roster.ts'
 import type { RosterRow } from './row.ts'
 import type { Scope } from './scope.ts'
 import { claim, createReading, type Reading, type RosterOptions, ranks, requireUnique } from './walk.ts'
@@ -41,12 +46,9 @@ export async function openIntegration(
         .digest('hex'),
     })),
     read() {
-      const findings = createFindings()
+      const findings = new RosterFindings(notes)
       const reading = createReading({ findings, options, files: new Map(), mode: () => 'bulk' })
-      return {
-        entries: entriesOf(reading, pulled.system, kind, recordsOf, hidden.has('users')),
-        findings: { ...findings.findings, notes: () => [...notes, ...findings.findings.notes()] },
-      }
+      return { entries: entriesOf(reading, pulled.system, kind, recordsOf, hidden.has('users')), findings }
     },
   }
 }
@@ -131,12 +133,7 @@ async function* entriesOf(
 }
 
 /** The fields of a record are its columns. */
-function recordRow(
-  findings: FindingsCollector,
-  part: RosterPart,
-  place: Place,
-  record: JsonObject,
-): RosterRow {
+function recordRow(findings: RosterFindings, part: RosterPart, place: Place, record: JsonObject): RosterRow {
   return {
     ...{ place, replaces: null },
     hasProblem: false,

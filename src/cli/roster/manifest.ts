@@ -1,8 +1,7 @@
 import { csvTable } from '../records/sources/csv.ts'
 import type { ImportFile } from '../records/sources/file.ts'
-import type { FindingsCollector } from './findings.ts'
 import { oneRosterVersions } from './oneroster-tables.ts'
-import type { RosterMode } from './roster.ts'
+import type { RosterFindings, RosterMode } from './roster.ts'
 
 export interface Manifest {
   readonly version: string | null
@@ -10,7 +9,7 @@ export interface Manifest {
   /** Null if the manifest does not name the table. */
   modeOf(table: string): RosterMode | 'absent' | null
   /** Adds problems of the manifest, and files that it names and the package lacks. */
-  check(findings: FindingsCollector, has: (table: string) => boolean): void
+  check(findings: RosterFindings, has: (table: string) => boolean): void
 }
 
 const modes: readonly string[] = ['bulk', 'delta', 'absent']

@@ -12,13 +12,13 @@ import {
 import type { PackedFile } from '../records/sources/zip.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { createFindings } from './findings.ts'
 import { formatReaders } from './formats.ts'
 import { isManifest, type Manifest, readManifest } from './manifest.ts'
 import { otherOneRosterFiles } from './oneroster-tables.ts'
 import {
   type FileSource,
   formatNames,
+  RosterFindings,
   type RosterFormat,
   type RosterMode,
   type RosterPart,
@@ -132,7 +132,7 @@ function sourceOf(
       return form ? modeOf(form.name) : 'bulk'
     },
     read() {
-      const findings = createFindings()
+      const findings = new RosterFindings()
       for (const { file, why, value } of leftOut) findings.addLeniency(file, why, value)
       manifest?.check(findings, (table) => tables.every((form) => form.name !== table) || used.has(table))
       if (format === 'oneroster' && manifest === null) {
@@ -140,7 +140,7 @@ function sourceOf(
       }
       const files = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
       const entries = read(createReading({ findings, options, files, mode: modeOf }))
-      return { entries, findings: findings.findings }
+      return { entries, findings }
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Entry, Part, Place } from '../records/entries.ts'
+import { createLeniencies, type Leniencies } from '../records/sources/leniencies.ts'
 
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
 export type RosterFormat = (typeof rosterFormats)[number]
@@ -58,22 +59,106 @@ export interface RosterProblem extends Place {
   readonly guess?: string
 }
 
+/** Maximum number of problems and of warnings that are kept; the others are counted. */
+const maxKept = 1000
+
 /** Results of a reading besides its entries; complete after all entries have been read. */
-export interface RosterFindings {
-  /** The first problems, in the order of the files; the others are counted. */
-  problems(): readonly RosterProblem[]
-  problemCount(): number
-  /** Faults that keep nothing from being read, such as a reference to an organisation that the roster lacks. */
-  warnings(): readonly RosterProblem[]
-  warningCount(): number
+export class RosterFindings {
+  readonly #notes: readonly string[]
+  readonly #problems: Found[] = []
+  #uncounted = 0
+  readonly #warnings: RosterProblem[] = []
+  #warningCount = 0
+  readonly #leniencies = new Map<string, Leniencies>()
+  readonly #rows = new Map<string, number>()
+  readonly #unread = new Map<string, string[]>()
+  /** Parts of rows, and keys of records, that later rows replace. */
+  readonly #replaced = new Map<Place, Set<string>>()
+
+  /** @param notes further notes, which come first */
+  constructor(notes: readonly string[] = []) {
+    this.#notes = notes
+  }
+
+  /** @param part the part whose row it keeps from being read; null for a row that only others refer to */
+  addProblem(part: RosterPart | null, place: Place, problem: Omit<RosterProblem, keyof Place>): void {
+    if (this.#problems.length < maxKept)
+      this.#problems.push({ part, place, problem: { ...place, ...problem } })
+    else this.#uncounted += 1
+  }
+
+  /** Adds a fault that keeps nothing from being read, such as a reference to an organisation that the roster lacks. */
+  addWarning(problem: RosterProblem): void {
+    this.#warningCount += 1
+    if (this.#warnings.length < maxKept) this.#warnings.push(problem)
+  }
+
+  /** Counts records of a file that are read leniently or left out. */
+  addLeniency(file: string, what: string, value?: string): void {
+    const ofFile = this.#leniencies.get(file) ?? createLeniencies(file)
+    this.#leniencies.set(file, ofFile)
+    ofFile.add(what, value)
+  }
+
+  addRow(file: string): void {
+    this.#rows.set(file, this.rowCount(file) + 1)
+  }
+
+  /** Notes a column that has values which an academy does not keep. */
+  addUnread(file: string, column: string): void {
+    this.#unread.set(file, [...this.unreadColumns(file), column])
+  }
+
+  /** Marks what a row says of a part as replaced by a later row, or only its record with a key. */
+  addReplaced(part: RosterPart, place: Place, key?: string): void {
+    const known = this.#replaced.get(place) ?? new Set<string>()
+    this.#replaced.set(place, known.add(key === undefined ? part : `${part} ${key}`))
+  }
+
+  /** The first problems, in the order of the files. */
+  problems(): readonly RosterProblem[] {
+    return this.#problems
+      .filter(({ part, place }) => part === null || !this.#replaced.get(place)?.has(part))
+      .map(({ problem }) => problem)
+  }
+
+  problemCount(): number {
+    return this.problems().length + this.#uncounted
+  }
+
+  warnings(): readonly RosterProblem[] {
+    return this.#warnings
+  }
+
+  warningCount(): number {
+    return this.#warningCount
+  }
+
   /** Notes about records that were read leniently or left out, with their number. */
-  notes(): readonly string[]
+  notes(): readonly string[] {
+    return [...this.#notes, ...[...this.#leniencies.values()].flatMap((each) => each.notes())]
+  }
+
   /** True for an entry that a later row replaces: the last row of a record counts. */
-  isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place' | 'key'>): boolean
+  isReplaced({ dataset, place, key }: Pick<RosterEntry, 'dataset' | 'place' | 'key'>): boolean {
+    const replaced = this.#replaced.get(place)
+    return replaced?.has(dataset) === true || replaced?.has(`${dataset} ${key}`) === true
+  }
+
   /** Without the header. */
-  rowCount(file: string): number
-  /** Returns the columns of a file that have values which an academy does not keep. */
-  unreadColumns(file: string): readonly string[]
+  rowCount(file: string): number {
+    return this.#rows.get(file) ?? 0
+  }
+
+  unreadColumns(file: string): readonly string[] {
+    return this.#unread.get(file) ?? []
+  }
+}
+
+interface Found {
+  readonly part: RosterPart | null
+  readonly place: Place
+  readonly problem: RosterProblem
 }
 
 export interface RosterReading {

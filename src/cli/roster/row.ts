@@ -1,8 +1,7 @@
 import type { CellForm } from '../dataset/cell.ts'
 import type { Place } from '../records/entries.ts'
-import type { FindingsCollector } from './findings.ts'
 import { meaningGuess } from './roles.ts'
-import type { RosterPart, RosterProblem } from './roster.ts'
+import type { RosterFindings, RosterPart, RosterProblem } from './roster.ts'
 import type { OpenTable } from './table.ts'
 
 /** A record of a roster while it is read: a row of a CSV file, or a record of another system. */
@@ -25,7 +24,7 @@ export interface RowFile {
   readonly name: string
   readonly table: OpenTable
   readonly part: RosterPart | null
-  readonly findings: FindingsCollector
+  readonly findings: RosterFindings
   /** For each column 1 if it is read. */
   readonly read: Uint8Array
 }

@@ -4,9 +4,8 @@ import type { ImportFile } from '../records/sources/file.ts'
 import type { ColumnMap, ValueMap } from '../records/sources/header.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { FindingsCollector } from './findings.ts'
 import { isRoleColumn, roleField } from './roles.ts'
-import type { RosterPart } from './roster.ts'
+import type { RosterFindings, RosterPart } from './roster.ts'
 
 export interface TableForm {
   /** Name of the table, and of its file without `.csv`. */
@@ -78,7 +77,7 @@ export function mappedHeader(header: readonly string[], map: ColumnMap): readonl
 export async function openTable(
   file: ImportFile,
   form: TableForm,
-  findings: FindingsCollector,
+  findings: RosterFindings,
   { map, values, delimiter, dateFormat }: Mapping,
 ): Promise<OpenTable> {
   const { header, records, close, delimiter: separator } = await csvTable(file, delimiter)

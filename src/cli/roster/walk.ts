@@ -1,8 +1,13 @@
 import { type Place, placeText } from '../records/entries.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
-import type { FindingsCollector } from './findings.ts'
-import { type RosterEntry, type RosterMode, type RosterPart, rosterNouns } from './roster.ts'
+import {
+  type RosterEntry,
+  type RosterFindings,
+  type RosterMode,
+  type RosterPart,
+  rosterNouns,
+} from './roster.ts'
 import { CsvRow, type RosterRow, type RowFile } from './row.ts'
 import { openTable, type TableForm, type TableReference } from './table.ts'
 
@@ -13,7 +18,7 @@ export interface RosterOptions {
 }
 
 export interface Reading {
-  readonly findings: FindingsCollector
+  readonly findings: RosterFindings
   readonly options: RosterOptions
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
   mode(table: string): RosterMode
