@@ -13,6 +13,7 @@ import {
   type RecordResponse,
   type RecordSystem,
   type RowRecords,
+  type RowsRead,
   readEach,
   readRequest,
   recordOf,
@@ -48,7 +49,7 @@ export const classroomRecords: RecordSystem = {
   request: (question, { token }) => readRequest(pathOf(question), `Bearer ${token}`),
   read(response, question) {
     const found = readClassroom(response)
-    if ('json' in found) return isAnswerTo(question, found.json) ? pageOf(found.json, question) : noList
+    if ('json' in found) return pageOf(found.json, question)
     const { refusal: why, status } = found
     // Of one course: its people or grades are not shown to this user, or it has just been deleted.
     if (why === 'permission' && question.of !== null && found.scope === null) return hidden(question)
@@ -72,30 +73,58 @@ function peoplePageOf({ position }: RecordQuestion) {
   return { list, pageToken, after: peopleLists[peopleLists.indexOf(list) + 1] }
 }
 
+interface List {
+  /** Below the version of the API. */
+  readonly path: string
+  /** Null for a single record. */
+  readonly name: string | null
+  read(row: JsonObject): RowRecords
+}
+
+function listOf(question: RecordQuestion): List {
+  const { part } = question
+  const of = question.of ?? ''
+  const course = `courses/${encodeURIComponent(of)}`
+  switch (part) {
+    case 'courses':
+      if (question.of === null) return { path: 'courses', name: 'courses', read: courseOf }
+      if (isAlias(of)) return { path: course, name: null, read: courseOf }
+      return { path: `${course}/aliases`, name: 'aliases', read: (row) => aliasOf(row, of) }
+    case 'items':
+      return { path: `${course}/courseWork`, name: 'courseWork', read: (row) => itemOf(row, of) }
+    case 'grades': {
+      const name = 'studentSubmissions'
+      return { path: `${course}/courseWork/-/${name}`, name, read: (row) => gradeOf(row, of) }
+    }
+    case 'users':
+      return { path: `userProfiles/${encodeURIComponent(of || 'me')}`, name: null, read: userOf }
+    default: {
+      const { list } = peoplePageOf(question)
+      if (list === 'invitations') {
+        const read = (row: JsonObject) =>
+          enrollmentOf(row, of, row['role'] === 'TEACHER' ? 'instructor' : 'learner', 'invited')
+        return { path: list, name: list, read }
+      }
+      const role = list === 'teachers' ? 'instructor' : 'learner'
+      return { path: `${course}/${list}`, name: list, read: (row) => memberOf(row, of, role) }
+    }
+  }
+}
+
 function pathOf(question: RecordQuestion): `/${string}` {
   const { part, of, position } = question
-  const people = part === 'enrollments' ? peoplePageOf(question) : null
-  const pageToken = people?.pageToken ?? position ?? ''
-  if (part === 'courses' && isAlias(of)) return `/v1/courses/${encodeURIComponent(of ?? '')}`
-  if (part === 'users') return `/v1/userProfiles/${encodeURIComponent(of ?? 'me')}`
+  const { path, name } = listOf(question)
+  if (name === null) return `/v1/${path}`
+  const pageToken = part === 'enrollments' ? peoplePageOf(question).pageToken : (position ?? '')
   const query = new URLSearchParams([
-    ...(part === 'courses' && of === null
+    ...(name === 'courses'
       ? ['ACTIVE', 'ARCHIVED', 'PROVISIONED'].map((state) => ['courseStates', state])
       : []),
-    ...(people?.list === 'invitations' ? [['courseId', of ?? '']] : []),
+    ...(name === 'invitations' ? [['courseId', of ?? '']] : []),
     ['pageSize', String(pageSize)],
     ...(pageToken === '' ? [] : [['pageToken', pageToken]]),
   ])
-  const below: Readonly<Partial<Record<RecordPart, string>>> = {
-    courses: 'aliases',
-    ...(people && { enrollments: people.list }),
-    items: 'courseWork',
-    grades: 'courseWork/-/studentSubmissions',
-  }
-  if (people?.list === 'invitations') return `/v1/invitations?${query}`
-  return of === null
-    ? `/v1/courses?${query}`
-    : `/v1/courses/${encodeURIComponent(of)}/${below[part] ?? part}?${query}`
+  return `/v1/${path}?${query}`
 }
 
 /** An answer of Classroom, or why there is none: its status, and the scope that is missing. */
@@ -163,68 +192,28 @@ function hidden({ part, of }: RecordQuestion): RecordPage {
 
 export const noList = refusal('answer', 'it sent no list of records: check the base URL')
 
-function isAnswerTo(question: RecordQuestion, json: JsonObject): boolean {
-  const name = listNameOf(question)
-  return name === null ? textIn(json, 'id') !== null : isListOf(json, name)
-}
-
 /** Classroom leaves out the member of a list without records. */
 export function isListOf(json: JsonObject, name: string): boolean {
   const isKnown = Object.keys(json).every((key) => key === name || key === 'nextPageToken')
   return isKnown && 'rows' in rowsIn(json[name] ?? [])
 }
 
-/** Null for a single record. */
-function listNameOf(question: RecordQuestion): string | null {
-  const { part, of } = question
-  if (of === null) return part === 'users' ? null : 'courses'
-  switch (part) {
-    case 'courses':
-      return isAlias(of) ? null : 'aliases'
-    case 'items':
-      return 'courseWork'
-    case 'grades':
-      return 'studentSubmissions'
-    case 'users':
-      return null
-    default:
-      return peoplePageOf(question).list
-  }
+function pageOf(json: JsonObject, question: RecordQuestion): RecordPage | RecordRefusal {
+  const { name, read } = listOf(question)
+  if (name === null) return textIn(json, 'id') === null ? noList : { ...readEach([json], read), next: null }
+  if (!isListOf(json, name)) return noList
+  const page = { ...readEach(objectsIn(json[name]), read), next: textIn(json, 'nextPageToken') }
+  return question.part === 'enrollments' ? withPeople(page, question) : page
 }
 
-function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {
-  const { part, of } = question
-  const next = textIn(json, 'nextPageToken')
-  const read = (name: string, make: (row: JsonObject) => RowRecords) => readEach(objectsIn(json[name]), make)
-  if (of === null) return { ...read('courses', courseOf), next }
-  switch (part) {
-    case 'courses':
-      if (isAlias(of)) return { ...readEach([json], courseOf), next: null }
-      return { ...read('aliases', (row) => aliasOf(row, of)), next }
-    case 'items':
-      return { ...read('courseWork', (row) => itemOf(row, of)), next }
-    case 'grades':
-      return { ...read('studentSubmissions', (row) => gradeOf(row, of)), next }
-    case 'users': {
-      const user = userOf(json)
-      return { records: user ? [user] : [], next: null }
-    }
-    default:
-      return peopleIn(json, question)
-  }
-}
-
-function peopleIn(json: JsonObject, question: RecordQuestion): RecordPage {
+/** Adds notes on people who cannot be read, and the next list of people. */
+function withPeople(
+  { records, notes, next: pageToken }: RowsRead & RecordPage,
+  question: RecordQuestion,
+): RecordPage {
   const { list, after } = peoplePageOf(question)
-  const course = question.of ?? ''
-  const { records, notes } = readEach(objectsIn(json[list]), (row) =>
-    list === 'invitations'
-      ? enrollmentOf(row, course, row['role'] === 'TEACHER' ? 'instructor' : 'learner', 'invited')
-      : memberOf(row, course, list === 'teachers' ? 'instructor' : 'learner'),
-  )
   const hidden = records.filter(({ part, record }) => part === 'users' && !('email' in record)).length
   const invited = list === 'invitations' ? records.length : 0
-  const pageToken = textIn(json, 'nextPageToken')
   const next = pageToken === null ? (after ?? null) && `${after}:` : `${list}:${pageToken}`
   return {
     ...{ records, next },
@@ -264,7 +253,7 @@ function aliasOf(row: JsonObject, course: string): RowRecords {
 function memberOf(row: JsonObject, course: string, role: 'learner' | 'instructor'): RowRecords {
   const enrollment = enrollmentOf(row, course, role, 'active')
   const user = userOf({ id: row['userId'], ...(isJsonObject(row['profile']) ? row['profile'] : {}) })
-  return user && typeof enrollment !== 'string' ? [user, enrollment] : enrollment
+  return typeof user === 'string' || typeof enrollment === 'string' ? enrollment : [user, enrollment]
 }
 
 function enrollmentOf(row: JsonObject, course: string, role: string, status: string): LmsRecord | string {
@@ -274,9 +263,9 @@ function enrollmentOf(row: JsonObject, course: string, role: string, status: str
   return { part: 'enrollments', id: null, record }
 }
 
-function userOf(profile: JsonObject): LmsRecord | null {
+function userOf(profile: JsonObject): LmsRecord | string {
   const id = textIn(profile, 'id')
-  if (id === null) return null
+  if (id === null) return ''
   const name = isJsonObject(profile['name']) ? profile['name'] : {}
   return recordOf('users', id, {
     externalId: id,

@@ -142,31 +142,19 @@ class Pull {
   }
 
   /** Reads all tasks, also tasks that pages add. */
-  #work(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let running = 0
-      let failed = false
-      const next = () => {
-        if (failed) return
-        if (running === 0 && this.#tasks.length === 0) return resolve()
-        while (running < this.#atOnce) {
-          const task = this.#tasks.shift()
-          if (!task) return
-          running += 1
-          this.#read(task)
-            .then((page) => {
-              running -= 1
-              this.#take(task, page)
-              next()
-            })
-            .catch((error) => {
-              failed = true
-              reject(error)
-            })
-        }
+  async #work(): Promise<void> {
+    const running = new Set<Promise<unknown>>()
+    while (this.#tasks.length > 0 || running.size > 0) {
+      const task = running.size < this.#atOnce ? this.#tasks.shift() : undefined
+      if (!task) await Promise.race(running)
+      else {
+        const reading = this.#read(task).then((page) => {
+          running.delete(reading)
+          this.#take(task, page)
+        })
+        running.add(reading)
       }
-      next()
-    })
+    }
   }
 
   #take(task: Task, page: Page): void {
