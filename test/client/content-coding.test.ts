@@ -1,11 +1,4 @@
-import {
-  brotliCompressSync,
-  constants,
-  deflateRawSync,
-  deflateSync,
-  gzipSync,
-  zstdCompressSync,
-} from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
@@ -27,14 +20,8 @@ const coded =
 
 const codings: readonly [name: string, code: (text: string) => Uint8Array][] = [
   ['gzip', (text) => gzipSync(text)],
-  ['X-GZIP', (text) => gzipSync(text)],
-  ['deflate', (text) => deflateSync(text)],
-  // Raw deflate, as many servers send it.
-  ['deflate', (text) => deflateRawSync(text)],
   ['br', (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
-  ['zstd', (text) => zstdCompressSync(text)],
   ['identity', (text) => Buffer.from(text)],
-  ['deflate, gzip', (text) => gzipSync(deflateSync(text))],
 ]
 
 describe('an answer in ', () => {
@@ -66,13 +53,7 @@ describe('an answer is refused', () => {
   test.for([
     ['gzip', 'is not valid gzip', Buffer.from(courses)],
     ['br', 'is not valid br', Buffer.from(courses)],
-    ['zstd', 'is not valid zstd', Buffer.from(courses)],
     ['compress', 'has the unsupported Content-Encoding "compress"', Buffer.from(courses)],
-    ['gzip, constructor', 'has the unsupported Content-Encoding "gzip, constructor"', gzipSync(courses)],
-    ['gzip, gzip, gzip', 'has the unsupported Content-Encoding', gzipSync(gzipSync(gzipSync(courses)))],
-    // A decoder stops at the end of the first member; the rest would be lost silently.
-    ['zstd', 'is not valid zstd', Buffer.concat([zstdCompressSync(courses), zstdCompressSync('x')])],
-    ['deflate', 'is not valid deflate', Buffer.concat([deflateSync(courses), deflateSync('x')])],
   ] as const)('in %s where it %s', async ([coding, fault, bytes], { platform }) => {
     platform.answer(coded(coding, bytes))
     const ran = await platform.run('courses list')
@@ -83,7 +64,7 @@ describe('an answer is refused', () => {
   test('where it expands a thousandfold, before that fills a disk', { tags: ['slow'] }, async ({
     platform,
   }) => {
-    platform.answer(coded('zstd', zstdCompressSync(Buffer.alloc(9 * 1024 * 1024, 'id,email\n')), 'text/csv'))
+    platform.answer(coded('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 'id,email\n')), 'text/csv'))
     expectClearError(
       await platform.run('analytics export --file rows.csv'),
       1,
