@@ -160,18 +160,10 @@ async function createModule(context: Context, given: Given): Promise<void> {
   const { description } = given.flags
   const module = { title, ...(description !== undefined && { description }) }
   const place = placeIn(opened, modules, given) ?? modules.length
-  const sent = await send(context, opened, modules.toSpliced(place, 0, module))
-  if (typeof sent === 'string') return
-  const made = sent.modules[place] ?? module
-  await report(context, made, `Added module ${title} to course ${thingName(course)}${versionText(sent)}`)
-}
-
-/** Returns `--position`; null without it. Throws a UsageError for one that is no place, and if there is `--after`, too. */
-export function readPosition({ position, after }: Given['flags']): number | null {
-  if (position === undefined) return null
-  if (after !== undefined) throw new UsageError('--after and --position cannot be used together')
-  if (Number.isInteger(position) && Number(position) >= 1) return Number(position)
-  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
+  await send(context, opened, modules.toSpliced(place, 0, module), place, {
+    done: `Added module ${title} to course ${thingName(course)}`,
+    same: `No changes to course ${thingName(course)}`,
+  })
 }
 
 async function renameModule(context: Context, given: Given): Promise<void> {
@@ -186,14 +178,14 @@ async function renameModule(context: Context, given: Given): Promise<void> {
     ...(title !== undefined && { title: String(title).trim() }),
     ...(description !== undefined && { description }),
   }
-  if (next.title !== module['title']) requireNewTitle(opened, String(next.title))
+  const isRenamed = next.title !== module['title']
+  if (isRenamed) requireNewTitle(opened, String(next.title))
   const index = opened.modules.indexOf(module)
-  const sent = await send(context, opened, opened.modules.with(index, next))
-  if (sent === 'shown') return
   const name = nameOf(opened, module)
-  if (sent === 'unchanged') return report(context, module, `No changes to ${name}`)
-  const line = next.title === module['title'] ? `Updated ${name}` : `Renamed ${name} to ${next.title}`
-  await report(context, sent.modules[index] ?? next, line + versionText(sent))
+  await send(context, opened, opened.modules.with(index, next), index, {
+    done: isRenamed ? `Renamed ${name} to ${next.title}` : `Updated ${name}`,
+    same: `No changes to ${name}`,
+  })
 }
 
 async function moveModule(context: Context, given: Given): Promise<void> {
@@ -202,12 +194,12 @@ async function moveModule(context: Context, given: Given): Promise<void> {
   const others = opened.modules.filter((each) => each !== module)
   const place = placeIn(opened, others, given, module)
   if (place === null) throw new UsageError('--after or --position is required')
-  const sent = await send(context, opened, others.toSpliced(place, 0, module))
-  if (sent === 'shown') return
   const name = nameOf(opened, module)
   const at = `place ${place + 1} of ${opened.modules.length}`
-  if (sent === 'unchanged') return report(context, module, `No changes to ${name}: it is at ${at}`)
-  await report(context, sent.modules[place] ?? module, `Moved ${name} to ${at}${versionText(sent)}`)
+  await send(context, opened, others.toSpliced(place, 0, module), place, {
+    done: `Moved ${name} to ${at}`,
+    same: `No changes to ${name}: it is at ${at}`,
+  })
 }
 
 async function deleteModule(context: Context, given: Given): Promise<void> {
@@ -226,8 +218,7 @@ async function deleteModule(context: Context, given: Given): Promise<void> {
     })
   }
   const left = opened.modules.filter((each) => each !== module)
-  const sent = await send(context, opened, left)
-  if (typeof sent !== 'string') await context.output.done(`Deleted ${name}${versionText(sent)}`)
+  await send(context, opened, left, null, { done: `Deleted ${name}`, same: `No changes to ${name}` })
 }
 
 function nameOf({ course }: Opened, { title }: JsonObject): string {
@@ -256,19 +247,25 @@ function placeIn(
   return modules.indexOf(previous) + 1
 }
 
-interface Sent {
-  readonly version: unknown
-  readonly modules: readonly JsonObject[]
+/** Returns `--position`; null without it. Throws a UsageError for one that is no place, and if there is `--after`, too. */
+export function readPosition({ position, after }: Given['flags']): number | null {
+  if (position === undefined) return null
+  if (after !== undefined) throw new UsageError('--after and --position cannot be used together')
+  if (Number.isInteger(position) && Number(position) >= 1) return Number(position)
+  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
 }
 
+/** Sends the modules of a course, and prints the one at a place of them, unless it is gone, and what was done. */
 async function send(
   context: Context,
-  { caller, course }: Opened,
+  { caller, course, modules: before }: Opened,
   modules: readonly JsonObject[],
-): Promise<Sent | 'unchanged' | 'shown'> {
+  place: number | null,
+  { done, same }: { readonly done: string; readonly same: string },
+): Promise<void> {
+  const { io, settings, output } = context
   const { calls } = await import('../../contract/calls.ts')
   const { modulesOf } = await modulesRoom()
-  const before = modulesOf(course)
   // Platforms without an order of their own go by the list.
   const isOrdered = before.length === 0 || before.some((module) => module['order'] !== undefined)
   const wanted = modules.map((module, index) => ({ ...module, ...(isOrdered && { order: index + 1 }) }))
@@ -277,27 +274,19 @@ async function send(
     params: { courseId: String(course['id']) },
     body: { modules: wanted as never },
     ...(typeof version === 'number' && { ifMatch: version }),
-    signal: context.io.signal,
+    signal: io.signal,
   }
-  if (context.settings.dryRun.value) {
+  if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
-    await showRequest(context, caller.request(calls.courses.update, input))
-    return 'shown'
+    return showRequest(context, caller.request(calls.courses.update, input))
   }
   const { data } = await caller.write(calls.courses.update, input)
-  const shown = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
-  if (!isJsonObject(shown)) return { version: undefined, modules: [] }
-  return shown['version'] === version && version !== undefined
-    ? 'unchanged'
-    : { version: shown['version'], modules: modulesOf(shown) }
-}
-
-function versionText({ version }: Sent): string {
-  return version === undefined ? '' : `, version ${String(version)}`
-}
-
-async function report({ io, settings, output }: Context, module: JsonObject, line: string): Promise<void> {
-  if (hasChosenForm(settings) && !settings.quiet.value) return output.one(module, shape)
-  await output.done(line)
-  if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(module['id'])}\n`)
+  const answer = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
+  const shown: JsonObject = isJsonObject(answer) ? answer : {}
+  const module = place === null ? null : (modulesOf(shown)[place] ?? modules[place] ?? {})
+  if (module && hasChosenForm(settings) && !settings.quiet.value) return output.one(module, shape)
+  const isSame = shown['version'] === version && version !== undefined
+  const versionText = shown['version'] === undefined ? '' : `, version ${String(shown['version'])}`
+  await output.done(isSame ? same : done + versionText)
+  if (module && (settings.quiet.value || !io.stdout.isTTY)) await output.text(`${String(module['id'])}\n`)
 }
