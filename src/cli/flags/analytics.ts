@@ -1,5 +1,5 @@
 import { analytics } from '../../contract/analytics.ts'
-import { courseFilter, filtersOf, groupFilter, termFilter, userFilter } from './derive-flags.ts'
+import { filtersOf } from './derive-flags.ts'
 
 export const filters = filtersOf(
   analytics.learners,
@@ -14,10 +14,6 @@ export const filters = filtersOf(
       time: 'end',
       summary: 'Last accessed on or before this day (inclusive), or before this time (exclusive)',
     },
-    course_id: courseFilter,
-    learner_id: userFilter('learner'),
-    group_id: groupFilter,
-    term_id: termFilter,
     status: { summary: 'Filter by progress' },
     difficulty: { summary: 'Filter by difficulty of the course' },
     enrollment_status: {
@@ -25,7 +21,6 @@ export const filters = filtersOf(
       default: 'all but deleted: enrolments that were removed',
     },
     include_not_started: { summary: 'With dates, include learners who have not started' },
-    include_deleted: { summary: 'Include deleted users' },
   },
   ['format', 'summary', 'bom', 'raw'],
 )
@@ -45,9 +40,6 @@ const happened = {
 
 export const statementFilters = filtersOf(analytics.statements, {
   ...happened,
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  group_id: groupFilter,
   xapi_version: { summary: 'Version of xAPI' },
   actor: {
     summary: 'Name learners by id, by your own external id, or by e-mail address',
@@ -58,9 +50,7 @@ export const statementFilters = filtersOf(analytics.statements, {
   },
 })
 
-export const backfillFilters = filtersOf(analytics.backfill, { ...happened, course_id: courseFilter }, [
-  'endpoint_id',
-])
+export const backfillFilters = filtersOf(analytics.backfill, happened, ['endpoint_id'])
 
 export const riskFilters = filtersOf(
   analytics.atRisk,
@@ -78,10 +68,6 @@ export const riskFilters = filtersOf(
       summary: 'Days without progress after which a learner is stuck',
       default: '14',
     },
-    course_id: courseFilter,
-    learner_id: userFilter('learner'),
-    group_id: groupFilter,
-    term_id: termFilter,
   },
   ['stuck_below'],
 )
@@ -103,19 +89,12 @@ export const activityFilters = filtersOf(
       summary: 'Last day (inclusive), or the time that the report ends before',
       default: 'now',
     },
-    course_id: courseFilter,
-    learner_id: userFilter('learner'),
-    group_id: groupFilter,
-    term_id: termFilter,
   },
   ['time_zone'],
 )
 
 export const itemFilters = filtersOf(analytics.grades, {
   by: { summary: 'What the grades are grouped by', default: 'item' },
-  course_id: courseFilter,
-  group_id: groupFilter,
-  term_id: termFilter,
 })
 
 export const reportFilters = filtersOf(
@@ -133,8 +112,6 @@ export const reportFilters = filtersOf(
       summary: 'Last day of the activity (inclusive), or time it ends before (exclusive)',
       default: 'now',
     },
-    course_id: courseFilter,
-    term_id: termFilter,
   },
   ['time_zone'],
 )

@@ -46,8 +46,18 @@ export function flagsOf<Schema extends z.ZodObject, const Without extends string
   }
   const ordered = columns.toSorted((one, other) => rankOf(one) - rankOf(other))
   const ownByPath: Readonly<Record<string, OwnFieldProperties | undefined>> = own
-  const flags = ordered.map((column) => [column.path, fieldFlag(schema, column, ownByPath[column.path])])
+  const flags = ordered.map((column) => {
+    const ownFlag = { ...usualFields[column.path], ...ownByPath[column.path] }
+    return [column.path, fieldFlag(schema, column, ownFlag)]
+  })
   return Object.fromEntries(flags) as Omit<FieldFlags<z.output<Schema>>, Within<Without>>
+}
+
+/** Flags of fields that several records have. */
+const usualFields: Readonly<Record<string, OwnFieldProperties>> = {
+  courseId: { name: 'course' },
+  termId: { name: 'term' },
+  userId: { name: 'user', unlisted: ['--learner'] },
 }
 
 function fieldFlag(
@@ -89,8 +99,8 @@ function defaultText(initial: unknown): string | undefined {
 }
 
 /**
- * Returns the flags of a list's parameters in the order of the contract, with their kinds and choices. Times and the sort
- * order are derived completely; all others need a summary.
+ * Returns the flags of a list's parameters in the order of the contract, with their kinds and choices. Times, the sort order
+ * and what several lists have are derived completely; all others need a summary.
  *
  * @param without parameters that have no flag
  */
@@ -126,10 +136,39 @@ function parameterFlag(name: string, schema: z.ZodType): OwnProperties {
       : { kind: 'time', summary: `${event} since this day or time, or within a duration such as 30d` }
   }
   const choices = choicesOf(schema)
-  if (isList(schema)) return choices ? { kind: 'words', choices } : { kind: 'texts' }
-  if (!choices) return {}
+  const usual = usualFilters[name] ?? {}
+  if (isList(schema)) {
+    return choices
+      ? { ...usual, kind: 'words', choices }
+      : { ...usual, kind: 'texts', ...(usual.name !== undefined && { placeholder: usual.name }) }
+  }
+  if (!choices) return usual
   if (name === 'sort') return sortFlag(choices, String(schema.parse(undefined)))
-  return choices.join() === 'true,false' ? { kind: 'switch' } : { choices }
+  return choices.join() === 'true,false' ? { ...usual, kind: 'switch' } : { ...usual, choices }
+}
+
+/** Flags of parameters that several lists have; a list of references is repeatable. */
+const usualFilters: Readonly<Record<string, OwnProperties>> = {
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  term_id: { name: 'term', summary: 'Filter by term of the course: id, external id or name' },
+  group_id: { name: 'group', summary: 'Filter by members of a group: id, external id or name' },
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'Filter by user: id, external id or e-mail address',
+  },
+  learner_id: {
+    ...{ name: 'learner', unlisted: ['--user'] },
+    summary: 'Filter by learner: id, external id or e-mail address',
+  },
+  external_id: { summary: 'Filter by your own id' },
+  managed_by: { summary: 'Filter by managing system' },
+  status: { summary: 'Filter by status' },
+  difficulty: { summary: 'Filter by difficulty' },
+  role: { summary: 'Filter by role' },
+  source: { summary: 'Filter by source' },
+  noun: { summary: 'Filter by noun' },
+  include_deleted: { summary: 'Include deleted users' },
 }
 
 /** `choices` are fields, each also with `-` before it for descending. */
@@ -152,24 +191,4 @@ function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   const text = inner instanceof z.ZodPipe ? bare(inner.in as z.ZodType) : inner
   const { items } = (text.meta() ?? {}) as { readonly items?: { readonly enum?: readonly string[] } }
   return choicesIn(inner) ?? items?.enum
-}
-
-/** The flag is repeatable. */
-function referenceFilter<const Name extends string>(name: Name, summary: string) {
-  return { name, kind: 'texts', placeholder: name, summary: `Filter by ${summary}` } as const
-}
-
-export const courseFilter = referenceFilter('course', 'course: id or external id')
-
-export const termFilter = referenceFilter('term', 'term of the course: id, external id or name')
-
-export const groupFilter = referenceFilter('group', 'members of a group: id, external id or name')
-
-export const userFlag = { name: 'user', unlisted: ['--learner'] } as const
-
-export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
-  return {
-    ...referenceFilter(name, `${name}: id, external id or e-mail address`),
-    unlisted: [name === 'learner' ? '--user' : '--learner'],
-  } as const satisfies FieldFlag<'texts'>
 }

@@ -1,10 +1,9 @@
 import { GradeInput, grades } from '../../contract/grades.ts'
-import { courseFilter, filtersOf, flagsOf, groupFilter, userFilter } from './derive-flags.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 const { learnerId: _, ...flags } = flagsOf(
   GradeInput,
   {
-    courseId: { name: 'course' },
     scoreGiven: { name: 'score', none: true },
     scoreMaximum: {
       name: 'maximum',
@@ -26,17 +25,11 @@ const { learnerId: _, ...flags } = flagsOf(
 export const fields = flags
 
 export const filters = filtersOf(grades.list, {
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  group_id: groupFilter,
   item_id: { name: 'item', summary: 'Filter by item' },
-  source: { summary: 'Filter by source' },
 })
 
 export const historyFilters = filtersOf(grades.history)
 
 export const reportFilters = filtersOf(grades.report, {
-  learner_id: userFilter('learner'),
-  group_id: groupFilter,
   include_unpublished: { name: 'unpublished', summary: 'Include grades that learners do not see yet' },
 })

@@ -1,5 +1,5 @@
 import { IntegrationInput, integrations } from '../../contract/integrations.ts'
-import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 const { baseUrl, rootAccountUuid, clientId, tokenUrl, gradeToProgress } = flagsOf(IntegrationInput)
 
@@ -8,15 +8,4 @@ export const fields = { baseUrl, rootAccountUuid, clientId, tokenUrl, gradeToPro
 
 export const filters = filtersOf(integrations.list)
 
-export const mappingFilters = filtersOf(
-  integrations.mappings,
-  {
-    noun: { summary: 'Filter by noun' },
-    course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-    user_id: {
-      ...userFlag,
-      summary: 'Filter by user: id, external id or e-mail address',
-    },
-  },
-  ['external_key'],
-)
+export const mappingFilters = filtersOf(integrations.mappings, {}, ['external_key'])

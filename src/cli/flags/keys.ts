@@ -1,15 +1,12 @@
 import { KeyInput, keys } from '../../contract/keys.ts'
-import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 export const fields = flagsOf(KeyInput, {
-  userId: { ...userFlag, default: 'you' },
+  userId: { default: 'you' },
   scopes: { kind: 'words', unlisted: ['--scope'] },
   expiresAt: { time: 'future', unlisted: ['--expires'], never: true, default: 'one year' },
 })
 
 export const filters = filtersOf(keys.list, {
-  user_id: {
-    ...userFlag,
-    summary: 'Filter by owner: id, external id or e-mail address',
-  },
+  user_id: { summary: 'Filter by owner: id, external id or e-mail address' },
 })

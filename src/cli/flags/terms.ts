@@ -6,8 +6,4 @@ export const fields = flagsOf(TermInput, {
   endDate: { placeholder: 'day' },
 })
 
-export const filters = filtersOf(terms.list, {
-  name: { summary: 'Filter by name' },
-  external_id: { summary: 'Filter by your own id' },
-  managed_by: { summary: 'Filter by managing system' },
-})
+export const filters = filtersOf(terms.list, { name: { summary: 'Filter by name' } })

@@ -1,5 +1,5 @@
 import { UserInput, users } from '../../contract/users.ts'
-import { filtersOf, flagsOf, groupFilter } from './derive-flags.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 export const fields = flagsOf(
   UserInput,
@@ -15,12 +15,6 @@ export const fields = flagsOf(
 )
 
 export const filters = filtersOf(users.list, {
-  role: { summary: 'Filter by role' },
-  status: { summary: 'Filter by status' },
   q: { name: 'search', summary: 'Search e-mail addresses, usernames and names' },
   email: { summary: 'Filter by e-mail address' },
-  external_id: { summary: 'Filter by your own id' },
-  managed_by: { summary: 'Filter by managing system' },
-  group_id: groupFilter,
-  include_deleted: { summary: 'Include deleted users' },
 })

@@ -21,14 +21,11 @@ export const endpointFields = flagsOf(
 
 export const endpointChanges = (({ kind: _, ...fields }) => fields)(endpointFields)
 
-export const endpointFilters = filtersOf(endpoints.list, { status: { summary: 'Filter by status' } })
+export const endpointFilters = filtersOf(endpoints.list)
 
 export const messageFilters = filtersOf(
   messages.list,
-  {
-    endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
-    status: { summary: 'Filter by status' },
-  },
+  { endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' } },
   ['type'],
 )
 
@@ -36,7 +33,6 @@ export const deliveryFilters = filtersOf(
   deliveries.list,
   {
     lms_kind: { name: 'kind', summary: 'Filter by kind of system' },
-    status: { summary: 'Filter by status' },
     since: { unlisted: ['--received-since'] },
   },
   ['received_since'],
