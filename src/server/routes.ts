@@ -1,28 +1,19 @@
 import type { Contract } from '../contract/index.ts'
-import type { Regrading } from './courses/courses.ts'
+import type { Regrade } from './courses/courses.ts'
 import type { Route } from './http/handler.ts'
 import type { WebRoute } from './http/web-route.ts'
 
 type Group = keyof Contract
 
-let hasRegraded = false
 // Loaded only by a course whose criteria change.
-const regrading: Regrading = {
-  async begin(...change) {
-    hasRegraded = true
-    return (await import('./grades/regrade.ts')).regradeCourse(...change)
-  },
-  async finish(app) {
-    if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app, app.requestId)
-  },
-}
+const regrade: Regrade = async (...change) => (await import('./grades/regrade.ts')).regradeCourse(...change)
 
 /** Cached, because an app caches its router by these routes. */
 let courseRoutes: readonly Route[] | undefined
 
 /** A group without routes does not compile. */
 const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
-  courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrading)),
+  courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrade)),
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
   users: async () => (await import('./users/users.ts')).userRoutes,
   terms: async () => (await import('./courses/terms.ts')).termRoutes,

@@ -5,7 +5,6 @@ import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { queueDigests } from './digests.ts'
 import { tidyOutbox } from './events/record-attempt.ts'
-import { finishRegrading } from './grades/regrade.ts'
 
 /** Waits for running work. */
 export type Stop = () => Promise<void>
@@ -34,9 +33,7 @@ async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   const now = clock()
   await sweep(database, now)
   await sweepRowChanges(database, now)
-  const newId = idMaker(clock)
-  await finishRegrading({ database, now: clock, newId })
-  await queueDigests({ database, now, newId })
+  await queueDigests({ database, now, newId: idMaker(clock) })
   await tidyOutbox(database, now)
   // A copy of an academy with many writers may have unlinked entries.
   await linkAll(database)

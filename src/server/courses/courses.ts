@@ -5,7 +5,7 @@ import { visibleRows } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
 import { courseSearchKey, titleKey } from '../database/search.ts'
-import { type Call, type Route, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -42,21 +42,16 @@ const actionByStatus = {
   archived: 'course.archived',
 } as const
 
-/** Updates grades and enrolments after a change of the passing criteria. */
-export interface Regrading {
-  /** Starts in the transaction that changes the course. Returns warnings about the new criteria. */
-  readonly begin: (call: Call, before: Course, course: Course) => Promise<CourseUpdate['warnings']>
-  /** Does the rest after that transaction. */
-  readonly finish: NonNullable<Route['finish']>
-}
+/** Updates grades and enrolments after a change of the passing criteria. Returns warnings about the new ones. */
+export type Regrade = (call: Call, before: Course, course: Course) => Promise<CourseUpdate['warnings']>
 
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
-export function courseRoutesWith({ begin, finish }: Regrading) {
+export function courseRoutesWith(regrade: Regrade) {
   async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
     const update = await changeCourse(call, current, input)
     if (!update.modifiedAttributes.includes('assessmentCriteria')) return update
-    const warnings = (await begin(call, current, update.course)) ?? []
+    const warnings = (await regrade(call, current, update.course)) ?? []
     return warnings.length > 0 ? { ...update, warnings } : update
   }
 
@@ -112,25 +107,21 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       return course
     },
 
-    update: {
-      finish,
-      async handle(call) {
-        const row = await findVisibleCourse(call, call.params.courseId)
-        const current = toCourse(row)
-        const sent = resourceOf(call, CourseInput, Course, current)
-        const input = withModuleIds(sent, await knownModules(call, current, sent), call.newId)
-        const { term_id: termId } =
-          sent.termId === current.termId ? row : await findTermOf(call.database, sent)
-        requireVersion(call, current.version)
-        return change(call, current, { ...input, termId })
-      },
+    async update(call) {
+      const row = await findVisibleCourse(call, call.params.courseId)
+      const current = toCourse(row)
+      const sent = resourceOf(call, CourseInput, Course, current)
+      const input = withModuleIds(sent, await knownModules(call, current, sent), call.newId)
+      const { term_id: termId } = sent.termId === current.termId ? row : await findTermOf(call.database, sent)
+      requireVersion(call, current.version)
+      return change(call, current, { ...input, termId })
     },
 
     delete: deleteCourse,
     versions: listVersions,
     version: getVersion,
     diff: compareVersions,
-    restore: { finish, handle: (call) => restoreVersion(call, change) },
+    restore: (call) => restoreVersion(call, change),
     listDeleted: listDeletedCourses,
     restoreDeleted: restoreDeletedCourse,
   })

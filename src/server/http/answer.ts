@@ -102,8 +102,6 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
   }
   const reply = await commit(request, ready, caller, repeatable)
   if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(app.database)
-  // The next request or server retries what fails here.
-  await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
   return reply
 }
 

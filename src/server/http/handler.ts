@@ -6,8 +6,8 @@ import { grantable, type Origin, type Principal } from '../access/principal.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
 import type { BatchWork } from '../changes/writing.ts'
-import type { Store, Transaction } from '../database/database.ts'
-import type { IdMaker, IdPrefix } from '../database/id.ts'
+import type { Transaction } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Preconditions } from './precondition.ts'
@@ -62,12 +62,6 @@ export interface PreparedHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
-/** `finish` is work after the transaction. */
-export interface FinishedHandler<O extends Operation> {
-  readonly finish: NonNullable<Route['finish']>
-  readonly handle: Handler<O>
-}
-
 /** May read the whole academy, but writes nothing. */
 export interface LongHandler<O extends Operation> {
   readonly isLong: true
@@ -80,21 +74,12 @@ export interface UntransactedHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
-export interface Finishing {
-  readonly database: Store
-  readonly now: () => Date
-  readonly newId: IdMaker
-  readonly requestId: string
-}
-
 export interface Route {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
   readonly isUntransacted?: boolean
-  /** Work after the write, before the response; its failure does not undo the write. */
-  readonly finish?: (app: Finishing) => Promise<void>
   /** Validates the query and adds its defaults; throws 400. */
   readonly queryOf: (search: string) => Record<string, unknown>
 }

@@ -2,15 +2,7 @@ import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
-import type {
-  Call,
-  FinishedHandler,
-  Handler,
-  LongHandler,
-  PreparedHandler,
-  Route,
-  UntransactedHandler,
-} from './handler.ts'
+import type { Call, Handler, LongHandler, PreparedHandler, Route, UntransactedHandler } from './handler.ts'
 import { parseBody, parseQuery, parseResource } from './validation.ts'
 
 /** A missing handler does not compile. */
@@ -20,7 +12,6 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
     readonly [Verb in keyof Group]:
       | Handler<Group[Verb]>
       | PreparedHandler<Group[Verb]>
-      | FinishedHandler<Group[Verb]>
       | LongHandler<Group[Verb]>
       | UntransactedHandler<Group[Verb]>
   },

@@ -7,7 +7,6 @@ import type { Row, Transaction } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError } from '../problem-error.ts'
-import { finish } from '../undo/perform.ts'
 import { newPasswordHash } from '../users/own-profile.ts'
 import { carryOutSteps } from './carry-out.ts'
 
@@ -66,7 +65,7 @@ export const planRoutes = routesOf(plans, {
     },
   },
 
-  carryOut: { handle: carryOut, finish },
+  carryOut,
 })
 
 export interface PlanRow extends Row {

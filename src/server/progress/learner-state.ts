@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { countsAsLearner } from '../analytics/rows.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
@@ -91,37 +91,25 @@ interface InCourseRow extends StateRow {
   readonly id: string
 }
 
-export type EnrollmentPlace = readonly [createdAt: string, id: string]
+export type WalkedInCourse = LearnerState & Pick<ProgressBehind, 'completedAt'>
 
-interface WalkedInCourse extends LearnerState, Pick<ProgressBehind, 'completedAt'> {
-  readonly place: EnrollmentPlace
-}
+const atOnce = 1_000
 
-/** In batches, optionally after a place. */
+/** In batches. */
 export async function* readCourseEnrollments(
   database: Database,
   courseId: string,
-  atOnce = 5_000,
-  from?: EnrollmentPlace,
 ): AsyncGenerator<WalkedInCourse[], undefined> {
-  for (let after = from ? isAfter(from) : sql`true`; ; ) {
+  for (let after = sql`true`; ; ) {
     const rows = await database.all<InCourseRow>(sql`
       select ${columns}, p.completed_at, e.created_at, e.id from ${tables}
       where e.course_id = ${courseId} and ${countsAsLearner('e')} and ${after}
       order by e.created_at, e.id limit ${atOnce}`)
-    yield rows.map((row) => ({
-      completedAt: row.completed_at,
-      place: [row.created_at, row.id],
-      ...toState(row),
-    }))
+    yield rows.map((row) => ({ completedAt: row.completed_at, ...toState(row) }))
     const last = rows[atOnce - 1]
     if (!last) return
-    after = isAfter([last.created_at, last.id])
+    after = sql`(e.created_at, e.id) > (${last.created_at}, ${last.id})`
   }
-}
-
-function isAfter([createdAt, id]: EnrollmentPlace): Sql {
-  return sql`(e.created_at, e.id) > (${createdAt}, ${id})`
 }
 
 export function toState(row: StateRow): LearnerState {

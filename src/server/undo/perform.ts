@@ -3,9 +3,9 @@ import { courseRoutesWith } from '../courses/courses.ts'
 import { lessonRoutes } from '../courses/lessons.ts'
 import { termRoutes } from '../courses/terms.ts'
 import { gradeRoutes } from '../grades/grades.ts'
-import { finishRegrading, regradeCourse } from '../grades/regrade.ts'
+import { regradeCourse } from '../grades/regrade.ts'
 import { groupRoutes } from '../groups/groups.ts'
-import { type Call, type Finishing, type Route, requireElevation, requireRight } from '../http/handler.ts'
+import { type Call, type Route, requireElevation, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { Written } from '../http/reply.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
@@ -14,12 +14,9 @@ import { enrollmentRoutes } from '../progress/enrollments.ts'
 import { progressRoutes } from '../progress/progress.ts'
 import { userRoutes } from '../users/users.ts'
 
-/** Finishes what changes of courses leave behind, after the transaction. */
-export const finish = (app: Finishing): Promise<void> => finishRegrading(app, app.requestId)
-
 const routes = new Map<Operation, Route>(
   [
-    ...courseRoutesWith({ begin: regradeCourse, finish }),
+    ...courseRoutesWith(regradeCourse),
     ...[lessonRoutes, termRoutes, userRoutes, enrollmentRoutes, groupRoutes, gradeRoutes, progressRoutes],
     ...[integrationRoutes],
   ]

@@ -16,7 +16,7 @@ import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { carryOut } from './carry-out.ts'
 import { counted, type Lasting, lastingTexts, type RecordedAction, type Summed, sumUp } from './net-change.ts'
-import { finish, type Perform, performer } from './perform.ts'
+import { type Perform, performer } from './perform.ts'
 import { type Actions, planActions, type UndoAction } from './plan-undo.ts'
 
 export const undoRoutes = routesOf(undo, {
@@ -24,7 +24,7 @@ export const undoRoutes = routesOf(undo, {
     isLong: true,
     handle: async (call) => (await planOf(call, await subjectOf(call, call.params.changeId), null)).shown,
   },
-  carryOut: { handle: undoInTransaction, finish },
+  carryOut: undoInTransaction,
 })
 
 /** Entries of the audit log to read at once. */

@@ -1,14 +1,9 @@
 import sql, { join } from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Course } from '../../../src/contract/courses.ts'
-import { nowhere } from '../../../src/server/access/principal.ts'
-import { attributesOf } from '../../../src/server/courses/course-row.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { idMaker } from '../../../src/server/database/id.ts'
-import { finishRegrading, regradeCourse } from '../../../src/server/grades/regrade.ts'
 import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 
-/** Number of learners: more than two transactions process. */
 const learners = 620
 const time = '2026-01-01T00:00:00.000Z'
 
@@ -56,10 +51,6 @@ async function standing(database: Database): Promise<unknown[]> {
     join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id group by 1, 2 order by 1`)
 }
 
-async function expectNothingLeft({ database }: TestAcademy): Promise<void> {
-  expect(await database.all(sql`select name from settings where name like 'regrading%'`)).toEqual([])
-}
-
 const weights = [
   { name: 'essay', weight: 1 },
   { name: 'exam', weight: 3 },
@@ -72,57 +63,9 @@ test('new weights reach every learner of a large course before they are answered
   const answer = await admin.put(`/v1/courses/${id}`, { assessmentCriteria: { weights } })
   expect(answer.status).toBe(200)
   expect(await standing(academy.database)).toEqual([{ percent: 70, status: 'completed', learners }])
-  await expectNothingLeft(academy)
   const { data } = (await admin.get('/v1/audit?action=enrollment.completed&sort=at&limit=2')).body
   const last = (await admin.get('/v1/audit?action=enrollment.completed&limit=1')).body.data[0]
   for (const { userId, address } of [...data, last]) {
     expect({ userId, address }).toEqual({ userId: admin.id, address: '192.0.2.1' })
   }
-})
-
-test('an interrupted recalculation is finished later, also after another change, and waits while the course is in the trash', {
-  tags: ['slow'],
-}, async ({ academy, admin }) => {
-  const { database, clock } = academy
-  const newId = idMaker(clock.now)
-  const course = await largeCourse(academy, admin)
-  // As a server leaves it that is killed right after the commit.
-  const changeTo = async (criteria: Partial<Course['assessmentCriteria']>) => {
-    const before: Course = (await admin.get(`/v1/courses/${course.id}`)).body
-    const after = { ...before, assessmentCriteria: { ...before.assessmentCriteria, ...criteria } }
-    await database.run(sql`update courses set attributes = ${attributesOf(after)} where id = ${course.id}`)
-    await database.write((transaction) =>
-      regradeCourse(
-        {
-          database: transaction,
-          now: clock.now().toISOString(),
-          newId,
-          principal: { userId: admin.id, credential: 'browser' },
-          origin: nowhere,
-        },
-        before,
-        after,
-      ),
-    )
-  }
-  const finish = () => finishRegrading({ database, now: clock.now, newId })
-
-  await changeTo({ weights })
-  const whole = learners - 250
-  expect(await standing(database)).toEqual([
-    { percent: 60, status: 'active', learners: whole },
-    { percent: 70, status: 'completed', learners: 250 },
-  ])
-  // A change of another course does not wait for this one.
-  const other = (await admin.post('/v1/courses', { title: 'Other' })).body.id
-  await admin.put(`/v1/courses/${other}`, { assessmentCriteria: { weights } })
-  expect(await standing(database)).toHaveLength(2)
-  await changeTo({ moveOn: 'CompletedOrPassed' })
-  await admin.delete(`/v1/courses/${course.id}?force=true`)
-  await finish()
-  expect(await standing(database)).toEqual([])
-  await admin.post(`/v1/deleted-courses/${course.id}/restore`)
-  await finish()
-  expect(await standing(database)).toEqual([{ percent: 70, status: 'completed', learners }])
-  await expectNothingLeft(academy)
 })
