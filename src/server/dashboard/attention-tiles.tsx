@@ -3,7 +3,6 @@ import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import { Card } from '../../report/elements.tsx'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
-import { searchOf } from './learner-query.ts'
 import { countOf, formatCount } from './values.tsx'
 
 export const attentionWords: Readonly<Record<Attention, string>> = {
@@ -109,5 +108,5 @@ function AttentionTiles({
 }
 
 function linkTo(place: string, attention: Attention): string {
-  return `${place}${searchOf({ attention })}#learners`
+  return `${place}?attention=${attention}#learners`
 }

@@ -73,12 +73,10 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course) {
       {parts.map((part) => (
         <PartOfCourse signedIn={signedIn} part={part} hasModules={course.modules.length > 0} />
       ))}
-      <div class="below">
-        {nextPage(signedIn, nextCursor, '#lessons')}
-        {data.length === 0 ? null : (
-          <FileLinks signedIn={signedIn} path={`${recordUrl({ base: '' }, 'courses', course.id)}/lessons`} />
-        )}
-      </div>
+      {nextPage(signedIn, nextCursor, 'lessons')}
+      {data.length === 0 ? null : (
+        <FileLinks signedIn={signedIn} path={`${recordUrl({ base: '' }, 'courses', course.id)}/lessons`} />
+      )}
     </section>
   )
 }

@@ -19,17 +19,10 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Back, framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
 import { requireGroup } from './group-filter.tsx'
-import {
-  filterOf,
-  type LearnerQuery,
-  learnerQueryOf,
-  noLearnersText,
-  searchOf,
-  withoutPage,
-} from './learner-query.ts'
-import { CourseTable, LearnerTable, learnerSearch } from './learner-table.tsx'
-import { type FilterLink, FilterLinks } from './list.tsx'
-import { nextPage, pageSize } from './paging.tsx'
+import { filterOf, type LearnerQuery, learnerQueryOf } from './learner-query.ts'
+import { courseColumns, learnerList, learnerSearch, standingColumns } from './learner-table.tsx'
+import { type FilterLink, FilterLinks, ListCard } from './list.tsx'
+import { hereWith, pageSize } from './paging.tsx'
 import { FileLinks, workbookPage } from './table-file.tsx'
 import { formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
 
@@ -66,13 +59,17 @@ async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; co
   })
   return (
     <>
-      <Card id="progress" title="My progress">
-        {data.length === 0 ? (
-          <p>You are not enrolled in this course.</p>
-        ) : (
-          <CourseTable caption="My progress in this course" rows={data} />
-        )}
-      </Card>
+      <ListCard
+        signedIn={signedIn}
+        list={{
+          id: 'progress',
+          title: 'My progress',
+          caption: 'My progress in this course',
+          columns: courseColumns(data),
+        }}
+        listed={{ data }}
+        none="You are not enrolled in this course."
+      />
       {grades ? (
         <Card id="grades" title="My grades">
           {grades}
@@ -139,7 +136,6 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
     limit: pageSize,
     cursor: query.cursor,
   })
-  const isEmpty = data.length === 0 && query.cursor === undefined
   return (
     <>
       <CourseAttention standing={standing} here={here} />
@@ -153,49 +149,42 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
         ]}
       />
       <CompletionChart standing={standing} />
-      <Card id="learners" title="Learners">
-        <FilterLinks label="Learners by status" links={filterLinks({ here, standing, query, isGraded })} />
-        {await learnerSearch(signedIn, course, query)}
-        {data.length === 0 ? (
-          <p>{noLearnersText(query)}</p>
-        ) : (
-          <LearnerTable {...{ signedIn, here, query, isGraded }} rows={data} />
-        )}
-        {isEmpty ? null : (
-          <div class="below">
-            {nextPage(signedIn, nextCursor, '#learners')}
-            <FileLinks
-              signedIn={signedIn}
-              path={`${signedIn.request.path}/learners`}
-              search={new URLSearchParams(searchOf(withoutPage(query)))}
+      <ListCard
+        signedIn={signedIn}
+        list={learnerList('Learners', 'Learners of this course', standingColumns(isGraded))}
+        listed={{ data, nextCursor }}
+        above={
+          <>
+            <FilterLinks
+              label="Learners by status"
+              links={filterLinks(signedIn, { standing, query, isGraded })}
             />
-          </div>
-        )}
-      </Card>
+            {await learnerSearch(signedIn, course, query)}
+          </>
+        }
+        none="No learners match."
+        below={
+          data.length === 0 ? null : (
+            <FileLinks signedIn={signedIn} path={`${signedIn.request.path}/learners`} />
+          )
+        }
+      />
     </>
   )
 }
 
-function filterLinks({
-  here,
-  standing,
-  query,
-  isGraded,
-}: {
-  here: string
-  standing: Standing
-  query: LearnerQuery
-  isGraded: boolean
-}): FilterLink[] {
-  const { q, sort } = query
+function filterLinks(
+  signedIn: SignedInRequest,
+  { standing, query, isGraded }: { standing: Standing; query: LearnerQuery; isGraded: boolean },
+): FilterLink[] {
   const link = (words: string, count: number, only: Pick<LearnerQuery, 'status' | 'attention'> = {}) => {
-    const search = searchOf({ ...only, q, sort })
+    const { status, attention } = only
     return {
       words,
-      href: `${here}${search}#learners`,
-      isChosen: search === searchOf(withoutPage(query)),
-      // Counts are those without a search.
-      count: q ? undefined : count,
+      href: hereWith(signedIn, { status, attention }, 'learners'),
+      isChosen: query.status === status && query.attention === attention,
+      // Counts are those of all learners.
+      count: query.q || query.group ? undefined : count,
     }
   }
   const byStatus = {

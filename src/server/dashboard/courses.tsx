@@ -95,7 +95,6 @@ export const coursesPages = listPage<CourseRow, Course>({
         signedIn={signedIn}
         label="Filter courses"
         fields={await filterFields(signedIn)}
-        kept={['sort']}
         anchor="courses"
       />
       {data.length > 0 && seesLearners(signedIn) ? <Legend /> : null}

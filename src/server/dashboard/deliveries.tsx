@@ -60,7 +60,6 @@ export const deliveriesPages = listPage<Delivery>({
       <StatusFilter
         signedIn={signedIn}
         label="Deliveries by state"
-        kept={['kind', 'from']}
         choices={deliveryStatuses}
         anchor="deliveries"
       />
@@ -68,7 +67,6 @@ export const deliveriesPages = listPage<Delivery>({
         signedIn={signedIn}
         label="Deliveries by system"
         parameter="kind"
-        kept={['status', 'from']}
         choices={lmsKinds}
         nameOf={kindName}
         anchor="deliveries"
@@ -77,7 +75,6 @@ export const deliveriesPages = listPage<Delivery>({
         signedIn={signedIn}
         label="Deliveries by day"
         fields={[{ name: 'from', label: 'Received from day (UTC)', type: 'date' }]}
-        kept={['kind', 'status']}
         isLine
       />
     </>

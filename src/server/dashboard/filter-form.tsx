@@ -1,5 +1,5 @@
 import type { SignedInRequest } from './call-api.ts'
-import { pathWith } from './paging.tsx'
+import { hereWith, withoutPageOf } from './paging.tsx'
 
 /** A parameter of the URL. */
 export interface FilterField {
@@ -19,12 +19,14 @@ export interface FilterField {
 
 type FilterChoice = readonly [value: string, words: string]
 
-/** The form that filters a list. It is sent with GET, so the URL has the filter: it can be reloaded, shared and gone back to. */
+/**
+ * The form that filters a list. It is sent with GET, so the URL has the filter: it can be reloaded, shared and gone back to. Other
+ * parameters stay, such as the order.
+ */
 export function FilterForm({
-  signedIn: { base, request, query },
+  signedIn,
   label,
   fields,
-  kept = [],
   anchor,
   isLine,
   button = 'Filter',
@@ -33,8 +35,6 @@ export function FilterForm({
   signedIn: SignedInRequest
   label: string
   fields: readonly FilterField[]
-  /** Parameters that it keeps, such as the order. */
-  kept?: readonly string[]
   /** Id of the element to scroll to. */
   anchor?: string
   /** Its fields stand in one line. */
@@ -42,17 +42,20 @@ export function FilterForm({
   button?: string
   clear?: string
 }) {
-  const here = base + request.path
+  const { base, request, query } = signedIn
   const end = anchor === undefined ? '' : `#${anchor}`
-  const hidden = kept.flatMap((name) => query.getAll(name).map((value) => [name, value]))
+  const cleared = Object.fromEntries(fields.map(({ name }) => [name, undefined]))
+  const kept = [...withoutPageOf(query)].filter(
+    ([name, value]) => value !== '' && !fields.some((field) => field.name === name),
+  )
   const isFiltered = fields.some(({ name, standard }) => (query.get(name) || standard) !== standard)
-  const clearing = isFiltered ? <a href={pathWith(here, new URLSearchParams(hidden)) + end}>{clear}</a> : null
+  const clearing = isFiltered ? <a href={hereWith(signedIn, cleared, anchor)}>{clear}</a> : null
   const submit = (
     <button type="submit" class="quiet">
       {button}
     </button>
   )
-  const keeping = hidden.map(([name, value]) => <input type="hidden" name={name} value={value} />)
+  const keeping = kept.map(([name, value]) => <input type="hidden" name={name} value={value} />)
   const inputs = fields.map((field) => (
     <>
       <label for={field.name}>{field.label}</label>
@@ -61,7 +64,12 @@ export function FilterForm({
   ))
   return (
     <search>
-      <form method="get" action={here + end} class={isLine ? 'search' : 'narrow-down'} aria-label={label}>
+      <form
+        method="get"
+        action={base + request.path + end}
+        class={isLine ? 'search' : 'narrow-down'}
+        aria-label={label}
+      >
         {isLine ? (
           <>
             {inputs}

@@ -34,28 +34,3 @@ export function filterOf(
 ): LearnerFilter {
   return { courseId, status, attention, search: q || undefined, groupId: group, sort }
 }
-
-/** With `?`; defaults are left out. */
-export function searchOf({ status, attention, q, group, sort, cursor }: Partial<LearnerQuery>): string {
-  const given = {
-    status,
-    attention,
-    q: q || undefined,
-    group,
-    sort: sort === 'name' ? undefined : sort,
-    cursor,
-  }
-  const entries = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  )
-  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
-}
-
-export function withoutPage(query: LearnerQuery): LearnerQuery {
-  return { ...query, cursor: undefined }
-}
-
-/** Returns the text for a page without learners of a course that has some. */
-export function noLearnersText({ cursor }: LearnerQuery): string {
-  return cursor === undefined ? 'No learners match.' : 'No learners on this page.'
-}

@@ -20,9 +20,9 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { FilterForm } from './filter-form.tsx'
 import { Back, framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
-import { CourseTable } from './learner-table.tsx'
+import { courseColumns } from './learner-table.tsx'
 import { type List, ListCard, listedOrFault } from './list.tsx'
-import { nextPage, type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
+import { type PageQuery, pageQueryOf, pageSize } from './paging.tsx'
 import { personName } from './people.tsx'
 import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
 import { countOf, Day, formatCount, formatPercent, Minute, recordUrl, statusWords } from './values.tsx'
@@ -267,7 +267,7 @@ async function learnerCourses({
 }) {
   const { database } = signedIn
   const query = { ...pageQueryOf(signedIn), limit: pageSize }
-  const { data, nextCursor } = await readRowsPage(database, query, { tables: byUser, conditions })
+  const listed = await readRowsPage(database, query, { tables: byUser, conditions })
   const summary = await summariseRows(database, conditions, signedIn.request.now)
   return (
     <>
@@ -284,23 +284,20 @@ async function learnerCourses({
           ],
         ]}
       />
-      <Card id="courses" title="Courses">
-        {data.length === 0 ? (
-          <p>{none}</p>
-        ) : (
-          <>
-            <CourseTable
-              caption={caption}
-              rows={data}
-              link={({ courseId, courseTitle }) => (
-                <a href={recordUrl(signedIn, 'courses', courseId)}>{courseTitle}</a>
-              )}
-            />
-            {nextPage(signedIn, nextCursor)}
-          </>
-        )}
-        {note}
-      </Card>
+      <ListCard
+        signedIn={signedIn}
+        list={{
+          id: 'courses',
+          title: 'Courses',
+          caption,
+          columns: courseColumns(listed.data, ({ courseId, courseTitle }) => (
+            <a href={recordUrl(signedIn, 'courses', courseId)}>{courseTitle}</a>
+          )),
+        }}
+        listed={listed}
+        none={none}
+        below={note}
+      />
     </>
   )
 }

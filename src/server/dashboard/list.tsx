@@ -9,7 +9,7 @@ import { askOwn, type SignedInRequest, type WritingRequest } from './call-api.ts
 import type { DashboardPage } from './dashboard-page.ts'
 import { FaultText, submitOnce } from './form.tsx'
 import { addressOf, framePage, type NoteName, PageTabs, type Section } from './frame.tsx'
-import { nextPage, type PageQuery, pageQueryOf, pathWith, withoutPageOf } from './paging.tsx'
+import { hereWith, nextPage, type PageQuery, pageQueryOf } from './paging.tsx'
 import { filledInWith, RecordFields, type RecordForm } from './record-form.tsx'
 import { FileLinks, type FilePage, tableFilePages } from './table-file.tsx'
 import { formatCount } from './values.tsx'
@@ -238,23 +238,22 @@ export function ListTable<Item>({
           rows={data.map((item) => columns.map(({ cell }) => cell(item, signedIn)))}
         />
       )}
-      {nextCursor === undefined ? null : nextPage(signedIn, nextCursor)}
+      {nextCursor === undefined ? null : nextPage(signedIn, nextCursor, list.id)}
     </>
   )
 }
 
 /** Descending if the table is sorted by the column already. */
 function sortingOf<Item>(
-  { base, request, query }: SignedInRequest,
+  signedIn: SignedInRequest,
   { id, sort: standard }: Pick<List<Item>, 'sort'> & { readonly id?: string },
   { sort }: ListColumn<Item>,
 ): Pick<Column, 'sorting'> {
   if (sort === undefined) return {}
-  const chosen = query.get('sort') ?? standard
+  const chosen = signedIn.query.get('sort') ?? standard
   const now = chosen === sort ? 'ascending' : chosen === `-${sort}` ? 'descending' : undefined
-  const others = withoutPageOf(query)
-  others.set('sort', now === 'ascending' ? `-${sort}` : sort)
-  return { sorting: { now, href: `${pathWith(base + request.path, others)}#${id}` } }
+  const next = now === 'ascending' ? `-${sort}` : sort
+  return { sorting: { now, href: hereWith(signedIn, { sort: next }, id) } }
 }
 
 const tabs = [
@@ -309,10 +308,9 @@ export function FilterLinks({ label, links }: { label: string; links: readonly F
 }
 
 export function StatusFilter({
-  signedIn: { base, request, query },
+  signedIn,
   label,
   parameter = 'status',
-  kept = [],
   choices,
   nameOf = capitalized,
   anchor,
@@ -320,22 +318,16 @@ export function StatusFilter({
   signedIn: SignedInRequest
   label: string
   parameter?: string
-  /** Other parameters of the URL that the links keep. */
-  kept?: readonly string[]
   choices: readonly string[]
   nameOf?: (choice: string) => string
   /** Id of the element to scroll to. */
   anchor: string
 }) {
-  const links = ['', ...choices].map((choice) => {
-    const wanted = [...kept.map((name) => [name, query.get(name) ?? '']), [parameter, choice]]
-    const search = new URLSearchParams(wanted.filter(([, value]) => value !== ''))
-    return {
-      words: choice === '' ? 'All' : nameOf(choice),
-      href: `${pathWith(base + request.path, search)}#${anchor}`,
-      isChosen: choice === (query.get(parameter) ?? ''),
-    }
-  })
+  const links = ['', ...choices].map((choice) => ({
+    words: choice === '' ? 'All' : nameOf(choice),
+    href: hereWith(signedIn, { [parameter]: choice }, anchor),
+    isChosen: choice === (signedIn.query.get(parameter) ?? ''),
+  }))
   return <FilterLinks label={label} links={links} />
 }
 

@@ -64,7 +64,6 @@ export const messagesPages = listPage<Sent, Message>({
       <StatusFilter
         signedIn={signedIn}
         label="Messages by status"
-        kept={['type']}
         choices={messageStatuses}
         anchor="messages"
       />
@@ -79,7 +78,6 @@ export const messagesPages = listPage<Sent, Message>({
             all: 'All events',
           },
         ]}
-        kept={['status']}
         isLine
       />
     </>

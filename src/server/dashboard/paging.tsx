@@ -1,4 +1,5 @@
 import type { SignedInRequest } from './call-api.ts'
+import { formatCount } from './values.tsx'
 
 export const pageSize = 25
 
@@ -14,7 +15,7 @@ export function pageQueryOf({ query }: SignedInRequest): PageQuery {
 /** Earlier pages that a URL remembers, to lead back to them. */
 const maxTrail = 8
 /** Parameters of one page, or of the form that led there. */
-const ofOnePage = ['cursor', 'trail', 'done'] as const
+const ofOnePage = ['cursor', 'trail', 'done', 'rest'] as const
 
 export function withoutPageOf(query: URLSearchParams): URLSearchParams {
   const others = new URLSearchParams(query)
@@ -27,22 +28,35 @@ export function pathWith(path: string, query: URLSearchParams): string {
 }
 
 /**
+ * URL of this list with other parameters, on its first page unless they have a cursor; those without a value are left out.
+ *
+ * @param anchor id of the element to scroll to
+ */
+export function hereWith(
+  { base, request, query }: SignedInRequest,
+  others: Readonly<Record<string, string | null | undefined>>,
+  anchor?: string,
+): string {
+  const search = withoutPageOf(query)
+  for (const [name, value] of Object.entries(others)) {
+    if (value) search.set(name, value)
+    else search.delete(name)
+  }
+  return pathWith(base + request.path, search) + (anchor === undefined ? '' : `#${anchor}`)
+}
+
+/**
  * Links to the pages around this one. A cursor leads forward only, so the URL remembers the cursors of the last pages
  * and nothing is counted. Null if there is a single page.
- *
- * @param anchor element to scroll to, such as `#learners`
  */
-export function nextPage({ base, request, query }: SignedInRequest, nextCursor: string | null, anchor = '') {
+export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, anchor?: string) {
+  const { query } = signedIn
   const cursor = query.get('cursor')
   if (nextCursor === null && cursor === null) return null
   const trail = trailOf(query)
   const previous = trail.at(-1)
-  const at = (there: string | null, before: readonly string[] = []) => {
-    const others = withoutPageOf(query)
-    if (there !== null) others.set('cursor', there)
-    if (before.length > 0) others.set('trail', before.join('.'))
-    return pathWith(base + request.path, others) + anchor
-  }
+  const at = (there: string | null, before: readonly string[] = []) =>
+    hereWith(signedIn, { cursor: there, trail: before.join('.') }, anchor)
   return (
     <nav class="pages" aria-label="Pages">
       {cursor === null ? null : (
@@ -75,4 +89,33 @@ function trailOf(query: URLSearchParams): string[] {
 
 function shortened(trail: readonly string[]): readonly string[] {
   return trail.length > maxTrail ? ['', ...trail.slice(1 - maxTrail)] : trail
+}
+
+/** Items are shown so many at a time; `at` is from 1. */
+export interface ItemPage {
+  readonly at: number
+  readonly size: number
+  readonly total: number
+}
+
+/** The one that a URL or form names, or the nearest. */
+export function itemPageOf(given: string | null, size: number, total: number): ItemPage {
+  const last = Math.max(1, Math.ceil(total / size))
+  return { at: Math.min(Math.max(1, Math.trunc(Number(given)) || 1), last), size, total }
+}
+
+/** Links to the other items; null if there are few. They stay on this page of the list. */
+export function itemPages(signedIn: SignedInRequest, { at, size, total }: ItemPage, anchor: string) {
+  if (total <= size) return null
+  const { query } = signedIn
+  const here = { cursor: query.get('cursor'), trail: query.get('trail') }
+  const href = (page: number) =>
+    hereWith(signedIn, { ...here, items: page === 1 ? undefined : String(page) }, anchor)
+  return (
+    <nav class="pages items" aria-label="Items">
+      <span>{`Items ${formatCount((at - 1) * size + 1)}–${formatCount(Math.min(at * size, total))} of ${formatCount(total)}`}</span>
+      {at > 1 ? <a href={href(at - 1)}>Previous items</a> : null}
+      {at * size < total ? <a href={href(at + 1)}>Next items</a> : null}
+    </nav>
+  )
 }

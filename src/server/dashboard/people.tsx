@@ -55,7 +55,6 @@ export const peoplePages = listPage<User>({
       signedIn={signedIn}
       label="Filter people"
       fields={await filterFields(signedIn)}
-      kept={['sort']}
       anchor="people"
     />
   ),

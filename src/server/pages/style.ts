@@ -24,7 +24,6 @@ const narrowStyle = `@media screen and (max-width: 52rem) {
   .tiles div:last-child:nth-child(odd) { grid-column: 1 / -1; }
   .tiles dd { font-size: 1.5rem; }
   .filter .apart { margin-left: 0; }
-  .below { align-items: flex-start; flex-direction: column; }
 ${narrowTableStyle}  .periods tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: 1fr 1fr; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin: 0 0 .625rem; }
@@ -153,11 +152,8 @@ small .state { margin-left: .5rem; }
 table + .note, .further { margin: 1rem 0 0; }
 .pages.items { padding: 0 0 .75rem; }
 .pages { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: 1rem 0 0; }
-.below { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 1rem; padding: 1rem 0 0; }
 .files { margin: 1rem 0 0; }
-.below .files, .below .pages { margin: 0; }
 .files a { margin: 0 .25rem; }
-.below .pages { padding: 0; }
 .search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
 .search label { margin: 0; }
 .search select { width: auto; margin: 0; }
@@ -205,7 +201,7 @@ ${forcedChartStyle}  .filter a[aria-current] { forced-color-adjust: none; backgr
 @media print {
   :root { ${light} }
   body { background: none; }
-  .banner nav, .who button, form:not(.who), .pages, .filter, .take, .skip, .below { display: none; }
+  .banner nav, .who button, form:not(.who), .pages, .filter, .take, .skip { display: none; }
   .card { break-inside: avoid-page; border-color: #999; }
   tr { break-inside: avoid; }
 }

@@ -111,10 +111,9 @@ test('many items come some at a time, each of them once', async ({
   expect(seen).toEqual(Array.from({ length: 17 }, (_, index) => `item ${index + 1}`))
   const beyond = await browser.open(`/dashboard/courses/${courseId}/grades?items=99&q=ada`)
   expect(tableIn(beyond.html)[0]).toEqual(['Learner', 'item 17', 'Course grade'])
-  for (const wrong of ['items=0', 'items=x', 'sort=shoes']) {
-    const { status } = await browser.open(`/dashboard/courses/${courseId}/grades?${wrong}`)
-    expect({ wrong, status }).toEqual({ wrong, status: 400 })
-  }
+  const first = await browser.open(`/dashboard/courses/${courseId}/grades?items=x`)
+  expect(tableIn(first.html)[0]?.[1]).toBe('item 1')
+  expect((await browser.open(`/dashboard/courses/${courseId}/grades?sort=shoes`)).status).toBe(400)
 })
 
 test('text of others is cut, and invisible characters are shown', async ({

@@ -95,7 +95,7 @@ test('pages lead on, back one by one, and to the first, however many there are',
   for (path = pagesIn(last)['Previous page']; path; ) {
     const { html }: { html: string } = await browser.open(path)
     back.push(namesIn(html))
-    expect(pagesIn(html)['First page']).toBe(first)
+    expect(pagesIn(html)['First page']).toBe(`${first}#people`)
     path = pagesIn(html)['Previous page']
   }
   // A URL remembers the last pages alone.
