@@ -2,10 +2,16 @@ import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
-import { type EnrollmentRole, enrollmentRoles, leftOutByMapping, roleMeanings } from './roles.ts'
+import {
+  type EnrollmentRole,
+  enrollmentRoles,
+  leftOutByMapping,
+  namesOfRoles,
+  roleMeanings,
+} from './roles.ts'
 import { type RosterEntry, RosterFindings } from './roster.ts'
 import type { CsvRow } from './row.ts'
-import { openTable, type TableForm } from './table.ts'
+import { openTable, type TableForm, type TableReference } from './table.ts'
 import { type Reading, type RowReader, walk } from './walk.ts'
 
 /**
@@ -13,85 +19,71 @@ import { type Reading, type RowReader, walk } from './walk.ts'
  * missing reference is a warning: an import may refer to records of earlier ones.
  */
 export const canvasTables = {
-  accounts: table('accounts', 'account_id,parent_account_id,name,status', {
-    ...{ part: null, noun: 'account', key: ['account_id'], required: ['account_id', 'name'] },
+  accounts: table('accounts', 'account_id,parent_account_id,name,status', ['account_id'], {
+    ...{ part: null, noun: 'account', required: ['name'] },
     shownBy: [['account_id', 'parent_account_id']],
-    references: [{ column: 'parent_account_id', to: 'accounts', isWarning: true }],
+    references: warned({ parent_account_id: 'accounts' }),
   }),
-  terms: table('terms', 'term_id,name,status,start_date,end_date', {
-    ...{ part: 'terms', noun: 'term', key: ['term_id'], required: ['term_id', 'name', 'status'] },
+  terms: table('terms', 'term_id,name,status,start_date,end_date', ['term_id'], {
+    ...{ part: 'terms', noun: 'term', required: ['name', 'status'] },
     shownBy: [['term_id', 'name', 'status']],
   }),
   users: table(
     'users',
     'user_id,integration_id,login_id,password,ssha_password,authentication_provider_id,first_name,last_name,full_name,sortable_name,short_name,email,status',
-    {
-      ...{ part: 'users', noun: 'user', key: ['user_id'], required: ['user_id', 'login_id', 'status'] },
-      shownBy: [['user_id', 'login_id']],
-    },
+    ['user_id'],
+    { part: 'users', noun: 'user', required: ['login_id', 'status'], shownBy: [['user_id', 'login_id']] },
   ),
   courses: table(
     'courses',
     'course_id,short_name,long_name,account_id,term_id,status,start_date,end_date,course_format',
+    ['course_id'],
     {
-      ...{ part: 'courses', noun: 'course', key: ['course_id'] },
-      required: ['course_id', 'long_name', 'status'],
+      ...{ part: 'courses', noun: 'course', required: ['long_name', 'status'] },
       shownBy: [['course_id', 'short_name', 'long_name']],
-      references: [
-        { column: 'account_id', to: 'accounts', isWarning: true },
-        { column: 'term_id', to: 'terms', isWarning: true },
-      ],
+      references: warned({ account_id: 'accounts', term_id: 'terms' }),
     },
   ),
-  sections: table('sections', 'section_id,course_id,name,status,start_date,end_date', {
-    ...{ part: 'groups', noun: 'section', key: ['section_id'] },
-    required: ['section_id', 'course_id', 'name', 'status'],
+  sections: table('sections', 'section_id,course_id,name,status,start_date,end_date', ['section_id'], {
+    ...{ part: 'groups', noun: 'section', required: ['course_id', 'name', 'status'] },
     shownBy: [['section_id', 'course_id', 'name']],
-    references: [{ column: 'course_id', to: 'courses', isWarning: true }],
+    references: warned({ course_id: 'courses' }),
   }),
-  groups: table('groups', 'group_id,account_id,course_id,name,status', {
-    ...{ part: 'groups', noun: 'group', key: ['group_id'], required: ['group_id', 'name', 'status'] },
+  groups: table('groups', 'group_id,account_id,course_id,name,status', ['group_id'], {
+    ...{ part: 'groups', noun: 'group', required: ['name', 'status'] },
     shownBy: [['group_id', 'name', 'status']],
-    references: [
-      { column: 'account_id', to: 'accounts', isWarning: true },
-      { column: 'course_id', to: 'courses', isWarning: true },
-    ],
+    references: warned({ account_id: 'accounts', course_id: 'courses' }),
   }),
-  memberships: table('groups_membership', 'group_id,user_id,status', {
-    ...{
-      part: null,
-      noun: 'membership',
-      key: ['group_id', 'user_id'],
-      required: ['group_id', 'user_id', 'status'],
-    },
+  memberships: table('groups_membership', 'group_id,user_id,status', ['group_id', 'user_id'], {
+    ...{ part: null, noun: 'membership', required: ['status'] },
     shownBy: [['group_id', 'user_id', 'status']],
-    references: [
-      { column: 'group_id', to: 'groups', isWarning: true },
-      { column: 'user_id', to: 'users', isWarning: true },
-    ],
+    references: warned({ group_id: 'groups', user_id: 'users' }),
   }),
   enrollments: table(
     'enrollments',
     'course_id,root_account,user_id,role,role_id,section_id,status,associated_user_id',
+    ['user_id'],
     {
-      ...{ part: 'enrollments', noun: 'enrolment', key: ['user_id'], required: ['user_id', 'status'] },
-      shownBy: [
-        ['course_id', 'user_id', 'role'],
-        ['course_id', 'user_id', 'role_id'],
-        ['section_id', 'user_id', 'role'],
-        ['section_id', 'user_id', 'role_id'],
-      ],
-      references: [
-        { column: 'course_id', to: 'courses', isWarning: true },
-        { column: 'user_id', to: 'users', isWarning: true },
-        { column: 'section_id', to: 'sections', isWarning: true },
-      ],
+      ...{ part: 'enrollments', noun: 'enrolment', required: ['status'] },
+      shownBy: ['course_id', 'section_id'].flatMap((place) =>
+        ['role', 'role_id'].map((role) => [place, 'user_id', role]),
+      ),
+      references: warned({ course_id: 'courses', user_id: 'users', section_id: 'sections' }),
     },
   ),
 } as const satisfies Readonly<Record<string, TableForm>>
 
-function table(name: string, columns: string, given: Omit<TableForm, 'name' | 'columns'>): TableForm {
-  return { name, columns: columns.split(','), ...given }
+function table(
+  name: string,
+  columns: string,
+  key: readonly string[],
+  given: Omit<TableForm, 'name' | 'columns' | 'key'>,
+): TableForm {
+  return { name, columns: columns.split(','), key, ...given }
+}
+
+function warned(tables: Readonly<Record<string, string>>): readonly TableReference[] {
+  return Object.entries(tables).map(([column, to]) => ({ column, to, isWarning: true }))
 }
 
 const userColumns = {
@@ -105,14 +97,14 @@ const userColumns = {
 const people = peopleTable(canvasTables.users, userColumns)
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
-/** Roles of enrolments in an academy, by their names in files and in the API of Canvas; null for none. */
+/** Roles of enrolments in an academy, by their names in files and in the API of Canvas. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
-  ...['student', 'studentenrollment'].map((name) => [name, 'learner'] as const),
-  ...['teacher', 'ta', 'designer', 'teacherenrollment', 'taenrollment', 'designerenrollment'].map(
-    (name) => [name, 'instructor'] as const,
-  ),
-  ...['observer', 'observerenrollment'].map((name) => [name, null] as const),
+  ...namesOfRoles({
+    learner: 'student studentenrollment',
+    instructor: 'teacher ta designer teacherenrollment taenrollment designerenrollment',
+    none: 'observer observerenrollment',
+  }),
 ])
 export const canvasRoles = [...roles.keys()]
 

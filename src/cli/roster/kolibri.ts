@@ -1,6 +1,6 @@
 import { enrollmentEntries, entryOf } from './entries.ts'
 import { peopleTable, personEntries } from './people.ts'
-import { type AcademyRole, academyRoles, leftOutByMapping, roleMeanings } from './roles.ts'
+import { type AcademyRole, academyRoles, leftOutByMapping, namesOfRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { CsvRow } from './row.ts'
 import type { TableForm } from './table.ts'
@@ -9,7 +9,7 @@ import { listIn, type Reading, walk } from './walk.ts'
 /** The table of users that Kolibri exports and imports. */
 export const kolibriTables = {
   users: {
-    ...{ name: 'users', part: 'users', noun: 'user', key: ['USERNAME'], required: ['USERNAME'] },
+    ...{ name: 'users', part: 'users', noun: 'user', key: ['USERNAME'], required: [] },
     columns: [
       ...['UUID', 'USERNAME', 'PASSWORD', 'FULL_NAME', 'USER_TYPE', 'IDENTIFIER', 'BIRTH_YEAR', 'GENDER'],
       ...['ENROLLED_IN', 'ASSIGNED_TO'],
@@ -31,9 +31,8 @@ const people = peopleTable(kolibriTables.users, userColumns)
 /** Types of users as roles in an academy. */
 const roles: ReadonlyMap<string, AcademyRole> = new Map([
   ...Object.entries(academyRoles),
-  ...['class_coach', 'facility_coach'].map((name) => [name, 'instructor'] as const),
   // A roster gives no right to change an academy.
-  ...['admin', 'superuser'].map((name) => [name, 'analyst'] as const),
+  ...namesOfRoles({ instructor: 'class_coach facility_coach', analyst: 'admin superuser' }),
 ])
 export const kolibriRoles = [...roles.keys()]
 

@@ -2,7 +2,7 @@ import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, dayWith, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
-import { type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
+import { type EnrollmentRole, enrollmentRoles, namesOfRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { CsvRow } from './row.ts'
 import type { TableForm } from './table.ts'
@@ -11,13 +11,7 @@ import { checkReference, type Reading, walk } from './walk.ts'
 /** Tables of Moodle, by the header of their files, of "Upload courses" and "Upload users". */
 export const moodleTables = {
   courses: {
-    ...{
-      name: 'courses',
-      part: 'courses',
-      noun: 'course',
-      key: ['shortname'],
-      required: ['shortname', 'fullname'],
-    },
+    ...{ name: 'courses', part: 'courses', noun: 'course', key: ['shortname'], required: ['fullname'] },
     columns: [
       ...['shortname', 'fullname', 'category', 'category_idnumber', 'category_path', 'idnumber', 'visible'],
       ...['startdate', 'enddate', 'summary', 'format', 'lang', 'theme', 'enablecompletion', 'newsitems'],
@@ -28,7 +22,7 @@ export const moodleTables = {
     shownBy: [['shortname', 'fullname']],
   },
   users: {
-    ...{ name: 'users', part: 'users', noun: 'user', key: ['username'], required: ['username'] },
+    ...{ name: 'users', part: 'users', noun: 'user', key: ['username'], required: [] },
     columns: [
       ...['username', 'password', 'firstname', 'lastname', 'email', 'idnumber', 'suspended', 'deleted'],
       ...['oldusername', 'auth', 'city', 'country', 'lang', 'timezone', 'institution', 'department'],
@@ -66,12 +60,14 @@ const courseDataset = namedColumns(courses, {
   language: 'lang',
 })
 
-/** Archetypes of roles as roles of enrolments; null for none. */
+/** Archetypes of roles as roles of enrolments. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
-  ['student', 'learner'],
-  ...['teacher', 'editingteacher', 'manager', 'coursecreator'].map((name) => [name, 'instructor'] as const),
-  ...['guest', 'user', 'frontpage'].map((name) => [name, null] as const),
+  ...namesOfRoles({
+    learner: 'student',
+    instructor: 'teacher editingteacher manager coursecreator',
+    none: 'guest user frontpage',
+  }),
 ])
 export const moodleRoles = [...roles.keys()]
 /** Roles that the columns `type1`, `type2`, … number from 1. */

@@ -97,7 +97,6 @@ function form(
     readonly references?: readonly TableReference[]
   },
 ): TableForm {
-  const { required, shownBy } = given
   return {
     name,
     columns: allColumns(name),
@@ -106,8 +105,7 @@ function form(
     // Extensions that the specification allows.
     pattern: /^metadata\./,
     ...given,
-    required: ['sourcedId', ...required],
-    shownBy: shownBy.map((set) => ['sourcedId', ...set]),
+    shownBy: given.shownBy.map((set) => ['sourcedId', ...set]),
   }
 }
 

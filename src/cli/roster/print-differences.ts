@@ -11,15 +11,7 @@ const columns = ['dataset', 'action', 'key', 'field', 'from', 'to', 'place'] as 
 export async function printDifferences(context: Context, plan: Plan): Promise<void> {
   const { output, settings } = context
   if (settings.output.value !== 'csv') return printPlan(context, plan)
-  await output.list(rowPages(plan.actions), { table: columns, paths: columns })
-}
-
-const rowsAtOnce = 500
-
-function* rowPages(actions: readonly Action[]): Generator<readonly object[]> {
-  for (let from = 0; from < actions.length; from += rowsAtOnce) {
-    yield actions.slice(from, from + rowsAtOnce).flatMap(rowsOf)
-  }
+  await output.list([plan.actions.flatMap(rowsOf)], { table: columns, paths: columns })
 }
 
 function rowsOf({ dataset, kind, key, entry, changes }: Action): object[] {

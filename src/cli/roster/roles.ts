@@ -17,6 +17,16 @@ export const enrollmentRoles = Object.entries(academyRoles).map(
   ([name, role]) => [name, role === 'analyst' ? null : role] as const,
 )
 
+/** Returns the names that a format has for roles, each with its role. */
+export function namesOfRoles<Role extends keyof typeof academyRoles>(
+  names: Readonly<Record<Role, string>>,
+): [name: string, role: (typeof academyRoles)[Role]][] {
+  const all = Object.entries(names) as [Role, string][]
+  return all.flatMap(([role, text]) =>
+    text.split(' ').map((name) => [name, academyRoles[role]] as [string, (typeof academyRoles)[Role]]),
+  )
+}
+
 /** Note on people and enrolments that a mapping leaves out. */
 export const leftOutByMapping = 'roles mapped to none are left out'
 

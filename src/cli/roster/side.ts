@@ -1,8 +1,13 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { profileOf } from '../../config/profiles.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
-import { type Part, parts } from '../records/entries.ts'
+import { type Declared, type Entry, loadPart, type Part, parts } from '../records/entries.ts'
+import { shownIn } from '../records/finder.ts'
+import { keyIn } from '../records/identity.ts'
+import { openWriter } from '../records/write.ts'
+import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Side } from './compare-rosters.ts'
@@ -10,10 +15,6 @@ import { type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts
 import { integrationIn } from './open-source.ts'
 import { rosterPartOf, rosterParts } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
-
-const databaseSignature = 'SQLite format 3\0'
-
-type Named = { readonly session: Session } | { readonly path: string }
 
 /** The notes are about records that were read leniently or cannot be read. */
 export interface OpenedSide extends Side {
@@ -27,49 +28,38 @@ export interface OpenedSide extends Side {
  */
 export async function openSide(
   context: Context,
-  given: string,
+  name: string,
   scope: Scope,
   options: RosterReadOptions,
 ): Promise<OpenedSide> {
-  const named = await find(context, given)
-  if ('path' in named) {
-    const roster = await readDeclaredRoster(context, named.path, scope, options)
-    return {
-      name: given,
-      declared: roster.declared,
-      isWhole: false,
-      isDelta: roster.isDelta,
-      notes: roster.notes,
-    }
+  const session = await sessionOf(context, name)
+  if (session) {
+    const { declared } = inScope(name, await readPlatform(context, session), scope)
+    return { name, declared, isWhole: true, isDelta: () => false, notes: [] }
   }
-  return readSide(context, named.session, given, scope)
+  const { declared, isDelta, notes } = await readDeclaredRoster(context, name, scope, options)
+  return { name, declared, isWhole: false, isDelta, notes }
 }
 
-async function readSide(context: Context, session: Session, name: string, scope: Scope): Promise<OpenedSide> {
-  const { readPlatform } = await import('./read-platform.ts')
-  const declared = await readPlatform(context, session, partsOfRosters())
-  const scoped = inScope(name, declared, scope)
-  return { name, declared: scoped.declared, isWhole: true, isDelta: () => false, notes: [] }
-}
-
-/** In the order of writing. */
-function partsOfRosters(): readonly Part[] {
-  return parts.filter((part) => rosterParts.some((name) => name === rosterPartOf(part)))
-}
-
-async function find({ io, profiles, sessionWith, sessionAt }: Context, given: string): Promise<Named> {
+/** Null for a roster. */
+async function sessionOf(
+  { io, profiles, sessionWith, sessionAt }: Context,
+  given: string,
+): Promise<Session | null> {
   const [, profile] = /^profile:(.+)$/.exec(given) ?? []
-  if (profile !== undefined) return { session: sessionWith(profile) }
-  if (given === '-' || integrationIn(given)) return { path: given }
+  if (profile !== undefined) return sessionWith(profile)
+  if (given === '-' || integrationIn(given)) return null
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch(() => null)
-  if (found) return (await isDatabase(path)) ? { session: sessionAt(path) } : { path: given }
-  if (profileOf(profiles.read(), given)) return { session: sessionWith(given) }
+  if (found) return (await isDatabase(path)) ? sessionAt(path) : null
+  if (profileOf(profiles.read(), given)) return sessionWith(given)
   throw new UsageError(`Cannot find ${given}`, {
     why: ['It is neither a file or folder nor the name of a profile'],
     hint: 'learnctl profiles list',
   })
 }
+
+const databaseSignature = 'SQLite format 3\0'
 
 async function isDatabase(path: string): Promise<boolean> {
   const file = await open(path)
@@ -81,4 +71,27 @@ async function isDatabase(path: string): Promise<boolean> {
   } finally {
     await file.close()
   }
+}
+
+/** In the form of files, without deleted users and their records. */
+async function readPlatform({ io }: Pick<Context, 'io'>, session: Session): Promise<Declared> {
+  const reader = await openWriter({ session, io })
+  await requireLearnctl(session, reader.caller, 'roster diff', io.signal)
+  const place = { file: platformName(session.target()), line: 0 }
+  const declared = new Map<Part, Entry[]>()
+  const deleted = new Set<unknown>()
+  for (const part of parts) {
+    if (!rosterParts.some((name) => name === rosterPartOf(part))) continue
+    const dataset = await loadPart(part)
+    const entries: Entry[] = []
+    for await (const shown of shownIn(reader, dataset)) {
+      const { id, status, userId, learnerId } = shown
+      if (part === 'users' && status === 'deleted') deleted.add(id)
+      if (status === 'deleted' || deleted.has(userId) || deleted.has(learnerId)) continue
+      const record = await dataset.toRecord(shown, reader.names)
+      entries.push({ dataset: part, key: keyIn(part, record) ?? String(id), record, place })
+    }
+    declared.set(part, entries)
+  }
+  return declared
 }

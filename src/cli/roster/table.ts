@@ -19,7 +19,7 @@ export interface TableForm {
   readonly shownBy: readonly (readonly string[])[]
   /** Columns of other formats, which the header must not have, in lower case. */
   readonly unless?: readonly string[]
-  /** Columns whose cells must not be empty. */
+  /** Columns besides the key whose cells must not be empty. */
   readonly required: readonly string[]
   readonly key: readonly string[]
   readonly references?: readonly TableReference[]

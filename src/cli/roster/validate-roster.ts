@@ -16,30 +16,6 @@ import {
 } from './roster.ts'
 import { readRosterOptions } from './roster-options.ts'
 
-interface RosterReport {
-  readonly source: string
-  readonly format: string
-  readonly version: string | null
-  readonly systemName: string | null
-  readonly valid: boolean
-  readonly files: readonly {
-    readonly name: string
-    readonly table: string
-    readonly mode: string
-    readonly rows: number
-    /** Columns with values that an academy does not keep. */
-    readonly notKept: readonly string[]
-  }[]
-  readonly counts: Readonly<Record<string, number>>
-  /** Number of records that the roster says are gone, by part. */
-  readonly removed: Readonly<Record<string, number>>
-  readonly problemCount: number
-  readonly problems: readonly RosterProblem[]
-  readonly warningCount: number
-  readonly warnings: readonly RosterProblem[]
-  readonly notes: readonly string[]
-}
-
 const problemFields = ['kind', 'file', 'line', 'column', 'value', 'code', 'message']
 
 /** Validates a roster and prints its format, its counts and all problems. Throws a UsageError if there are any. */
@@ -74,7 +50,9 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(source.title, report)}`)
 }
 
-function reportOf(source: RosterSource, { declared, removed, findings }: Roster): RosterReport {
+type RosterReport = ReturnType<typeof reportOf>
+
+function reportOf(source: RosterSource, { declared, removed, findings }: Roster) {
   const countsOf = (records: Roster['declared']) =>
     Object.fromEntries([...records].map(([part, entries]) => [part, entries.length]))
   const problemCount = findings.problemCount()
@@ -85,6 +63,7 @@ function reportOf(source: RosterSource, { declared, removed, findings }: Roster)
     systemName: source.systemName,
     valid: problemCount === 0,
     files: source.files.map(({ name, table, mode }) => ({
+      /** `notKept` are columns with values that an academy does not keep. */
       ...{ name, table, mode, rows: findings.rowCount(name), notKept: findings.unreadColumns(name) },
     })),
     counts: countsOf(declared),

@@ -65,10 +65,11 @@ export async function* walk(
   const keys = new Map<string, LastRow>()
   reading.keys.set(form.name, keys)
   const open: OpenReference[] = []
+  const required = [...form.key, ...form.required]
 
   function read(row: CsvRow): readonly RosterEntry[] {
     const isRemoved = reader.isRemoved(row)
-    for (const column of isRemoved ? (reader.removedNeeds ?? form.key) : form.required) {
+    for (const column of isRemoved ? (reader.removedNeeds ?? form.key) : required) {
       if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
     }
     const key = keyOf(form, row)
