@@ -31,7 +31,6 @@ export const courses: Dataset = {
   columns: columnsOf(CourseRecord),
   keys: [['externalId']],
   references: { term: 'terms' },
-  refersTo: ({ term }) => (typeof term === 'string' ? { field: 'term', to: 'term' } : null),
   operations: {
     list,
     get,

@@ -58,10 +58,8 @@ export interface Dataset {
   readonly inOrderOf?: string
   /** Datasets that reference fields refer to; the API may name a field `term` with `Id` behind. */
   readonly references: Readonly<Record<string, ReferredName>>
-  /** Returns the reference of a record that does not depend on its kind alone, and what it refers to; null for none. */
-  readonly refersTo?: (
-    record: JsonObject,
-  ) => { readonly field: string; readonly to: 'course' | 'user' | 'term' } | null
+  /** Returns the reference of a record that depends on more than its kind. */
+  readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: ReferredName }
   readonly operations: DatasetOperations
   /** Returns null if the record has no key. */
   find(record: JsonObject): Search | null
@@ -116,6 +114,20 @@ export class RecordError extends Error {
     super(message)
     this.field = field
   }
+}
+
+/** Returns the references of a record: the field of each, and the function that reads what it refers to. */
+export function referencesIn(
+  { references, refersTo }: Pick<Dataset, 'references' | 'refersTo'>,
+  record: JsonObject,
+): { readonly field: string; readonly to: ReferredName; readonly reference: string }[] {
+  const own = refersTo?.(record)
+  const all = [...Object.entries(references), ...(own ? [[own.field, own.to] as const] : [])]
+  return all.flatMap(([field, to]) =>
+    record[field] === undefined || record[field] === null
+      ? []
+      : [{ field, to, reference: String(record[field]) }],
+  )
 }
 
 /** Returns the dotted paths of fields that files may have because a list shows them. */

@@ -20,7 +20,6 @@ export const groups: Dataset = {
   columns: columnsOf(GroupRecord),
   keys: [['externalId']],
   references: { course: 'courses' },
-  refersTo: ({ course }) => (typeof course === 'string' ? { field: 'course', to: 'course' } : null),
   operations: {
     list,
     get,

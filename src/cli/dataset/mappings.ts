@@ -19,7 +19,7 @@ export function mappingsOf(lmsKind: string): Dataset {
     columns: columnsOf(MappingInput),
     keys: [['noun', 'externalKey']],
     references: {},
-    refersTo: ({ noun }) => ({ field: 'reference', to: noun === 'user' ? 'user' : 'course' }),
+    refersTo: ({ noun }) => ({ field: 'reference', to: noun === 'user' ? 'users' : 'courses' }),
     operations: {
       list: of(mappings),
       create: of(map),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import { type Dataset, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import { withoutIds, withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
@@ -58,17 +58,11 @@ export async function columnsChanged(
 ): Promise<readonly string[]> {
   await dataset.toBody(record, shown, names)
   const current = await dataset.toRecord(shown, names)
-  const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
   const given = { ...withoutOwnId(record, shown) }
-  for (const field of new Set([
-    ...Object.keys(dataset.references),
-    ...(named === undefined ? [] : [named]),
-  ])) {
-    if (given[field] === undefined || given[field] === null) continue
-    const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
+  for (const { field, to, reference } of referencesIn(dataset, given)) {
+    const isKey = dataset.keys.some((fields) => fields.includes(field))
     const id = shown[field] ?? shown[`${field}Id`]
-    const isSame =
-      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === id
+    const isSame = isKey || (await names[referredNouns[to]](reference))?.['id'] === id
     if (isSame) given[field] = current[field]
   }
   const changes = changesOf(dataset, given, current).map(({ field }) => field)

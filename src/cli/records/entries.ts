@@ -1,5 +1,11 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import { type Dataset, type DatasetName, isAboutPeople, type ReferredName } from '../dataset/dataset.ts'
+import {
+  type Dataset,
+  type DatasetName,
+  isAboutPeople,
+  type ReferredName,
+  referencesIn,
+} from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { users } from '../dataset/users.ts'
 import { maxFindings } from '../output/github.ts'
@@ -246,23 +252,17 @@ export async function nameByKeys(declared: Declared): Promise<void> {
     groups: new Map(keyNames(declared, 'groups')),
   }
   for (const [part, entries] of declared) {
-    const references = Object.entries((await loadPart(part)).references)
-    for (const entry of references.length > 0 ? entries : []) {
-      const named = references.flatMap(([field, to]) => {
-        const reference = referenceIn(entry, field)
-        if (reference === null) return []
-        return [[field, keys[to].get(reference) ?? keys[to].get(plainReference(reference)) ?? reference]]
+    const dataset = await loadPart(part)
+    for (const entry of entries) {
+      const named = referencesIn(dataset, entry.record).map(({ field, to, reference }) => {
+        const key = keys[to].get(reference) ?? keys[to].get(plainReference(reference))
+        return [field, key ?? reference] as const
       })
+      if (named.length === 0) continue
       entry.record = { ...entry.record, ...Object.fromEntries(named) }
       entry.key = keyIn(part, entry.record) ?? entry.key
     }
   }
-}
-
-/** Returns the reference of a record; null if it has none, such as a course without a term. */
-export function referenceIn({ record }: Pick<Entry, 'record'>, field: string): string | null {
-  const reference = record[field]
-  return reference === undefined || reference === null ? null : String(reference)
 }
 
 /** Returns all names of the declared records of a part with their keys; prefixed names are unambiguous. */

@@ -1,4 +1,4 @@
-import { isAboutPeople, type ReferredName, referredNouns } from '../dataset/dataset.ts'
+import { isAboutPeople, type ReferredName, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import type { ModuleNames } from '../dataset/module-names.ts'
 import { externalKeyOf } from '../dataset/shown-records.ts'
 import { type Comparing, comparePart } from './compare-part.ts'
@@ -13,7 +13,6 @@ import {
   type Problems,
   parts,
   recordText,
-  referenceIn,
   withMemberships,
 } from './entries.ts'
 import { type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
@@ -118,16 +117,14 @@ class References {
    * have either to `unknown`.
    */
   async lookUp(
-    { name: part, references }: PartDataset,
+    dataset: PartDataset,
     entries: readonly Entry[],
     problems: Problems,
     unknown: Map<Entry, readonly string[]>,
   ): Promise<void> {
     const renamed = new Set<Entry>()
     for (const entry of entries) {
-      for (const [field, to] of Object.entries(references)) {
-        const reference = referenceIn(entry, field)
-        if (reference === null) continue
+      for (const { field, to, reference } of referencesIn(dataset, entry.record)) {
         const known = this.#keys[to].get(reference)
         const key = known === undefined ? await this.#keyOf(to, reference) : known
         // A removed record may refer to one that was deleted before.
@@ -145,9 +142,9 @@ class References {
     if (renamed.size === 0) return
     const keys = new Set(entries.filter((entry) => !renamed.has(entry)).map(({ key }) => key))
     for (const entry of renamed) {
-      entry.key = keyIn(part, entry.record) ?? entry.key
+      entry.key = keyIn(dataset.name, entry.record) ?? entry.key
       if (keys.has(entry.key)) {
-        const message = `${nouns[part]} ${keyText(entry.key)} is declared twice, by other names`
+        const message = `${nouns[dataset.name]} ${keyText(entry.key)} is declared twice, by other names`
         problems.add(entry.place, message, `${recordText(entry)} is declared twice, by other names`)
       }
       keys.add(entry.key)

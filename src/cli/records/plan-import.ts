@@ -6,7 +6,7 @@ import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import type { Column } from '../dataset/column.ts'
-import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import { type Dataset, keyOf, namesOf, RecordError, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import type { Match } from '../dataset/find.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -52,8 +52,7 @@ export interface PlannedRow {
   readonly found: Row['found']
 }
 
-const inCourse = { field: 'courseId', to: 'course' } as const
-const noChanges = { changes: [], message: null } as const
+const noChanges = { changes: [], refusal: null } as const
 
 /** Checks a file and yields what an import would do with each row; writes nothing. */
 export async function planImport(
@@ -98,17 +97,14 @@ async function* planRows(
       const rejection = invalid.get(row.line)
       const work = async () => {
         const { line, record } = row
-        const key = keyOf(dataset, record)?.join(' ') ?? null
-        const { found, faults, ...action } = rejection
-          ? failing(rejection.message)
+        const { action, changes, refusal, found } = rejection
+          ? refused('')
           : await planRow({ ...sending, finder }, await sending.resolve(record), steps).catch(unseen)
-        const detail = action.message
-        const message =
-          detail === null ? null : refusalText(dataset, row, labels, { detail, faults: faults ?? [] })
-        const refusal = { detail: detail ?? '', faults: faults ?? [] }
+        const message = rejection?.message ?? (refusal && refusalText(dataset, row, labels, refusal))
+        const key = keyOf(dataset, record)?.join(' ') ?? null
         planned[index] = {
-          planned: { line: placeOf?.(line).line ?? line, key, ...action, message },
-          shown: detail === null ? null : (rejection?.shown ?? shownRefusal(dataset, row, labels, refusal)),
+          planned: { line: placeOf?.(line).line ?? line, key, action, changes, message },
+          shown: rejection?.shown ?? (refusal && shownRefusal(dataset, row, labels, refusal)),
           row,
           found: found ? identityOf(found.shown, record) : undefined,
         }
@@ -122,9 +118,9 @@ async function* planRows(
   for await (const some of inWindows(rows)) yield await plan(some)
 }
 
-interface PlannedAnswer extends Omit<Planned, 'line' | 'key'> {
-  readonly found?: Match | null
-  readonly faults?: Refusal['faults']
+interface PlannedAnswer extends Pick<Planned, 'action' | 'changes'> {
+  readonly refusal: Pick<Refusal, 'detail' | 'faults'> | null
+  readonly found: Match | null
 }
 
 async function planRow(
@@ -144,32 +140,32 @@ async function planRow(
     if (replaces) steps.set(name, shown && isOlder(dataset, record, shown) ? shown : { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
-      return failingAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
+      return refusedAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
     }
     if (shown === null) {
-      const courses = dataset.references['courseId'] === undefined ? undefined : inCourse
-      const { field, to } = dataset.refersTo?.(record) ?? courses ?? {}
-      const reference = field === undefined ? '' : String(record[field])
-      if (to !== undefined && (await names[to](reference)) === null) {
-        return failingAt(String(field), `${to} ${reference} not found`)
+      for (const { field, to, reference } of referencesIn(dataset, record)) {
+        // The list has told of an unknown user, if the platform knows users.
+        if (to === 'users' && dataset.refersTo === undefined) continue
+        const noun = referredNouns[to]
+        if ((await names[noun](reference)) === null) return refusedAt(field, `${noun} ${reference} not found`)
       }
       // Other platforms may need less.
       const missing = caller.isOurs() ? dataset.columns.find(lacks(record)) : undefined
-      if (missing) return failingAt(missing.path, 'is required')
+      if (missing) return refusedAt(missing.path, 'is required')
       return { action: 'create', ...noChanges, found }
     }
-    if (onExists === 'fail') return { ...failing(`the ${dataset.noun} already exists`), found }
+    if (onExists === 'fail') return { ...refused(`the ${dataset.noun} already exists`), found }
     if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
     if (isOlder(dataset, record, shown)) {
       if (await isInHistory(sending, record, shown)) return { action: 'unchanged', ...noChanges, found }
-      return failing(`the ${dataset.noun} that is there is newer`)
+      return refused(`the ${dataset.noun} that is there is newer`)
     }
     const changes = await columnsChanged(sending, restoring(record, shown), shown)
-    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
+    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, refusal: null, found }
   } catch (error) {
-    if (error instanceof RecordError) return failingAt(error.field, error.message)
+    if (error instanceof RecordError) return refusedAt(error.field, error.message)
     if (error instanceof ApiError && [400, 404, 422].includes(error.status))
-      return failing(error.message, error.faults)
+      return refused(error.message, error.faults)
     throw error
   }
 }
@@ -202,12 +198,12 @@ function lacks(record: JsonObject): (column: Column) => boolean {
   return ({ required, path }) => required && valueAt(record, path) === undefined
 }
 
-function failing(message: string, faults: Refusal['faults'] = []): PlannedAnswer {
-  return { action: 'fail', changes: [], message, faults, found: null }
+function refused(detail: string, faults: Refusal['faults'] = []): PlannedAnswer {
+  return { action: 'fail', changes: [], refusal: { detail, faults }, found: null }
 }
 
-function failingAt(field: string, detail: string): PlannedAnswer {
-  return failing(detail, [{ pointer: `#/${field.replaceAll('.', '/')}`, detail }])
+function refusedAt(field: string, detail: string): PlannedAnswer {
+  return refused(detail, [{ pointer: `#/${field.replaceAll('.', '/')}`, detail }])
 }
 
 /** Saves the rows of a plan that create or change records. Throws a UsageError if one has a password. */

@@ -17,8 +17,10 @@ export interface CapturedEvent {
 /** Receives the events of a transaction after its commit, in the order of its changes. */
 export type OnEvents = (events: readonly CapturedEvent[]) => void
 
-/** Events of running transactions whose store is captured. */
-const eventsByTransaction = new WeakMap<object, CapturedEvent[]>()
+/** A transaction whose store is captured. */
+interface Capturing extends Transaction {
+  readonly captured: CapturedEvent[]
+}
 
 /**
  * Returns a store that passes on the events of each transaction that it commits, whether an endpoint subscribes to them or
@@ -41,12 +43,14 @@ export function captureEvents(store: Store, onEvents: OnEvents): Store {
 
 /** Returns the list that collects the events of a transaction; undefined if its store is not captured. */
 export function capturedEventsOf(transaction: object): CapturedEvent[] | undefined {
-  return eventsByTransaction.get(transaction)
+  // Copies of a transaction keep the list.
+  return 'captured' in transaction ? (transaction as Capturing).captured : undefined
 }
 
-function captured(transaction: Transaction, events: CapturedEvent[]): Transaction {
-  const capturing: Transaction = {
+function captured(transaction: Transaction, events: CapturedEvent[]): Capturing {
+  return {
     ...transaction,
+    captured: events,
     async savepoint(work) {
       const { length } = events
       try {
@@ -58,6 +62,4 @@ function captured(transaction: Transaction, events: CapturedEvent[]): Transactio
       }
     },
   }
-  eventsByTransaction.set(capturing, events)
-  return capturing
 }

@@ -175,17 +175,7 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
  * only if one is refused.
  */
 function withoutSavepoints(database: Transaction): Transaction {
-  return {
-    dialect: database.dialect,
-    one: (query) => database.one(query),
-    all: (query) => database.all(query),
-    cells: (query) => database.cells(query),
-    run: (query) => database.run(query),
-    stream: (query) => database.stream(query),
-    queue: (query) => database.queue(query),
-    requireRow: (query) => database.requireRow(query),
-    savepoint: (work) => work(),
-  }
+  return { ...database, savepoint: (work) => work() }
 }
 
 /** Thrown to take back what was tried. */

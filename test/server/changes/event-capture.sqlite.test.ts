@@ -54,6 +54,16 @@ test('an item of a batch that is rolled back leaves no event', async () => {
   ])
 })
 
+test('a plan that is carried out passes on its events, and one that is tried none', async () => {
+  const { client, types } = await openCaptured()
+  const { id } = await client.plans.create({ command: 'apply' })
+  const record = { externalId: 'sea', title: 'Sea' }
+  await client.plans.addSteps(id, '0', { steps: [{ noun: 'course', action: 'create', record }] })
+  await client.plans.carryOut(id, { isTrial: true })
+  await client.plans.carryOut(id, {})
+  expect(types()).toEqual([['course.created']])
+})
+
 test('an endpoint that subscribes gets the event as it would without', async () => {
   const { client, captured } = await openCaptured()
   await client.endpoints.create({ url: 'https://lms.example.org/hooks', events: ['course.*'] })

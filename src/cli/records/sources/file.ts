@@ -22,7 +22,6 @@ export interface ImportFile {
   readonly path: string | null
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string
-  readonly bytes: number
   /** Number of line breaks; a record may have several or none. */
   readonly lines: number
   /** The standard name of its encoding, such as `utf-8`. */
@@ -122,7 +121,6 @@ export async function inspectFile(
     name,
     path,
     hash: hash.digest('hex'),
-    bytes: size,
     lines,
     charset: known,
     isMarked: start.subarray(0, 3).toString('hex') === 'efbbbf',
