@@ -55,52 +55,22 @@ interface ActivityScope {
 /** By index of the period; a period without any is missing. */
 type Counts<Count> = ReadonlyMap<number, Count>
 
-/** Learners whose records are sorted at once: sorting those of all takes longer, and SQLite would need files for it. */
-const usersAtOnce = 250
-
-/**
- * Counts records of progress, and their learners once in each period: part after part of the users, whose learners are
- * different ones, so that the counts add up.
- */
-async function countProgress(scope: ActivityScope): Promise<Counts<ProgressCount>> {
-  const { database, filter } = scope
-  const isPart = filter.learnerIds ?? filter.groupIds ?? filter.courses ?? filter.termIds
-  if (isPart) return byPeriod(await readProgress(scope))
-  const counts = new Map<number, ProgressCount>()
-  for (let after = ''; ; ) {
-    const last = await database.one<Row & { id: string | null }>(sql`
-      select max(id) as id from (select id from users where id > ${after} order by id limit ${usersAtOnce}) part`)
-    if (!last || last.id === null) return counts
-    const rows = await readProgress(scope, sql`u.id > ${after} and u.id <= ${last.id}`)
-    for (const [index, { learners, records }] of byPeriod(rows)) {
-      const before = counts.get(index)
-      counts.set(index, {
-        learners: learners + (before?.learners ?? 0),
-        records: records + (before?.records ?? 0),
-      })
-    }
-    after = last.id
-  }
-}
-
-type ProgressCount = { readonly learners: number; readonly records: number }
-
-/** Counts by period, of some users if a condition selects them. */
-function readProgress({ database, filter, enrolled, periods }: ActivityScope, users?: Sql) {
+/** Counts records of progress, and their learners once in each period. */
+async function countProgress({ database, filter, enrolled, periods }: ActivityScope) {
   const conditions = [
-    users,
     enrolled.on,
     sql`s.user_id = e.user_id and s.course_id = e.course_id`,
     during(sql`s.last_accessed`, periods),
     ...filter.ofLearner,
     ...filter.ofEnrollment,
   ]
-  return database.all<Row & ProgressCount & { period: number }>(sql`
+  const rows = await database.all<Row & Record<'period' | 'learners' | 'records', number>>(sql`
     select period, count(*) as learners, cast(sum(records) as bigint) as records
     from (
       select ${periodOf(sql`s.last_accessed`, periods)} as period, s.user_id, count(*) as records
       from ${enrolled.tables} cross join progress_steps s ${where(conditions)} group by 1, 2) found
     group by period`)
+  return byPeriod(rows)
 }
 
 /** Counts first completions: a learner who falls back and completes a course again counts once. */

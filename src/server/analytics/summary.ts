@@ -1,4 +1,4 @@
-import sql, { empty, join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { Bucket, Summary } from '../../contract/analytics.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
@@ -103,21 +103,11 @@ function figuresOf(figures: readonly StatusFigures[]) {
   }
 }
 
-/** Looked up by id: the number of parameters of a statement is limited. */
-const maxTitlesById = 100
-
-async function titlesOf(
-  database: Database,
-  courseIds: readonly string[],
-): Promise<{ id: string; title: string }[]> {
+async function titlesOf(database: Database, courseIds: readonly string[]) {
   if (courseIds.length === 0) return []
-  const titled = (only: Sql) =>
-    database.all<Row & { id: string; title: string }>(
-      sql`select id, title from courses ${only} order by title, id`,
-    )
-  if (courseIds.length <= maxTitlesById) return titled(sql`where id in (${join(courseIds)})`)
-  const wanted = new Set(courseIds)
-  return (await titled(empty)).filter(({ id }) => wanted.has(id))
+  return database.all<Row & { id: string; title: string }>(
+    sql`select id, title from courses where id in (${join(courseIds)}) order by title, id`,
+  )
 }
 
 function roundedOrNull(value: number | null): number | null {
