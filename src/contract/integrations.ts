@@ -70,7 +70,7 @@ const Jwks = objectOf({
   keys: field(z.array(PublicKey).min(1).max(20), 'RSA public keys as JSON Web Keys (RFC 7517)'),
 })
 
-const GradeItem = z.strictObject({
+export const GradeItem = z.strictObject({
   name: z.string().trim().max(255).default(''),
   maximum: z.number().positive().max(1_000_000).default(100),
   weight: optional(Percent),

@@ -102,7 +102,7 @@ export function FaultText({ fault }: { fault: ProblemError | undefined }) {
 
 /** For `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
-  return fault?.errors?.some(({ pointer }) => pointer?.split('/').slice(1, 3).includes(name)) || undefined
+  return fault?.errors?.some(({ pointer }) => pointer?.split('/').slice(1).includes(name)) || undefined
 }
 
 interface Confirmation<Item> {

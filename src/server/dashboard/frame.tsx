@@ -193,7 +193,8 @@ const notes = {
   integration_saved: 'Integration saved.',
   secret_made_before:
     'This form was already submitted; no second secret was generated. If the secret is lost, generate another one.',
-  items_saved: 'Graded items saved.',
+  item_saved: 'Graded item saved.',
+  item_deleted: 'Graded item deleted.',
   integration_removed: 'Integration removed.',
   mapping_saved: 'Mapping saved.',
   mapping_deleted: 'Mapping deleted.',

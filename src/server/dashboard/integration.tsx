@@ -15,14 +15,13 @@ import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { requireKind } from '../integrations/integration.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ProblemError } from '../problem-error.ts'
-import { ask, askOrNone, callOf, routeOf, type SignedInRequest, write, writeFor } from './call-api.ts'
+import { ask, askOrNone, callOf, routeOf, type SignedInRequest, write } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { confirmationPage, Form, OnceField, secretPage, submitOnce } from './form.tsx'
 import { addressOf, Back, framePage, type NoteName } from './frame.tsx'
 import { integrationForm, integrationInputOf, overlapOf } from './integration-form.tsx'
-import { faultOfItems, ItemsForm, itemsInputOf } from './integration-items.tsx'
+import { GradeItems, itemInputOf } from './integration-items.tsx'
 import { ConnectionState } from './integrations.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { pageQueryOf } from './paging.tsx'
@@ -50,9 +49,14 @@ const page: DashboardPage = {
         return showIntegration(signedIn, { checked: await testConnection(signedIn) })
       case 'generate':
         return generateSecret(signedIn, form, kind)
-      case 'items':
-        await saveItems(signedIn, form)
-        return at('items_saved', `&items=${Number(form.get('items') ?? 1)}#gradeItems`)
+      case 'item':
+        await write(signedIn, integrations.set, { body: itemInputOf(form) })
+        return at('item_saved', '#gradeItems')
+      case 'unset':
+        await write(signedIn, integrations.set, {
+          body: { gradeItems: { [form.get('itemId') ?? '']: null } },
+        })
+        return at('item_deleted', '#gradeItems')
       case 'map':
         await write(signedIn, integrations.map, { body: mappingOf(form) })
         return at('mapping_saved', '#mappings')
@@ -102,25 +106,12 @@ async function testConnection(signedIn: SignedInRequest): Promise<IntegrationChe
   return (await handle({ ...call, prepared: await prepare?.(call) })) as IntegrationCheck
 }
 
-/** Faults point to the fields of the form. */
-async function saveItems(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
-  try {
-    await writeFor(signedIn, async (inside) => {
-      const { gradeItems } = await ask(inside, integrations.get)
-      const body = itemsInputOf(form, gradeItems)
-      return ask(inside, integrations.set, { body })
-    })
-  } catch (error) {
-    throw error instanceof ProblemError ? faultOfItems(error, form) : error
-  }
-}
-
 async function showIntegration(signedIn: SignedInRequest, { sent, checked }: Shown = {}): Promise<Reply> {
   const kind = kindOf(signedIn)
   const name = kinds[kind].title
   const integration = await askOrNone(signedIn, integrations.get)
   const action = sent?.form.get('action') ?? ''
-  const others = ['map', 'items']
+  const others = ['map', 'item']
   const sentBy = (wanted: string) =>
     action === wanted || (wanted === 'save' && !others.includes(action)) ? sent : undefined
   const settings = integrationForm(kind, integration)
@@ -141,9 +132,9 @@ async function showIntegration(signedIn: SignedInRequest, { sent, checked }: Sho
         />
       </Card>
       {integration ? (
-        <ItemsForm
+        <GradeItems
           signedIn={signedIn}
-          sent={sentBy('items')}
+          sent={sentBy('item')}
           system={name}
           gradeItems={integration.gradeItems}
         />
