@@ -5,7 +5,7 @@ import { normaliseBaseUrl } from './base-url.ts'
 import type { AnyInput, CallArguments, CallInput, Item, OutgoingRequest, Page, Result } from './call.ts'
 import { ApiError, hostOf, isOurs, NotOfferedError, refusalOf } from './errors.ts'
 import { describedTransport, platformTransport } from './platform/index.ts'
-import type { PlatformFile } from './platform/platform-file.ts'
+import type { PlatformFile } from './platform/platform-schema.ts'
 import type { CredentialKind } from './problem.ts'
 import {
   assertMediaType,

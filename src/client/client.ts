@@ -13,7 +13,7 @@ export type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from
 export type { CallOptions, Item } from './call.ts'
 export type { Caller, CallerOptions } from './caller.ts'
 export * from './errors.ts'
-export type { PlatformFile } from './platform/platform-file.ts'
+export type { PlatformFile } from './platform/platform-schema.ts'
 export type { StreamedResponse } from './reply.ts'
 export type * from './resources.ts'
 

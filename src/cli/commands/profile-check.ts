@@ -7,7 +7,7 @@ import type {
   NextPage,
   Place,
   PlatformFile,
-} from '../../client/platform/platform-file.ts'
+} from '../../client/platform/platform-schema.ts'
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { isDay, isInstant } from '../../codec/time-text.ts'
 import { platformName } from '../../config/target.ts'

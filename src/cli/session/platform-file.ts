@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type * as z from 'zod'
-import type { PlatformFile } from '../../client/platform/platform-file.ts'
+import type { PlatformFile } from '../../client/platform/platform-schema.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { readRegularFile } from '../../config/files.ts'
 import { suggestionText } from '../../contract/validation-issues.ts'

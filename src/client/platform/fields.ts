@@ -3,7 +3,7 @@ import { isDay, isInstant } from '../../codec/time-text.ts'
 import { findTimeZone, utc } from '../../codec/time-zone.ts'
 import { hostOf, PlatformError, RequestError, type Target } from '../errors.ts'
 import type { FoundCall } from './operations.ts'
-import type { Place, PlatformFile } from './platform-file.ts'
+import type { Place, PlatformFile } from './platform-schema.ts'
 
 export interface Fields {
   /** Returns a record of theirs with our names and values; members that are no field of ours stay as they are. */

@@ -1,6 +1,6 @@
 import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { isOwnReply } from '../reply.ts'
-import type { PlatformFile } from './platform-file.ts'
+import type { PlatformFile } from './platform-schema.ts'
 
 /**
  * Returns a transport of the contract for a platform of any kind: requests and replies are translated by the file, or by

@@ -3,7 +3,7 @@ import type { HttpHeaders } from '../../contract/http.ts'
 import { hostOf, lineOf, PlatformError, ProtocolError, type Target } from '../errors.ts'
 import { isIdentifier, letters, memberAt, memberOf, stepsOf } from './fields.ts'
 import type { FoundCall } from './operations.ts'
-import type { Lists, NextPage } from './platform-file.ts'
+import type { Lists, NextPage } from './platform-schema.ts'
 
 /** A page of a list of theirs. */
 export interface ForeignPage {

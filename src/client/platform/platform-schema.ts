@@ -3,7 +3,6 @@ import { findTimeZone } from '../../codec/time-zone.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { suggestionText } from '../../contract/validation-issues.ts'
 import { kindOf } from './operations.ts'
-import type { PlatformFile } from './platform-file.ts'
 
 const operations = new Map(
   Object.values(calls)
@@ -42,58 +41,72 @@ const place = z.union([
   pointer,
   z.strictObject({
     at: pointer,
+    /** A choice: their words, and ours for each. */
     values: z.record(text, text).optional(),
+    /** A percentage: the number that they write for 100 %. */
     of: z.number().positive().optional(),
+    /** A time: the unit since 1970 (default ISO 8601). */
     time: z.enum(['iso', 'unix-seconds', 'unix-milliseconds']).optional(),
+    /** A time without a zone: the zone that it is in (default that of the file). */
     zone: zone.optional(),
   }),
 ])
 
-const lists = {
+const next = z.union([
+  // Each list comes whole.
+  z.literal('none'),
+  z.strictObject({ link: z.literal(true) }),
+  z.strictObject({ url: pointer }),
+  z.strictObject({ cursor: pointer, parameter: text }),
+  z.strictObject({ page: text, first: z.int().min(0).optional(), last: pointer.optional() }),
+  z.strictObject({ offset: text }),
+])
+
+const lists = z.strictObject({
+  /** The array of rows; empty for a bare array. */
   items: pointer.optional(),
-  next: z
-    .union([
-      z.literal('none'),
-      z.strictObject({ link: z.literal(true) }),
-      z.strictObject({ url: pointer }),
-      z.strictObject({ cursor: pointer, parameter: text }),
-      z.strictObject({ page: text, first: z.int().min(0).optional(), last: pointer.optional() }),
-      z.strictObject({ offset: text }),
-    ])
-    .optional(),
+  next: next.optional(),
+  /** The number of rows of the whole list. */
   total: pointer.optional(),
   size: z.strictObject({ parameter: text, maximum: count }).optional(),
-}
+})
 
+/** What shows that a write was done: the record (its id, or a value that was sent), or the status alone. */
 const shows = z.enum(['record', 'nothing'])
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
-const operation = z.union([
-  z.literal('not offered'),
-  z.strictObject({
-    ...lists,
-    path: z
-      .string()
-      .regex(/^\/[^?#]*$/, 'must be a path that begins with /')
-      .optional(),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-    record: pointer.optional(),
-    shows: shows.optional(),
-    parameters: z.record(text, text).optional(),
-    query: z.record(text, z.string()).optional(),
-    encoding: text.optional(),
-  }),
-])
+const operation = z.strictObject({
+  ...lists.shape,
+  path: z
+    .string()
+    .regex(/^\/[^?#]*$/, 'must be a path that begins with /')
+    .optional(),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+  /** The record in the response. */
+  record: pointer.optional(),
+  shows: shows.optional(),
+  /** Names of their query parameters by ours. */
+  parameters: z.record(text, text).optional(),
+  /** Parameters that are always sent. */
+  query: z.record(text, z.string()).optional(),
+  /** Encoding of their CSV, if they do not declare it. */
+  encoding: text.optional(),
+})
 
 const PlatformSchema = z
   .strictObject({
     learnctlPlatform: z.literal(1),
     name: text.max(200),
+    /** Zone of times and days without a zone (default UTC). */
     timeZone: zone.optional(),
+    /** True if a POST with the same Idempotency-Key is answered once. */
     idempotencyKey: z.boolean().optional(),
+    /** Where the credential is sent (default `Authorization: Bearer …`). */
     auth: z.strictObject({ header, scheme: scheme.optional() }).optional(),
+    /** Maximum number of requests that begin within a number of seconds. */
     rate: z.strictObject({ requests: count, seconds: z.number().positive().max(3600) }).optional(),
-    lists: z.strictObject(lists).optional(),
+    lists: lists.optional(),
+    /** A refusal inside a response with a status of success; `not`: any other value is one. */
     refused: z
       .strictObject({
         when: z.union([
@@ -102,11 +115,13 @@ const PlatformSchema = z
         ]),
         code: pointer.optional(),
         message: pointer.optional(),
+        /** By code (default 400). */
         status: z.record(text, z.int().min(400).max(599)).optional(),
       })
       .optional(),
     writes: z.strictObject({ shows }).optional(),
-    operations: z.record(text, operation).optional(),
+    operations: z.record(text, z.union([z.literal('not offered'), operation])).optional(),
+    /** Fields of each kind of record: ours, dotted, and where they stand in theirs. */
     records: z.record(text, z.record(text, place)).optional(),
   })
   .superRefine((file, context) => {
@@ -133,6 +148,13 @@ const PlatformSchema = z
     }
   })
 
+/** Where a platform differs from the published form, as data; docs/platforms.md explains each member. */
+export type PlatformFile = z.infer<typeof PlatformSchema>
+export type Place = z.infer<typeof place>
+export type NextPage = z.infer<typeof next>
+export type Lists = z.infer<typeof lists>
+export type DescribedOperation = z.infer<typeof operation>
+
 function parametersIn(path = ''): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 }
@@ -157,6 +179,5 @@ export function membersAt(path: readonly PropertyKey[]): string[] {
 }
 
 export function platformFileOf(value: unknown): z.ZodSafeParseResult<PlatformFile> {
-  // The schema has the form of the type, whose optional members cannot be undefined.
-  return PlatformSchema.safeParse(value, { reportInput: true }) as z.ZodSafeParseResult<PlatformFile>
+  return PlatformSchema.safeParse(value, { reportInput: true })
 }

@@ -7,7 +7,7 @@ import { createFields, type Fields, isIdentifier, letters, memberAt, stepsOf } f
 import { FilterCheck } from './filters.ts'
 import { incomplete, outline, pageMembers, pageQuery, readPage, unknownNext } from './lists.ts'
 import { type FoundCall, findCall } from './operations.ts'
-import type { DescribedOperation, Lists, PlatformFile } from './platform-file.ts'
+import type { DescribedOperation, Lists, PlatformFile } from './platform-schema.ts'
 import { assertDone } from './writes.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -154,10 +154,9 @@ class PlatformCall {
   #refusalIn(reply: HttpResponse, body: unknown): HttpResponse | null {
     const { refused } = this.#file ?? {}
     if (!refused) return null
-    const { at, is, not } = refused.when
-    const value = memberAt(body, stepsOf(at))
-    const isRefusal =
-      'not' in refused.when ? value !== undefined && value !== not : value === is && value !== undefined
+    const { when } = refused
+    const value = memberAt(body, stepsOf(when.at))
+    const isRefusal = value !== undefined && ('not' in when ? value !== when.not : value === when.is)
     if (!isRefusal) return null
     const said = refused.code === undefined ? undefined : memberAt(body, stepsOf(refused.code))
     const status = refused.status?.[String(said)] ?? 400

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Caller, type CallerOptions, createCaller } from '../../../src/client/caller.ts'
-import type { PlatformFile } from '../../../src/client/platform/platform-file.ts'
+import type { PlatformFile } from '../../../src/client/platform/platform-schema.ts'
 import type { HttpResponse } from '../../../src/contract/http.ts'
 import { type Ran, type RunOptions, type TestCli, testCli, test as withCli } from '../cli.ts'
 import type { DescribedPlatform, Seen } from './platforms.ts'
