@@ -11,17 +11,7 @@ type Page = ForeignRecords
 export type PulledRecord = Page['data'][number]
 
 /** Records of another system, as it has them. */
-export interface PulledRecords {
-  readonly system: string
-  readonly parts: ReadonlySet<RecordPart>
-  readonly records: ReadonlyMap<RecordPart, readonly PulledRecord[]>
-  /** With the number of records that were left out or are not visible. */
-  readonly notes: ReadonlyMap<string, number>
-  /** Kinds of records of which some are not visible. */
-  readonly hidden: ReadonlySet<RecordPart>
-  /** False for a system that shows people by course only. */
-  readonly listsPeople: boolean
-}
+export type PulledRecords = Awaited<ReturnType<Pull['run']>>
 
 interface Task {
   readonly part: RecordPart
@@ -100,7 +90,9 @@ class Pull {
   readonly #records = new Map<RecordPart, PulledRecord[]>()
   /** By the id of the course. */
   readonly #courses = new Map<string, Record<string, unknown>>()
+  /** With the number of records that were left out or are not visible. */
   readonly #notes = new Map<string, number>()
+  /** Kinds of records of which some are not visible. */
   readonly #hidden = new Set<RecordPart>()
   /** Kinds of records that the token may list by course only. */
   readonly #byCourse = new Set<RecordPart>()
@@ -116,7 +108,7 @@ class Pull {
     this.#read = read
   }
 
-  async run(): Promise<PulledRecords> {
+  async run() {
     // Every system has courses; its first page names its other lists.
     const first: Task = { part: 'courses', of: null, cursor: null, before: 0 }
     const page = await this.#read(first)
@@ -135,6 +127,7 @@ class Pull {
       records: this.#records,
       notes: this.#notes,
       hidden: this.#hidden,
+      /** False for a system that shows people by course only. */
       listsPeople: page.lists.some(
         ({ part, of, gives }) => of === null && [part, ...gives].includes('users'),
       ),

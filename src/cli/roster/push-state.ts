@@ -4,56 +4,12 @@ import type { Context } from '../command/context.ts'
 import { type PulledRecord, readPage } from './pull-records.ts'
 import type { Course, Grade, School } from './school.ts'
 
-/** A course of the academy with the records that Classroom shall have. */
-export interface WantedCourse {
-  readonly course: Course
-  readonly members: readonly { readonly email: string; readonly role: 'learner' | 'instructor' }[]
-  readonly items: readonly WantedItem[]
-  readonly grades: readonly WantedGrade[]
-}
-
-/** An item of the gradebook; its title is unique in the course. */
-export interface WantedItem {
-  readonly itemId: string
-  readonly label: string
-  readonly scoreMaximum: number
-}
-
-/** A score, in points of its item. */
-export interface WantedGrade {
-  readonly itemId: string
-  readonly email: string
-  readonly scoreGiven: number | null
-  readonly published: boolean
-}
-
-export interface ClassroomCourse {
-  readonly id: string
-  readonly title: string
-  readonly description: string
-  readonly status: string
-  /** By e-mail address, in lower case. */
-  readonly roles: ReadonlyMap<string, string>
-  /** Addresses of invited people. */
-  readonly invited: ReadonlySet<string>
-  /** Number of members whose address is not visible. */
-  readonly hidden: number
-  /** Course work of the same project, by title. */
-  readonly items: ReadonlyMap<string, { readonly id: string; readonly scoreMaximum: number | null }>
-  /** By course work and e-mail address. */
-  readonly submissions: ReadonlyMap<string, Submission>
-}
-
-export interface Submission {
-  readonly id: string
-  readonly scoreGiven: number | null
-  readonly published: boolean
-  readonly state: string
-}
-
 export function submissionKey(itemId: string, email: string): string {
   return `${itemId}\n${email}`
 }
+
+/** A course of the academy with the records that Classroom shall have. */
+export type WantedCourse = Awaited<ReturnType<typeof wantedOf>>
 
 /** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
 export async function wantedOf(
@@ -61,7 +17,7 @@ export async function wantedOf(
   course: Course,
   emails: ReadonlyMap<string, string>,
   parts: ReadonlySet<string>,
-): Promise<WantedCourse> {
+) {
   const enrolments = parts.has('enrollments') ? await school.enrolmentsIn(course) : []
   const members = enrolments.flatMap(({ userKey, role, status }) => {
     const email = emails.get(userKey)
@@ -86,8 +42,9 @@ export async function wantedOf(
   return { course, members, items: [...items.values()], grades }
 }
 
-function itemsOf(grades: readonly Grade[]): ReadonlyMap<string, WantedItem> {
-  const items = new Map<string, WantedItem>()
+/** Items of the gradebook, whose titles are unique in the course. */
+function itemsOf(grades: readonly Grade[]) {
+  const items = new Map<string, { itemId: string; label: string; scoreMaximum: number }>()
   const labels = new Set<string>()
   for (const { itemId, label, scoreMaximum } of grades) {
     if (items.has(itemId)) continue
@@ -105,12 +62,14 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
 }
 
+export type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
+
 /** Reads a course of Classroom by the alias of its external id; null if there is none. */
 export async function readCourse(
   context: Pick<Context, 'session' | 'io'>,
   key: string,
   parts: ReadonlySet<string>,
-): Promise<ClassroomCourse | null> {
+) {
   const list = (part: RecordPart, of: string) => readList(context, part, of)
   const [course = null] = [...(await list('courses', `d:${key}`)), ...(await list('courses', `p:${key}`))]
   if (course?.id == null) return null
@@ -134,37 +93,41 @@ export async function readCourse(
     .map((record) => userOf(record, 'userId'))
   for (const id of invitees.filter((each) => !emails.has(each))) addEmails(await list('users', id))
   const members = enrolments.filter(({ status }) => status === 'active')
-  const known = members.filter((record) => emails.has(userOf(record, 'userId')))
+  const roles = new Map(
+    members.flatMap((record) => {
+      const email = emails.get(userOf(record, 'userId'))
+      return email === undefined ? [] : [[email, String(record['role'])] as const]
+    }),
+  )
   const own = works.filter(({ record }) => record['isWritable'] === true)
   return {
     id: course.id,
     title: String(course.record['title'] ?? ''),
     description: String(course.record['description'] ?? ''),
     status: String(course.record['status'] ?? ''),
-    roles: new Map(
-      known.map((record) => [emails.get(userOf(record, 'userId')) ?? '', String(record['role'])]),
-    ),
+    /** By e-mail address, in lower case. */
+    roles,
+    /** Addresses of invited people. */
     invited: new Set(invitees.flatMap((id) => emails.get(id) ?? [])),
-    hidden: members.length - known.length,
+    /** Course work of the same project, by title. */
     items: new Map(
       own.map(({ id, record }) => [
         String(record['label']),
         { id: id ?? '', scoreMaximum: numberOrNull(record['scoreMaximum']) },
       ]),
     ),
+    /** By course work and e-mail address. */
     submissions: new Map(
       submissions.flatMap(({ id, record }) => {
         const email = emails.get(userOf(record, 'learnerId'))
         if (email === undefined || id === null) return []
-        return [[submissionKey(String(record['itemId']), email), submissionOf(id, record)] as const]
+        const { scoreGiven, published, state } = record
+        const submission = { id, published: published === true, state: String(state) }
+        const key = submissionKey(String(record['itemId']), email)
+        return [[key, { ...submission, scoreGiven: numberOrNull(scoreGiven) }] as const]
       }),
     ),
   }
-}
-
-function submissionOf(id: string, record: PulledRecord['record']): Submission {
-  const { scoreGiven, published, state } = record
-  return { id, scoreGiven: numberOrNull(scoreGiven), published: published === true, state: String(state) }
 }
 
 function numberOrNull(value: unknown): number | null {

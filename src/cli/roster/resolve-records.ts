@@ -5,19 +5,8 @@ import { pluralise } from '../terminal/format-text.ts'
 import type { PulledRecord, PulledRecords } from './pull-records.ts'
 import type { RosterPart } from './roster.ts'
 
-/** Records of another system by external ids, each once. */
-export interface ResolvedRecords {
-  /** Groups have their members; references are external ids without `ext:`. */
-  readonly records: ReadonlyMap<RosterPart, readonly JsonObject[]>
-  /** About records that were left out or are not visible, with their number. */
-  readonly notes: readonly string[]
-  readonly hidden: ReadonlySet<RecordPart>
-  /** True if the credential sees less than others would. */
-  readonly isPartial: boolean
-}
-
 /** Replaces the other system's ids in references by external ids, and joins the parts of a record on several pages. */
-export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
+export function resolveRecords(pulled: PulledRecords) {
   const { system, records, notes } = pulled
   const all = (part: RecordPart): readonly JsonObject[] =>
     (records.get(part) ?? []).map(({ record }) => record)
@@ -49,6 +38,7 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
   })
   const hiddenLearners = records.has('enrollments') ? hiddenIn(all('courses'), enrollments) : 0
   return {
+    /** Each once. Groups have their members; references are external ids without `ext:`. */
     records: new Map<RosterPart, readonly JsonObject[]>([
       ['terms', all('terms')],
       ['users', joined(records.get('users') ?? [])],
@@ -76,11 +66,12 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
       ...(pulled.listsPeople ? [] : [`${system}: people without a course are not read, and none is removed`]),
       ...(hiddenLearners > 0 ? [`${system}: ${hiddenText(hiddenLearners)} not visible to this token`] : []),
     ],
-    hidden: new Set([
+    hidden: new Set<RecordPart>([
       ...pulled.hidden,
       ...(pulled.listsPeople ? [] : (['users'] as const)),
       ...(hiddenLearners > 0 ? (['users', 'enrollments', 'groups'] as const) : []),
     ]),
+    /** True if the credential sees less than others would. */
     isPartial: pulled.hidden.size > 0 || hiddenLearners > 0,
   }
 }
