@@ -70,7 +70,10 @@ function pathOf({ part, of, position }: RecordQuestion): `/${string}` {
   const isOwn = position === ownCourses || position?.startsWith(`${ownCourses}:`) === true
   const page = isOwn ? position.slice(ownCourses.length + 1) : (position ?? '')
   const query = new URLSearchParams([
-    ...parametersOf(part, of),
+    ...Object.entries(parameters[part] ?? {}).flatMap(([name, values]) =>
+      values.map((value) => [`${name}[]`, value]),
+    ),
+    ...(part === 'users' && of !== null ? userStates.map((state) => ['enrollment_state[]', state]) : []),
     ['per_page', String(pageSize)],
     ...(page === '' ? [] : [['page', page]]),
   ])
@@ -85,30 +88,12 @@ function resourceOf(part: RecordQuestion['part'], of: string | null): string {
   return `courses/${id}/${part === 'groups' || part === 'grades' ? below[part] : part}`
 }
 
-function parametersOf(part: RecordQuestion['part'], of: string | null): string[][] {
-  switch (part) {
-    case 'users':
-      return [
-        ['include[]', 'email'],
-        ...(of === null
-          ? []
-          : ['active', 'invited', 'completed', 'inactive'].map((one) => ['enrollment_state[]', one])),
-      ]
-    case 'courses':
-      return [
-        ['include[]', 'term'],
-        ['include[]', 'total_students'],
-      ]
-    case 'enrollments':
-      return ['active', 'invited', 'creation_pending', 'completed', 'inactive'].map((one) => ['state[]', one])
-    case 'grades':
-      return [
-        ['student_ids[]', 'all'],
-        ['include[]', 'assignment'],
-      ]
-    default:
-      return []
-  }
+const userStates = ['active', 'invited', 'completed', 'inactive']
+const parameters: Partial<Record<RecordQuestion['part'], Readonly<Record<string, readonly string[]>>>> = {
+  users: { include: ['email'] },
+  courses: { include: ['term', 'total_students'] },
+  enrollments: { state: ['active', 'invited', 'creation_pending', 'completed', 'inactive'] },
+  grades: { student_ids: ['all'], include: ['assignment'] },
 }
 
 type Found =
@@ -147,22 +132,23 @@ const permissions = {
   grades: 'Grades - view all grades',
 } as const
 
+/** What the token does not show of the whole account. */
+const hiddenLists: Partial<Record<RecordQuestion['part'], readonly [list: string, missing: string]>> = {
+  courses: ['courses', ': courses of other users are missing'],
+  users: ['people', ': people without a course are missing'],
+  terms: ['terms', ''],
+  groups: ['groups', ''],
+}
+
 function withoutRight(status: number, { part, of, position }: RecordQuestion): Found {
   const permission = permissions[part]
   const lacks = `for want of the permission “${permission}”`
-  if (of === null && position === null) {
-    if (part === 'courses') {
-      const text = `the list of courses is not visible to this token, ${lacks}: courses of other users are missing`
-      return { page: hiddenPage(part, text, { next: ownCourses }) }
-    }
-    if (part === 'users') {
-      const text = `the list of people is not visible to this token, ${lacks}: people without a course are missing`
-      return { page: hiddenPage(part, text, { byCourse: true }) }
-    }
-    if (part === 'terms' || part === 'groups') {
-      const text = `the list of ${part} is not visible to this token, ${lacks}`
-      return { page: hiddenPage(part, text) }
-    }
+  const hidden = of === null && position === null ? hiddenLists[part] : undefined
+  if (hidden) {
+    const [list, missing] = hidden
+    const text = `the list of ${list} is not visible to this token, ${lacks}${missing}`
+    const next = part === 'courses' ? ownCourses : null
+    return { page: hiddenPage(part, text, { next, ...(part === 'users' && { byCourse: true }) }) }
   }
   if (part === 'grades' || status === 404) {
     const text = `a ${part === 'memberships' ? 'group' : 'course'} does not show its ${part} to this token, ${lacks}`

@@ -167,20 +167,11 @@ class OneRosterWriter {
       for (const person of some) {
         const { key, email, isSuspended } = person
         const role = roleOf(person.role)
-        const { username, givenName, familyName, preferredGivenName, preferredFamilyName } =
-          this.#namesOf(person)
         users.add({
           sourcedId: key,
           enabledUser: String(!isSuspended),
-          role,
-          username,
-          email,
-          givenName,
-          familyName,
-          preferredGivenName,
-          preferredFamilyName,
-          orgSourcedIds: org.id,
-          primaryOrgSourcedId: org.id,
+          ...{ role, email, orgSourcedIds: org.id, primaryOrgSourcedId: org.id },
+          ...this.#namesOf(person),
         })
         roles?.add({
           sourcedId: joinIds(key, role),
@@ -194,11 +185,11 @@ class OneRosterWriter {
     this.#counts.users = users.rows
   }
 
-  #namesOf(person: Person): UserNames {
+  #namesOf(person: Person): Omit<UserNames, 'isUnnamed' | 'isDisplayOnly'> {
     const { displayName } = person
-    const names = userNamesOf(person)
-    if (names.isUnnamed) this.#losses.add('unnamed')
-    if (names.isDisplayOnly) this.#losses.add('displayOnly')
+    const { isUnnamed, isDisplayOnly, ...names } = userNamesOf(person)
+    if (isUnnamed) this.#losses.add('unnamed')
+    if (isDisplayOnly) this.#losses.add('displayOnly')
     if (this.#form.version === '1.1') {
       const name = `${names.givenName} ${names.familyName}`
       if (displayName !== '' && displayName !== name) this.#losses.add('displayNames')
