@@ -13,7 +13,6 @@ import { isDay, isInstant } from '../../codec/time-text.ts'
 import { platformName } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { loadYaml } from '../output/formats/documents.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
@@ -35,7 +34,7 @@ const columns = ['operation', 'field', 'found', 'value', 'fits']
 const shape = { table: columns, paths: columns }
 
 /** Compares the reading operations of a platform with its file, or with the rules; prints a file to begin with as YAML. */
-export async function checkPlatform(context: Context, given: Given): Promise<void> {
+export async function checkPlatform(context: Context): Promise<void> {
   const { session, settings, output } = context
   if (session.target().kind === 'local') {
     throw new UsageError('A local academy needs no platform file')
@@ -76,7 +75,6 @@ export async function checkPlatform(context: Context, given: Given): Promise<voi
     findings.push(...findingsHere)
     if (findingsHere.every(isDescribed)) findings.push(...(await readAsCommands(context, caller, operation)))
   }
-  if (given.flags['write-test'] === true) findings.push(...(await writeTest(context, caller)))
   const isFile = settings.output.value === 'yaml'
   if (isFile) await output.text((await loadYaml()).one(fileFrom(findings, lists, places, file)))
   else await output.list([findings], shape)
@@ -222,54 +220,6 @@ function fileFrom(
 
 function describedIn(operation: DescribedOperation | 'not offered' | undefined): DescribedOperation {
   return typeof operation === 'object' ? operation : {}
-}
-
-/** Creates, changes, reads and deletes a course, and reports what the answers showed. */
-async function writeTest({ io: { signal }, output }: Context, caller: Caller): Promise<Finding[]> {
-  const findings: Finding[] = []
-  const title = 'learnctl write test'
-  /** Returns the result of a call; null if it failed. Throws only after an interruption. */
-  const attempt = async <Result>({ id }: Call, call: () => Promise<Result>) => {
-    const seen = { operation: id, field: 'response', found: null, value: null }
-    try {
-      const result = await call()
-      findings.push({ ...seen, fits: 'yes' })
-      return result
-    } catch (error) {
-      if (signal.aborted) throw error
-      if (!(error instanceof Error)) throw error
-      await output.note(`${id}: ${isReply(error) ? reasonOf(error) : error.message}`)
-      findings.push({ ...seen, fits: 'missing' })
-      return null
-    }
-  }
-  const { create, update, list, delete: remove } = calls.courses
-  const created = await attempt(create, () => caller.write(create, { body: { title }, signal }))
-  const courseId = created?.id ?? null
-  if (courseId === null) {
-    await output.note(`A course named ${title} may be there; if so, delete it on the platform`)
-    return findings
-  }
-  const changed = `${title} 2`
-  let isDeleted: unknown = null
-  try {
-    const body = { title: changed }
-    await attempt(update, () => caller.write(update, { params: { courseId }, body, signal }))
-    await attempt(list, async () => {
-      for await (const { data } of caller.pages(list, { signal }))
-        if (data.some(({ id, title }) => id === courseId && title === changed)) return
-      throw new Error(`course ${courseId} is not listed as ${changed}`)
-    })
-  } finally {
-    // Without the signal: it is deleted after an interruption as well.
-    isDeleted = await caller.write(remove, { params: { courseId } }).catch(() => null)
-    findings.push({
-      ...{ operation: remove.id, field: 'response', found: null, value: null },
-      fits: isDeleted ? 'yes' : 'missing',
-    })
-    if (!isDeleted) await output.note(`Course ${courseId} was not deleted; delete it on the platform`)
-  }
-  return findings
 }
 
 interface Finding {

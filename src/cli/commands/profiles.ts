@@ -89,17 +89,9 @@ export const commands: readonly Command[] = [
     prints: ['PlatformField[]'],
     description:
       'Asks the reading operations and shows where each field was found: fits is yes, guess (under another name, which a platform\nfile has to say) or missing. Each response is also read as commands read it. The values themselves are never shown. -o yaml\nprints a platform file to begin with. The exit code is 1 if something does not fit.',
-    refuses: { ...notAList, dryRun: 'Without --write-test, the check only reads' },
-    flags: [
-      {
-        name: 'write-test',
-        writes: ['academy'],
-        kind: 'switch',
-        summary: 'Also create, change, list and delete a course (default false)',
-      },
-    ],
+    refuses: { ...notAList, dryRun: 'The check only reads' },
     examples: ['profiles check --profile work', 'profiles check --profile work -o yaml'],
-    run: async (context, given) => (await import('./profile-check.ts')).checkPlatform(context, given),
+    run: async (context) => (await import('./profile-check.ts')).checkPlatform(context),
   },
   {
     name: 'use',

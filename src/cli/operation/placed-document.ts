@@ -3,7 +3,7 @@ import { jsonText } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { maxFindings } from '../output/github.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { type FaultOptions, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
@@ -47,7 +47,7 @@ interface Violation extends DocumentProblem {
 
 /** Returns the violations in a value that was parsed with `reportInput`. */
 export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] {
-  return error.issues.flatMap((issue): Violation[] => {
+  return error.issues.flatMap(innerIssues).flatMap((issue): Violation[] => {
     if (issue.code === 'unrecognized_keys') {
       const known = keysAt(schema, issue.path)
       return issue.keys.map((key) => ({
@@ -56,20 +56,30 @@ export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] 
         shown: `${pathText(issue.path)} has a field that is not known`.trimStart(),
       }))
     }
-    const message = detailOf(issue)
+    const message = issue.code === 'invalid_union' ? 'has an unknown form' : detailOf(issue)
     const shown = `${pathText(issue.path)} ${message}`
     return [{ path: issue.path, message: message + wrongValue(issue), shown }]
   })
 }
 
-function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let at: z.ZodType = bare(schema)
-  for (const step of path) {
-    // A shape and an array hold schemas; zod's types for them are wider.
-    if (at instanceof z.ZodObject) at = bare(at.shape[String(step)] as z.ZodType)
-    else if (at instanceof z.ZodArray) at = bare(at.element as z.ZodType)
-  }
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+/** Returns the issues inside of a choice between forms, where the value has only one of them. */
+function innerIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const [only, other] = issue.errors.filter((form) =>
+    form.every((each) => each.path.length > 0 || each.code === 'unrecognized_keys'),
+  )
+  if (!only || other) return [issue]
+  return only.flatMap((each) => innerIssues({ ...each, path: [...issue.path, ...each.path] }))
+}
+
+function keysAt(schema: unknown, [step, ...rest]: readonly PropertyKey[]): string[] {
+  const at = schema instanceof z.ZodType ? bare(schema) : undefined
+  const path = step === undefined ? [] : [step, ...rest]
+  if (at instanceof z.ZodUnion) return at.options.flatMap((each) => keysAt(each, path))
+  if (step === undefined) return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+  if (at instanceof z.ZodObject) return keysAt(at.shape[String(step)], rest)
+  if (at instanceof z.ZodRecord) return keysAt(at.valueType, rest)
+  return at instanceof z.ZodArray ? keysAt(at.element, rest) : []
 }
 
 function wrongValue(issue: z.core.$ZodIssue): string {
@@ -85,12 +95,14 @@ function wrongValue(issue: z.core.$ZodIssue): string {
 export function refusedDocument(
   { name, lineOf }: PlacedDocument,
   problems: readonly DocumentProblem[],
+  options: FaultOptions = {},
 ): UsageError {
   const lines = problems
     .map(({ path, message }) => ({ line: lineOf(path), text: `${pathText(path)} ${message}`.trimStart() }))
     .sort((one, other) => one.line - other.line)
   const rest = lines.length - maxProblems
   return new UsageError(`${pluralise(lines.length, 'problem')} found in ${name}; nothing was sent`, {
+    ...options,
     code: 'invalid_document',
     why: [
       ...lines.slice(0, maxProblems).map(({ line, text }) => `${name}:${line}: ${text}`),

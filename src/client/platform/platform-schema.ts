@@ -93,7 +93,7 @@ const operation = z.strictObject({
   encoding: text.optional(),
 })
 
-const PlatformSchema = z
+export const PlatformSchema = z
   .strictObject({
     learnctlPlatform: z.literal(1),
     name: text.max(200),
@@ -163,19 +163,6 @@ function parametersIn(path = ''): string[] {
 export function platformJsonSchema(): object {
   const { $schema, ...rest } = z.toJSONSchema(PlatformSchema, { io: 'input', unrepresentable: 'any' })
   return { $schema, title: 'learnctl platform file', ...rest }
-}
-
-/** Returns the names of the members of the objects at a path in a platform file. */
-export function membersAt(path: readonly PropertyKey[]): string[] {
-  const inside = (schema: unknown, at: readonly PropertyKey[]): string[] => {
-    const [step, ...rest] = at
-    if (schema instanceof z.ZodOptional) return inside(schema.unwrap(), at)
-    if (schema instanceof z.ZodUnion) return schema.options.flatMap((each) => inside(each, at))
-    if (schema instanceof z.ZodRecord) return step === undefined ? [] : inside(schema.valueType, rest)
-    if (!(schema instanceof z.ZodObject)) return []
-    return step === undefined ? Object.keys(schema.shape) : inside(schema.shape[String(step)], rest)
-  }
-  return inside(PlatformSchema, path)
 }
 
 export function platformFileOf(value: unknown): z.ZodSafeParseResult<PlatformFile> {
