@@ -17,8 +17,8 @@ const maxBytes = 256 * 1024
 export async function readPlatformFile(cwd: string, path: string): Promise<KeptPlatform> {
   const [{ parsePlacedYaml }, { refusedDocument, violationsIn }, { PlatformSchema, platformFileOf }] =
     await Promise.all([
-      import('../operation/document.ts'),
-      import('../operation/placed-document.ts'),
+      import('../terminal/parse-document.ts'),
+      import('../terminal/placed-document.ts'),
       import('../../client/platform/platform-schema.ts'),
     ])
   const text = readText(resolve(cwd, path), path)

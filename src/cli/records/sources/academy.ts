@@ -8,16 +8,16 @@ import type { Context } from '../../command/context.ts'
 import { columnsOf } from '../../dataset/column.ts'
 import { isAboutPeople } from '../../dataset/dataset.ts'
 import { withDays } from '../../dataset/days.ts'
+import { reportToWorkflow } from '../../output/github.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import { pluralise } from '../../terminal/format-text.ts'
+import type { Io } from '../../terminal/io.ts'
 import {
   type PlacedDocument,
   pathText,
   readPlacedDocument,
   violationsIn,
-} from '../../operation/placed-document.ts'
-import { reportToWorkflow } from '../../output/github.ts'
-import { UsageError } from '../../terminal/errors.ts'
-import { pluralise } from '../../terminal/format-text.ts'
-import type { Io } from '../../terminal/io.ts'
+} from '../../terminal/placed-document.ts'
 import { problemsOf, problemText, shownProblem } from '../check-rows.ts'
 import {
   countText,

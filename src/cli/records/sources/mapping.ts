@@ -5,10 +5,10 @@ import { type FlagValues, textsIn } from '../../command/flag.ts'
 import { CellError, type DateFormat, dateFormats, readCell } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import type { Dataset } from '../../dataset/dataset.ts'
-import { readPlacedDocument, refusedDocument, violationsIn } from '../../operation/placed-document.ts'
 import { setAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type Io, note } from '../../terminal/io.ts'
+import { readPlacedDocument, refusedDocument, violationsIn } from '../../terminal/placed-document.ts'
 import { csvHeader } from './csv.ts'
 import {
   charsetOf,

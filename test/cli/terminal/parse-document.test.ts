@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlacedYaml } from '../../../src/cli/operation/document.ts'
+import { parsePlacedYaml } from '../../../src/cli/terminal/parse-document.ts'
 
 describe('A YAML document', () => {
   test.for([

@@ -2,12 +2,11 @@ import * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
-import { maxFindings } from '../output/github.ts'
-import { type FaultOptions, UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
-import type { Io } from '../terminal/io.ts'
-import { readFileText, readInput } from '../terminal/text-input.ts'
-import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './document.ts'
+import { type FaultOptions, UsageError } from './errors.ts'
+import { pluralise } from './format-text.ts'
+import type { Io } from './io.ts'
+import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './parse-document.ts'
+import { readFileText, readInput } from './text-input.ts'
 
 /** Maximum length of JSON that is parsed as YAML, too, for its lines: that takes some seconds. */
 const maxLength = 16 * 1024 * 1024
@@ -109,8 +108,8 @@ export function refusedDocument(
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
     findings: {
-      list: lines.slice(0, maxFindings).map(({ line, text }) => ({ level: 'error', file: name, line, text })),
-      more: Math.max(0, lines.length - maxFindings),
+      list: lines.map(({ line, text }) => ({ level: 'error', file: name, line, text })),
+      more: 0,
     },
   })
 }

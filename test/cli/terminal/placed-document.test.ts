@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { CourseDocument } from '../../../src/cli/records/sources/course.ts'
+import type { Io } from '../../../src/cli/terminal/io.ts'
 import {
   readPlacedDocument,
   refusedDocument,
   violationsIn,
-} from '../../../src/cli/operation/placed-document.ts'
-import { CourseDocument } from '../../../src/cli/records/sources/course.ts'
-import type { Io } from '../../../src/cli/terminal/io.ts'
+} from '../../../src/cli/terminal/placed-document.ts'
 import { test } from '../../helpers/cli.ts'
 
 const wrongYaml = `externalId: a
