@@ -1,8 +1,8 @@
 import type { SettingName } from '../../config/setting.ts'
 import { settings } from '../../config/setting.ts'
-import type { Argument, Host, Invocation } from '../command/command.ts'
+import type { Host, Invocation } from '../command/command.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { type OfferedCommand, offeredFlagsOf } from './command-table.ts'
+import { namedValues, type OfferedCommand, offeredFlagsOf } from './command-table.ts'
 import { offeredSettings, refusalReason } from './offered-commands.ts'
 import { hasPseudonym } from './people-map.ts'
 import type { SharedFolder } from './shared-folder.ts'
@@ -89,25 +89,14 @@ export async function checkLine(argv: readonly string[], rules: LineRules): Prom
  * Throws a CommandError for a pseudonym anywhere else in a command line that changes data: the id or address behind it would be
  * stored where results show it, such as in a title.
  */
-export function assertPlacesOfPeople(
-  { arguments: given, flags, name }: Invocation,
-  offered: OfferedCommand,
-): void {
+export function assertPlacesOfPeople(invocation: Invocation, offered: OfferedCommand): void {
   if (offered.offer.access === 'read') return
-  const isOfUser = name.startsWith('learnctl users ')
-  const positions = offered.command.arguments ?? []
-  const rest = positions.findIndex((position) => position.rest)
-  const values = [
-    ...given.map((text, index) => {
-      return [positions[rest >= 0 && index > rest ? rest : index]?.name ?? '', text] as const
-    }),
-    ...Object.entries(flags).map(([flag, value]) => [flag, JSON.stringify(value) ?? ''] as const),
-  ]
-  const wrong = values.find(([place, text]) => {
-    return hasPseudonym(text) && !placesOfPeople.has(place) && !(isOfUser && place === 'external-id')
+  const isOfUser = invocation.name.startsWith('learnctl users ')
+  const wrong = namedValues(invocation, offered).find(({ name, text }) => {
+    return hasPseudonym(text) && !placesOfPeople.has(name) && !(isOfUser && name === 'external-id')
   })
   if (!wrong) return
-  throw new CommandError('unusable_pseudonym', 'usage', `A pseudonym cannot be used in ${wrong[0]} here`, {
+  throw new CommandError('unusable_pseudonym', 'usage', `A pseudonym cannot be used in ${wrong.name} here`, {
     why: ['The id or address behind it would be stored where it is shown'],
   })
 }
@@ -162,25 +151,17 @@ interface NamedFile {
 }
 
 /** Returns the files that a command line names. Throws a UsageError for standard input, and for files that are left to a default. */
-function namedFiles({ arguments: given, flags }: Invocation, { command }: OfferedCommand): NamedFile[] {
-  const positions = command.arguments ?? []
-  const rest = positions.findIndex((position) => position.rest)
-  const positionOf = (index: number): Argument | undefined =>
-    positions[rest >= 0 && index > rest ? rest : index]
-  const fileFlags = (command.flags ?? []).filter(({ file }) => file !== undefined)
-  const isDefaulted = positions.some(({ file, optional }, index) => {
+function namedFiles(invocation: Invocation, offered: OfferedCommand): NamedFile[] {
+  const { arguments: given, flags } = invocation
+  const isDefaulted = (offered.command.arguments ?? []).some(({ file, optional }, index) => {
     return file !== undefined && optional && given[index] === undefined && flags['plan'] === undefined
   })
-  if (isDefaulted && positions.length > 0) {
+  if (isDefaulted) {
     throw new UsageError('Name the files', { why: ['Files that are found by default are left to the user'] })
   }
-  const inArguments = given.flatMap((text, index) => fileIn(text, positionOf(index)?.file !== undefined))
-  const inFlags = Object.entries(flags).flatMap(([name, value]) => {
-    const isFile = fileFlags.some((flag) => flag.name === name)
-    const texts = Array.isArray(value) ? value : [value]
-    return texts.flatMap((text) => (typeof text === 'string' ? fileIn(text, isFile) : []))
-  })
-  return [...inArguments, ...inFlags]
+  return namedValues(invocation, offered).flatMap(({ text, place }) =>
+    fileIn(text, place?.file !== undefined),
+  )
 }
 
 /** None for another value. */

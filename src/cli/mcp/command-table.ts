@@ -1,4 +1,5 @@
-import type { Command, Host } from '../command/command.ts'
+import type { Argument, Command, Host, Invocation } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
 import { type Offer, offeredCommands } from './offered-commands.ts'
 
 export interface OfferedCommand {
@@ -26,4 +27,34 @@ export function offeredFlagsOf({
     return offer.flags.includes(name) && writes === undefined && file !== 'write' && file !== 'both'
   })
   return new Set([...bound, ...listed.map(({ name }) => name)])
+}
+
+/** A value of a command line, with the name of its argument or flag. */
+export interface NamedValue {
+  readonly name: string
+  readonly text: string
+  readonly place: Argument | Flag | undefined
+}
+
+/** Returns the values of a command line; those that are no texts as JSON. */
+export function namedValues(
+  { arguments: given, flags }: Pick<Invocation, 'arguments' | 'flags'>,
+  { command }: Pick<OfferedCommand, 'command'>,
+): NamedValue[] {
+  const positions = command.arguments ?? []
+  const rest = positions.findIndex((position) => position.rest)
+  const inArguments = given.map((text, index) => {
+    const place = positions[rest >= 0 && index > rest ? rest : index]
+    return { name: place?.name ?? '', text, place }
+  })
+  const inFlags = Object.entries(flags).flatMap(([name, value]) => {
+    const place = command.flags?.find((flag) => flag.name === name)
+    const values = value === undefined ? [] : [value].flat()
+    return values.map((each) => ({
+      name,
+      text: typeof each === 'string' ? each : JSON.stringify(each),
+      place,
+    }))
+  })
+  return [...inArguments, ...inFlags]
 }

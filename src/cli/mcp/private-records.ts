@@ -67,142 +67,111 @@ export function findTable(name: string): NamedTable {
   return found ?? { name, columns: [] }
 }
 
+interface Hiding {
+  readonly people: PeopleMap
+  readonly text: PrivateText
+  readonly table: NamedTable
+  /** Words of the command line that records may repeat: the values of a request, which is not sent yet. */
+  readonly typed?: ReadonlySet<string>
+  /** True for records as a platform returns them: no field has words of this program. */
+  readonly isForeign?: boolean
+}
+
 /**
- * Replaces the ids and addresses of people in records by pseudonyms, and leaves out names, free text, and fields that are in no
+ * Replaces the ids and addresses of people in a record by pseudonyms, and leaves out names, free text, and fields that are in no
  * table of the data dictionary.
  */
-export class PrivateRecords {
-  readonly #people: PeopleMap
-  readonly #text: PrivateText
-  readonly #table: NamedTable
-  readonly #typed: ReadonlySet<string>
-  readonly #isForeign: boolean
-  /** False for a report or settings, whose numbers are in no table. */
-  readonly #isKnown: boolean
-  readonly #columns = new Map<string, ReadonlyMap<string, TableColumn>>()
-
-  /**
-   * @param options.typed words of the command line that records may repeat: the values of a request, which is not sent yet
-   * @param options.isForeign true for records as a platform returns them: no field has words of this program
-   */
-  constructor(
-    people: PeopleMap,
-    text: PrivateText,
-    table: NamedTable,
-    {
-      typed = [],
-      isForeign = false,
-    }: { readonly typed?: readonly string[]; readonly isForeign?: boolean } = {},
-  ) {
-    this.#people = people
-    this.#text = text
-    this.#table = table
-    this.#typed = new Set(typed)
-    this.#isForeign = isForeign
-    this.#isKnown = table.columns.length > 0
-  }
-
-  of(record: unknown): PrivateRecord {
-    const dropped = new Set<string>()
-    return { value: this.#within(record, '', this.#table, dropped) ?? null, dropped }
-  }
+export function hidePeople(record: unknown, how: Hiding): PrivateRecord {
+  const dropped = new Set<string>()
+  const { isForeign = false, table } = how
+  return { value: within(record, '', table) ?? null, dropped }
 
   /** Returns a value without identities; undefined for one that is left out. */
-  #within(value: unknown, path: string, table: NamedTable, dropped: Set<string>): unknown {
+  function within(value: unknown, path: string, table: NamedTable): unknown {
     if (value === null || typeof value === 'boolean') return value
     if (Array.isArray(value)) {
-      return value.flatMap((each) => {
-        const kept = this.#within(each, path, table, dropped)
-        return kept === undefined ? [] : [kept]
-      })
+      return value.map((each) => within(each, path, table)).filter((kept) => kept !== undefined)
     }
-    if (isJsonObject(value)) return this.#members(value, path, table, dropped)
-    const kept = this.#leaf(value, path, table)
+    if (isJsonObject(value)) return members(value, path, table)
+    const kept = leafOf(value, path, table, how)
     if (kept === undefined && dropped.size < maxDropped) dropped.add(path === '' ? 'text' : path)
     return kept
   }
 
-  #members(value: JsonObject, path: string, table: NamedTable, dropped: Set<string>): unknown {
+  function members(value: JsonObject, path: string, table: NamedTable): unknown {
     // A change of a record names its table, and that of a field its field.
     const kind = value['dataset'] ?? value['noun']
     const own = typeof kind === 'string' ? findTable(kind) : table
     const { field } = value
+    // An entry of the audit log has a whole record of another table in some members.
+    const isEntry = isForeign && how.table.columns.length > 0 && own !== table
     const entries = Object.entries(value).flatMap(([name, member]) => {
       // A record by address or name instead of by field.
       if (!fieldName.test(name)) return []
       const isOfField = typeof field === 'string' && valuesOfField.has(name)
       const place = isOfField ? field : path === '' ? name : `${path}.${name}`
-      // An entry of the audit log has a whole record of another table in these members.
-      const isEntry = this.#isForeign && this.#isKnown && own !== table
-      const kept =
-        isEntry && valuesOfField.has(name)
-          ? this.#within(member, '', own, dropped)
-          : this.#within(member, place, isEntry ? table : own, dropped)
+      const isRecord = isEntry && valuesOfField.has(name)
+      const kept = within(member, isRecord ? '' : place, isEntry && !isRecord ? table : own)
       return kept === undefined ? [] : [[name, kept] as const]
     })
     return entries.length === 0 && Object.keys(value).length > 0 ? undefined : Object.fromEntries(entries)
   }
+}
 
-  #leaf(value: unknown, path: string, table: NamedTable): unknown {
-    if (this.#typed.has(String(value))) return value
-    const leaf = path.slice(path.lastIndexOf('.') + 1)
-    // With its salt, a digest of the audit log confirms a guess of the value.
-    if (leaf.endsWith('Salt')) return undefined
-    const column = this.#columnOf(path, table)
-    if (!column && choicesByField[leaf]?.some((choice) => choice === value)) return value
-    switch (this.#privacyOf(leaf, table, path, column)) {
-      case 'none':
-      case 'time':
-        // A title in a record about a person may be that of the person.
-        if (!column && this.#isForeign && isAboutPerson(table)) return undefined
-        // Another platform may have anything in a field.
-        return column?.path === path && !isOfType(column.type, value) ? undefined : value
-      case 'id':
-        return this.#people.of(kindOf(table.name, path, leaf), String(value))
-      case 'address':
-        return /email$/i.test(leaf) ? this.#people.of('e-mail address', String(value)) : undefined
-      case 'name':
-      case 'text':
-        return undefined
-      default:
-    }
-    if (this.#isForeign && (this.#isKnown || typeof value === 'string')) return undefined
-    // A number may be an id of another platform.
-    if (typeof value !== 'string') return /id$/i.test(leaf) ? undefined : value
-    if (messages.has(leaf)) return this.#text.clean(value)
-    if (academyId.test(value)) return this.#text.clean(value)
-    return ownWords.has(leaf) || dayOrTime.test(value) ? value : undefined
+function leafOf(
+  value: unknown,
+  path: string,
+  table: NamedTable,
+  { people, text, typed, isForeign = false, table: { columns } }: Hiding,
+): unknown {
+  if (typed?.has(String(value))) return value
+  const leaf = path.slice(path.lastIndexOf('.') + 1)
+  // With its salt, a digest of the audit log confirms a guess of the value.
+  if (leaf.endsWith('Salt')) return undefined
+  const column = columnOf(path, table)
+  if (!column && choicesByField[leaf]?.some((choice) => choice === value)) return value
+  switch (privacyOf(leaf, table, path, column)) {
+    case 'none':
+    case 'time':
+      // A title in a record about a person may be that of the person.
+      if (!column && isForeign && isAboutPerson(table)) return undefined
+      // Another platform may have anything in a field.
+      return column?.path === path && !isOfType(column.type, value) ? undefined : value
+    case 'id':
+      return people.of(kindOf(table.name, path, leaf), String(value))
+    case 'address':
+      return /email$/i.test(leaf) ? people.of('e-mail address', String(value)) : undefined
+    case 'name':
+    case 'text':
+      return undefined
+    default:
   }
+  // The numbers of a report or of settings are in no table.
+  if (isForeign && (columns.length > 0 || typeof value === 'string')) return undefined
+  // A number may be an id of another platform.
+  if (typeof value !== 'string') return /id$/i.test(leaf) ? undefined : value
+  if (messages.has(leaf) || academyId.test(value)) return text.clean(value)
+  return ownWords.has(leaf) || dayOrTime.test(value) ? value : undefined
+}
 
-  /** Returns how a field identifies a person; undefined for one that is not in the dictionary. */
-  #privacyOf(
-    leaf: string,
-    table: NamedTable,
-    path: string,
-    column: TableColumn | undefined,
-  ): Privacy | undefined {
-    if (column?.path === path || column?.name === path) return column.privacy
-    const own = messages.has(leaf) && !column ? undefined : findPrivacy(table.name, leaf)
-    // Another platform may have people inside of a whole value, such as the authors of a module.
-    return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
-  }
+/** Returns how a field identifies a person; undefined for one that is not in the dictionary. */
+function privacyOf(
+  leaf: string,
+  table: NamedTable,
+  path: string,
+  column: TableColumn | undefined,
+): Privacy | undefined {
+  if (column?.path === path || column?.name === path) return column.privacy
+  const own = messages.has(leaf) && !column ? undefined : findPrivacy(table.name, leaf)
+  // Another platform may have people inside of a whole value, such as the authors of a module.
+  return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
+}
 
-  /** Returns the column of a field, or that of a whole value which contains it, such as the modules of a course. */
-  #columnOf(path: string, table: NamedTable): TableColumn | undefined {
-    const columns = this.#columnsOf(table)
-    const above = ancestorsOf(path).map((each) => columns.get(each))
-    return columns.get(path) ?? above.find((each) => each !== undefined)
-  }
-
-  /** Returns the columns of a table by path, and by name: records with chosen columns have these. */
-  #columnsOf({ name, columns }: NamedTable): ReadonlyMap<string, TableColumn> {
-    const known = this.#columns.get(name)
-    if (known) return known
-    const byPath = columns.map((column) => [column.path, column] as const)
-    const made = new Map([...columns.map((column) => [column.name, column] as const), ...byPath])
-    this.#columns.set(name, made)
-    return made
-  }
+/** Returns the column of a field, by its name if columns were chosen, or that of a whole value which contains it. */
+function columnOf(path: string, { columns }: NamedTable): TableColumn | undefined {
+  const of = (place: string) =>
+    columns.find((column) => column.path === place) ?? columns.find(({ name }) => name === place)
+  return [path, ...ancestorsOf(path)].map(of).find((column) => column !== undefined)
 }
 
 function isAboutPerson({ columns }: NamedTable): boolean {

@@ -1,136 +1,109 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { tables } from '../../tables/dictionary.ts'
-import { UsageError } from '../terminal/errors.ts'
 import type { CheckedLine } from './check-line.ts'
-import type { OfferedCommand } from './command-table.ts'
+import { namedValues } from './command-table.ts'
 import type { PeopleMap } from './people-map.ts'
-import { findTable, type NamedTable, type PrivateRecord, PrivateRecords } from './private-records.ts'
+import { findTable, hidePeople, type NamedTable, type PrivateRecord } from './private-records.ts'
 import { PrivateText } from './private-text.ts'
 
-/** Translates between the words and results of the platform and those that an assistant gets. */
-export interface View {
-  translate(argv: readonly string[]): readonly string[]
-  /** Sets the command whose results follow. */
-  use(line: CheckedLine, argv: readonly string[]): void
-  readonly onReply?: (text: string) => void
-  record(record: unknown): PrivateRecord
-  /** Returns a request that a dry run prints, or another record of its plan. */
-  planned(record: unknown): unknown
-  /** Returns by what a record is recognised. */
-  identity(noun: string, record: JsonObject): JsonObject
-  error(error: JsonObject): JsonObject
-  text(text: string): string
-  /** Keeps what later calls need. */
-  save(): void
-}
+const noTable: NamedTable = { name: '', columns: [] }
 
-export class PlainView implements View {
-  translate(argv: readonly string[]): readonly string[] {
-    return argv
-  }
-
-  use(): void {}
-
-  record(record: unknown): PrivateRecord {
-    return { value: withoutHeaders(record), dropped: new Set() }
-  }
-
-  planned(record: unknown): unknown {
-    return withoutHeaders(record)
-  }
-
-  identity(_: string, record: JsonObject): JsonObject {
-    return identityOf(record)
-  }
-
-  error(error: JsonObject): JsonObject {
-    return { ...error, code: codeOf(error['code']) }
-  }
-
-  text(text: string): string {
-    return text
-  }
-
-  save(): void {}
-}
-
-export class PrivateView implements View {
-  readonly #people: PeopleMap
-  readonly #text: PrivateText
+/**
+ * Translates between the words and results of the platform and those that an assistant gets. Without a map of people, it hides
+ * no one.
+ */
+export class ResultView {
+  readonly #people: PeopleMap | null
+  readonly #text: PrivateText | null
   #typed: readonly string[] = []
-  #isPublic = false
+  #isPublic: boolean
   #isForeign = false
-  #table: NamedTable = { name: '', columns: [] }
+  #table = noTable
 
-  constructor(people: PeopleMap) {
+  constructor(people: PeopleMap | null) {
     this.#people = people
-    this.#text = new PrivateText(people)
+    this.#text = people && new PrivateText(people)
+    this.#isPublic = people === null
   }
 
   translate(argv: readonly string[]): readonly string[] {
-    return argv.map((word) =>
-      this.#people.translate(word, (original, pseudonym) => this.#text.add(original, pseudonym)),
-    )
+    return argv.map((word) => {
+      const found = (original: string, pseudonym: string) => this.#text?.add(original, pseudonym)
+      return this.#people?.translate(word, found) ?? word
+    })
   }
 
+  /** Sets the command whose results follow. */
   use(line: CheckedLine, argv: readonly string[]): void {
-    const { invocation, offered } = line
-    const personal = personalValues(invocation, offered)
-    for (const value of personal) this.#text.hideGiven(value)
+    const { offered } = line
+    for (const value of personalValues(line)) this.#text?.hideGiven(value)
     this.#typed = argv.flatMap((word) => [word, word.slice(word.indexOf('=') + 1), ...word.split(',')])
     this.#table = tableOf(line)
-    this.#isPublic = offered.offer.isPublic === true
+    this.#isPublic ||= offered.offer.isPublic === true
     this.#isForeign = offered.command.calls !== undefined || offered.path.endsWith(' export')
   }
 
-  onReply = (text: string): void => this.#text.learn(text)
+  /** Learns who is in a response of the platform, so that messages hide them. */
+  learn(reply: string): void {
+    this.#text?.learn(reply)
+  }
 
   record(record: unknown): PrivateRecord {
-    if (this.#isPublic) return { value: record, dropped: new Set() }
     // A dry run prints requests.
-    if (isRequest(record)) return { value: this.planned(record), dropped: new Set() }
-    const isForeign = this.#isForeign
-    return new PrivateRecords(this.#people, this.#text, this.#table, { isForeign }).of(record)
+    if (this.#isPublic || isRequest(record)) return { value: this.planned(record), dropped: new Set() }
+    return this.#hide(record, this.#table, { isForeign: this.#isForeign })
   }
 
+  /** Returns a request that a dry run prints, or another record of its plan. */
   planned(record: unknown): unknown {
     const request = withoutHeaders(record)
-    if (!isRequest(request)) {
-      return new PrivateRecords(this.#people, this.#text, this.#table).of(request).value
-    }
+    if (this.#isPublic || !this.#text) return request
+    if (!isRequest(request)) return this.#hide(request, this.#table).value
     const { method, url, body } = request
     // A request repeats what was typed; the plan of a file may show the same as a value of the platform.
-    const view = new PrivateRecords(this.#people, this.#text, this.#table, { typed: this.#typed })
+    const typed = new Set(this.#typed)
     return {
       method,
-      url: this.#text.cleanUrl(url, new Set(this.#typed)),
-      ...(body !== undefined && { body: view.of(body).value }),
+      url: this.#text.cleanUrl(url, typed),
+      ...(body !== undefined && { body: this.#hide(body, this.#table, { typed }).value }),
     }
   }
 
+  /** Returns by what a record is recognised. */
   identity(noun: string, record: JsonObject): JsonObject {
-    const view = new PrivateRecords(this.#people, this.#text, findTable(noun))
-    const { value } = view.of(identityOf(record))
+    const { value } = this.#hide(identityOf(record), findTable(noun))
     return isJsonObject(value) ? value : {}
   }
 
-  error({ code, message, hint, status, details }: JsonObject): JsonObject {
-    const view = new PrivateRecords(this.#people, this.#text, { name: '', columns: [] })
+  error(error: JsonObject): JsonObject {
+    const code = codeOf(error['code'])
+    if (!this.#text) return { ...error, code }
+    const { message, hint, status, details } = error
     return {
-      code: codeOf(code),
+      code,
       message: this.text(String(message)),
       hint: typeof hint === 'string' ? this.text(hint) : null,
       status: status ?? null,
-      details: view.of(details ?? []).value,
+      details: this.#hide(details ?? [], noTable).value,
     }
   }
 
   text(text: string): string {
-    return this.#text.clean(text)
+    return this.#text?.clean(text) ?? text
   }
 
+  /** Keeps what later calls need. */
   save(): void {
-    this.#people.save()
+    this.#people?.save()
+  }
+
+  #hide(
+    record: unknown,
+    table: NamedTable,
+    how: { readonly isForeign?: boolean; readonly typed?: ReadonlySet<string> } = {},
+  ): PrivateRecord {
+    if (!this.#people || !this.#text) return { value: record, dropped: new Set() }
+    return hidePeople(record, { people: this.#people, text: this.#text, table, ...how })
   }
 }
 
@@ -150,20 +123,10 @@ const personalNames: ReadonlySet<string> = new Set([
 ])
 
 /** Returns the values of a command line that name people, without `ext:` and `email:`. */
-function personalValues(
-  { arguments: given, flags }: CheckedLine['invocation'],
-  { command: { arguments: positions = [] } }: OfferedCommand,
-): string[] {
-  const rest = positions.findIndex((position) => position.rest)
-  const values = [
-    ...given.filter((_, index) =>
-      personalNames.has(positions[rest >= 0 && index > rest ? rest : index]?.name ?? ''),
-    ),
-    ...Object.entries(flags).flatMap(([name, value]) => (personalNames.has(name) ? [value].flat() : [])),
-  ]
-  return values.flatMap((value) =>
-    typeof value === 'string' ? [value.replace(/^(ext|email):/, '')].filter((text) => text.length > 1) : [],
-  )
+function personalValues({ invocation, offered }: CheckedLine): string[] {
+  return namedValues(invocation, offered)
+    .filter(({ name }) => personalNames.has(name))
+    .map(({ text }) => text.replace(/^(ext|email):/, ''))
 }
 
 const identityFields = ['id', 'externalId', 'title', 'name', 'email', 'role', 'status', 'courseId', 'userId']
@@ -183,9 +146,4 @@ export function withoutHeaders(record: unknown): unknown {
   if (!isJsonObject(record) || !('method' in record)) return record
   const { headers: _, ...request } = record
   return request
-}
-
-/** Throws a UsageError for a result that is not JSON. */
-export function assertRecords(records: readonly unknown[] | null): asserts records is readonly unknown[] {
-  if (records === null) throw new UsageError('The result is not JSON, so it cannot be shown here')
 }

@@ -13,10 +13,9 @@ import {
   checkLine,
   type LineRules,
 } from './check-line.ts'
-import type { OfferedCommand } from './command-table.ts'
-import { loadOffered } from './command-table.ts'
+import { loadOffered, namedValues, type OfferedCommand } from './command-table.ts'
 import { PeopleMap } from './people-map.ts'
-import { PlainView, PrivateView, type View, withoutHeaders } from './result-view.ts'
+import { ResultView, withoutHeaders } from './result-view.ts'
 import { type RunResult, runLine } from './run-line.ts'
 import type { CallParts } from './serve-messages.ts'
 import type { SharedFolder } from './shared-folder.ts'
@@ -73,7 +72,7 @@ export class RunTool {
     argv: unknown,
     { confirm, signal, ask }: CallParts & { readonly confirm: unknown },
   ): Promise<JsonObject> {
-    let view: View = new PlainView()
+    let view = new ResultView(null)
     try {
       signal.throwIfAborted()
       assertWords(argv)
@@ -129,8 +128,7 @@ export class RunTool {
   ): Promise<RunResult> {
     const format = globals['output'] === undefined ? ['-o', 'jsonl'] : []
     const words = [...this.#options.globalFlags, ...format, '--no-input', ...flags, ...argv]
-    const { onReply } = view
-    return runLine(words, this.#io, this.#host.runApart, { signal, ...(onReply && { onReply }) })
+    return runLine(words, this.#io, this.#host.runApart, { signal, onReply: (text) => view.learn(text) })
   }
 
   /** Looks up the records that a command line names, so that a plan shows what they are. */
@@ -150,18 +148,18 @@ export class RunTool {
     return { parseLine: this.#host.parseLine, offered: await this.offered(), folder, allowWrites }
   }
 
-  #viewOf(target: string): View {
-    if (this.#options.showNames) return new PlainView()
+  #viewOf(target: string): ResultView {
+    if (this.#options.showNames) return new ResultView(null)
     const people = this.#people.get(target) ?? new PeopleMap(this.#options.stateDirectory, target)
     // Before anything runs: a change must not fail after it was carried out.
     people.open()
     this.#people.set(target, people)
-    return new PrivateView(people)
+    return new ResultView(people)
   }
 }
 
 /** Keeps the pseudonyms of a result; one of a change is returned even if they cannot be kept. */
-function saved(result: JsonObject, view: View): JsonObject {
+function saved(result: JsonObject, view: ResultView): JsonObject {
   try {
     view.save()
     return result
@@ -183,7 +181,7 @@ function questionOf(argv: readonly string[], steps: number, affected: readonly J
 }
 
 interface RunCall extends CallParts {
-  readonly view: View
+  readonly view: ResultView
   readonly target: string
   /** The words as the assistant sent them. */
   readonly argv: readonly string[]
@@ -205,17 +203,10 @@ const nounByName: Readonly<Record<string, string>> = {
 }
 
 function namedRecords(
-  { arguments: given, flags }: CheckedLine['invocation'],
-  { command: { arguments: positions = [] } }: OfferedCommand,
+  invocation: CheckedLine['invocation'],
+  offered: OfferedCommand,
 ): (readonly [noun: string, reference: string])[] {
-  const rest = positions.findIndex((position) => position.rest)
-  const inArguments = given.map((text, index) => {
-    return [positions[rest >= 0 && index > rest ? rest : index]?.name ?? '', text] as const
-  })
-  const inFlags = Object.entries(flags).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[name, value] as const] : [],
-  )
-  return [...inArguments, ...inFlags].flatMap(([name, text]) => {
+  return namedValues(invocation, offered).flatMap(({ name, text }) => {
     const noun = nounByName[name]
     return noun === undefined ? [] : [[noun, text] as const]
   })

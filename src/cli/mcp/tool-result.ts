@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { escapeHiddenInDocument, formatCount } from '../../codec/display-text.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { UsageError } from '../terminal/errors.ts'
 import type { CheckedLine } from './check-line.ts'
-import { assertRecords, type View } from './result-view.ts'
+import type { ResultView } from './result-view.ts'
 import type { RunResult } from './run-line.ts'
 import { planMs } from './write-plans.ts'
 
@@ -14,12 +15,11 @@ const maxDropped = 40
 /** Returns the result of a command that ran. Its data is text alone: clients may pass structured content on without the fence. */
 export function resultOf(
   result: RunResult,
-  view: View,
+  view: ResultView,
   line: Pick<CheckedLine, 'invocation'>,
   changed: readonly JsonObject[] = [],
 ): JsonObject {
-  if (result.exitCode === 0) assertRecords(result.records)
-  const records = result.records ?? []
+  const records = result.exitCode === 0 ? recordsOf(result) : (result.records ?? [])
   const dropped = new Set<string>()
   const { text, shown } = fitRecords(records, (record) => {
     const shownRecord = view.record(record)
@@ -57,12 +57,12 @@ export function resultOf(
 }
 
 export function planResult(
-  { records }: RunResult,
-  view: View,
+  dry: RunResult,
+  view: ResultView,
   affected: readonly JsonObject[],
   digest: string,
 ): JsonObject {
-  assertRecords(records)
+  const records = recordsOf(dry)
   const { text, shown } = fitRecords(records, (record) => view.planned(record))
   const cut = records.length - shown
   const body = [
@@ -97,6 +97,12 @@ export function errorResult(exit: number, error: JsonObject): JsonObject {
     structuredContent: { exitCode: exit, errorCode: error['code'] },
     isError: true,
   }
+}
+
+/** Throws a UsageError for a result that is not JSON. */
+function recordsOf({ records }: RunResult): readonly unknown[] {
+  if (records === null) throw new UsageError('The result is not JSON, so it cannot be shown here')
+  return records
 }
 
 /** Formats records one in each line, as many as fit. */
