@@ -30,7 +30,7 @@ export const courseReads = {
         where: [isStanding(query, isRole(call, 'learner'))],
         by: [isTaught(call, sql`c.id`), term, query.external_id && sql`c.external_id = ${query.external_id}`],
         narrow: [
-          query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
+          query.q && findMatches(call.database, 'courses', sql`c.search_key`, query.q),
           query.tag && hasTag(query.tag),
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,
         ],

@@ -56,7 +56,7 @@ export type Searched = 'courses' | 'users' | 'groups'
 export interface SearchIndex {
   create(table: Searched): Sql[]
   /** Finds a text of at least three characters, given in lower case. */
-  find(database: Database, table: Searched, text: string): Promise<SearchHits>
+  find(table: Searched, text: string): SearchHits
 }
 
 /** Result of a search in the index. The rows are candidates: the caller tests each for the text. */

@@ -6,15 +6,15 @@ import type { Found } from './page.ts'
  * Finds rows of a table whose search key contains a text; undefined for white space alone. `key` is the search key
  * column.
  */
-export async function findMatches(
-  database: Database,
+export function findMatches(
+  { dialect }: Database,
   table: Searched,
   key: Sql,
   text: string,
-): Promise<Found | undefined> {
+): Found | undefined {
   const [needle, test] = [searchNeedle(text), matchesText(key, text)]
   if (needle === undefined || test === undefined) return undefined
-  return { ...(await database.dialect.search.find(database, table, needle)), test }
+  return { ...dialect.search.find(table, needle), test }
 }
 
 /** Undefined for white space alone. */

@@ -67,7 +67,7 @@ export const groupRoutes = routesOf(groups, {
         narrow: [
           members && hasMember(members),
           query.managed_by && sql`groups.managed_by = ${query.managed_by}`,
-          query.q && (await findMatches(database, 'groups', sql`groups.search_key`, query.q)),
+          query.q && findMatches(database, 'groups', sql`groups.search_key`, query.q),
         ],
         within: [
           { field: 'createdAt', condition: during(order.createdAt, query) },

@@ -36,7 +36,7 @@ export const userReads = {
             sql`u.id`,
             (isIn) => sql`select m.user_id from group_members m where ${isIn}`,
           ),
-          query.q && (await findMatches(database, 'users', sql`u.search_key`, query.q)),
+          query.q && findMatches(database, 'users', sql`u.search_key`, query.q),
         ],
         within: [
           { field: 'createdAt', condition: during(order.createdAt, query) },

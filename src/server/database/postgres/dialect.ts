@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Database, Dialect, Searched, SearchHits } from '../database.ts'
+import type { Dialect, Searched, SearchHits } from '../database.ts'
 import { contains } from '../search.ts'
 import { sqlStateOf } from './faults.ts'
 
@@ -40,6 +40,6 @@ function create(table: Searched): Sql[] {
   ]
 }
 
-async function find(_database: Database, table: Searched, text: string): Promise<SearchHits> {
+function find(table: Searched, text: string): SearchHits {
   return { ids: sql`select id from ${raw(table)} where ${contains(sql`search_key`, text)}` }
 }

@@ -1,11 +1,5 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { Database, Dialect, Row, Searched, SearchHits, SearchIndex } from '../database.ts'
-
-/**
- * Search with FTS5, maintained by triggers. Rows have separate numbers that are never reused, since SQLite may change
- * a rowid. Deleted text leaves no trace in the index.
- */
-export const sqliteSearch = { create, find } satisfies SearchIndex
+import type { Dialect, Searched, SearchHits } from '../database.ts'
 
 export const sqliteDialect: Dialect = {
   columnTypes: { text: 'text', integer: 'integer', real: 'real', json: 'text' },
@@ -32,7 +26,9 @@ export const sqliteDialect: Dialect = {
   hasNul: (text) => sql`(instr(${text}, char(0)) > 0 or instr(replace(${text}, '\\\\', ''), '\\u0000') > 0)`,
   // SQLite compares values of any types.
   isUnfitValue: () => false,
-  search: sqliteSearch,
+  // With FTS5, maintained by triggers. Rows have separate numbers that are never reused, since SQLite may change a rowid.
+  // Deleted text leaves no trace in the index.
+  search: { create, find },
 }
 
 /** The triggers of the index fill them. */
@@ -41,25 +37,12 @@ export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbe
 /** More would not narrow the result. */
 const maxGrams = 50
 
-/** The rarest are queried; rows to probe are for each trigram. */
-const maxQueriedGrams = 3
-const maxProbedGrams = 16
-const maxProbedRows = 32
-/** Below this number of rows, finding the rare trigrams costs more than it saves. */
-const minRowsToProbe = 20_000
-
 /** One by one each row would cost several times as much. */
 const indexedAtOnce = 64
 
-/** @param small up to this number of rows all trigrams of the text are queried */
-async function find(
-  database: Database,
-  table: Searched,
-  text: string,
-  small = minRowsToProbe,
-): Promise<SearchHits> {
+function find(table: Searched, text: string): SearchHits {
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
-  const grams = (await rarestOf(database, table, gramsOf(text), small)).map(quoteGram).join(' ')
+  const grams = gramsOf(text).map(quoteGram).join(' ')
   const unindexed = sql`from ${numbers} where number > ${raw(indexedUpTo(table))}`
   return {
     ids: sql`
@@ -68,36 +51,6 @@ async function find(
       select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${grams}`,
     each: sql`select 1 ${unindexed} union all select 1 from ${search} where ${search} match ${grams}`,
   }
-}
-
-/**
- * Returns the rarest trigrams of a text, by the first rows with each: FTS5 reads all rows of each queried trigram,
- * and most trigrams are frequent. The caller tests the matches for the whole text.
- */
-async function rarestOf(
-  database: Database,
-  table: Searched,
-  grams: readonly string[],
-  small: number,
-): Promise<readonly string[]> {
-  if (grams.length <= maxQueriedGrams) return grams
-  const { last } = (await database.one<Row & { last: number }>(
-    sql`select seq as last from sqlite_sequence where name = ${`${table}_numbers`}`,
-  )) ?? { last: 0 }
-  if (last < small) return grams
-  const step = Math.ceil(grams.length / maxProbedGrams)
-  const spacings: { readonly gram: string; readonly spacing: number }[] = []
-  for (const gram of grams.filter((_, index) => index % step === 0 || index === grams.length - 1)) {
-    const first = await database.one<Row & { rows: number; last: number | null }>(sql`
-      select count(*) as rows, max(rowid) as last from (
-        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoteGram(gram)} limit ${maxProbedRows})`)
-    const { rows = 0, last: at } = first ?? {}
-    // A trigram with fewer rows than were probed is rare enough.
-    if (rows < maxProbedRows) return [gram]
-    spacings.push({ gram, spacing: (at ?? 0) / rows })
-  }
-  spacings.sort((one, other) => other.spacing - one.spacing)
-  return spacings.slice(0, maxQueriedGrams).map(({ gram }) => gram)
 }
 
 /** The few rows after the last indexed one are scanned. */
