@@ -16,22 +16,21 @@ import { CommandError, type ExitName, UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 
-const fields = ['from', 'to', 'rows', 'resumed', 'tables']
-const shape = { table: ['from', 'to', 'rows', 'resumed'], paths: fields, identifier: 'to' }
+const fields = ['from', 'to', 'rows', 'tables']
+const shape = { table: ['from', 'to', 'rows'], paths: fields, identifier: 'to' }
 const everyMs = 10_000
 const named = 'Name the academies with --from and --to'
 
 export const copyCommand: Command = {
   name: 'copy',
-  interruption: 'continues',
   summary: 'Copy an academy to another database',
   writes: ['academy', 'files'],
   prints: ['CopiedAcademy'],
   description: `Copies a whole academy: users, courses, progress, API keys, sessions and settings keep their ids, versions and hashes.
 Then compares the copy with the original, row by row.
 
-The target must be new or empty, and no server may be running for either. If the copy is interrupted, run the
-same command again to continue it: until it is finished, nothing else opens the target.`,
+The target must be new or empty, and no server may be running for either. If the copy is interrupted, the target
+is as before.`,
   flags: [
     {
       name: 'from',
@@ -159,8 +158,6 @@ function wordsOf(table: string): string {
 
 const exits: Readonly<Record<string, ExitName>> = {
   not_empty: 'conflict',
-  other_copy: 'conflict',
-  copied_elsewhere: 'conflict',
   in_use: 'conflict',
   copy_differs: 'failure',
   text_refused: 'usage',
@@ -179,7 +176,7 @@ function copyFault(error: unknown): unknown {
   if (name === 'ProblemError') {
     return new CommandError('database_unavailable', 'unavailable', message.replace(/\.$/, ''), {
       cause: cause ?? error,
-      hint: 'Run the same command again to continue the copy',
+      hint: 'Nothing was copied; run the same command again',
     })
   }
   return databaseErrorOf(error)

@@ -59,7 +59,6 @@ export const setupResults = {
   CopiedAcademy: result('A copy of an academy', {
     from: text,
     to: text,
-    resumed: z.boolean(),
     tables: z.array(z.object({ name: text, rows: count })),
     rows: count,
   }),

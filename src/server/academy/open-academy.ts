@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from '../access/secret.ts'
-import { type Database, DatabaseError, type Store } from '../database/database.ts'
+import { DatabaseError, type Store } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { type SchemaStep, schemaSteps, schemaVersion } from '../database/schema/steps.ts'
@@ -41,15 +41,6 @@ interface FileOptions {
  * empty file: it may be all that is left of an academy, so it is not replaced.
  */
 export async function openAcademyFile(
-  path: string,
-  now: () => Date,
-  options: FileOptions = {},
-): Promise<AcademyFile> {
-  return requireComplete(await openCopyFile(path, now, options), path)
-}
-
-/** Opens a file to copy an academy into it: unlike `openAcademyFile`, it accepts an unfinished copy. */
-export async function openCopyFile(
   path: string,
   now: () => Date,
   { waitMs, watch, ids: newId = idMaker(now), temporary = false, mustExist = false }: FileOptions = {},
@@ -114,8 +105,10 @@ export async function openAcademyOnPostgres(
   now: () => Date,
 ): Promise<AcademyFile> {
   if (options.mustExist) await requireSchema(options)
-  const { shown, ...academy } = await openCopyOnPostgres(options, now)
-  return requireComplete(academy, shown)
+  const newId = idMaker(now)
+  const { openPostgres } = await import('../database/postgres/open-postgres.ts')
+  const { store, created } = await openPostgres(options, stepsOf(now, newId))
+  return { database: store, created, newId }
 }
 
 /** Throws DatabaseError for a PostgreSQL database without the schema of an academy. */
@@ -137,24 +130,6 @@ async function requireSchema(options: PostgresOptions): Promise<void> {
   }
 }
 
-/** Opens a PostgreSQL database to copy an academy into it; `shown` is its URL without user and password. */
-export async function openCopyOnPostgres(options: PostgresOptions, now: () => Date) {
-  const newId = idMaker(now)
-  const { openPostgres } = await import('../database/postgres/open-postgres.ts')
-  const { store, created, shown } = await openPostgres(options, stepsOf(now, newId))
-  return { database: store, created, newId, shown }
-}
-
-async function requireComplete(academy: AcademyFile, shown: string): Promise<AcademyFile> {
-  try {
-    await requireNoCopy(academy.database, shown)
-    return academy
-  } catch (error) {
-    await academy.database.close()
-    throw error
-  }
-}
-
 function stepsOf(now: () => Date, newId: IdMaker): readonly SchemaStep[] {
   return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey })
 }
@@ -166,18 +141,4 @@ function openExisting(path: string, waitMs: number | undefined): SqliteStore {
     throw databaseErrorOf(path, error)
   }
   return openSqlite(path, waitMs)
-}
-
-/** Setting of an academy while it is being copied from another; complete ones have none. */
-export const copySetting = 'unfinished_copy'
-
-/** Throws DatabaseError for an incomplete copy of an academy: data would be missing without notice. */
-async function requireNoCopy(database: Database, shown: string): Promise<void> {
-  const mark = await database.one(sql`select value from settings where name = ${copySetting}`)
-  if (!mark) return
-  // This program wrote the JSON.
-  const { from } = JSON.parse(String(mark['value'])) as { from: string }
-  throw new DatabaseError(shown, `is an unfinished copy of ${from}`, {
-    hint: 'Run the same `learnctl server copy` again to continue it, or remove it',
-  })
 }

@@ -1,5 +1,4 @@
 import sql, { bulk, join, type RawValue, raw, type Sql } from 'sql-template-tag'
-import { copySetting } from '../academy/open-academy.ts'
 import type { Cell, Database } from '../database/database.ts'
 import { tables } from '../database/schema/schema.ts'
 
@@ -76,11 +75,7 @@ function lengthOf(row: readonly Cell[]): number {
 function rowsAfter(table: CopiedTable, key: readonly Cell[] | null, limit: number): Sql {
   const columns = raw(table.columns.join(', '))
   const order = raw(table.key.join(', '))
-  const conditions = [
-    ...(key ? [sql`(${order}) > (${join(key)})`] : []),
-    ...(table.name === 'settings' ? [sql`name <> ${copySetting}`] : []),
-  ]
-  const where = conditions.length > 0 ? sql`where ${join(conditions, ' and ')}` : sql``
+  const where = key ? sql`where (${order}) > (${join(key)})` : sql``
   return table.repeats
     ? sql`select ${columns}, count(*) from ${raw(table.name)} ${where} group by ${order} order by ${order} limit ${limit}`
     : sql`select ${columns} from ${raw(table.name)} ${where} order by ${order} limit ${limit}`

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'
-import { copySetting } from '../academy/open-academy.ts'
 import { linkAll } from '../changes/audit-chain.ts'
 import type { Cell, Database, Store } from '../database/database.ts'
 import { type CopiedTable, copiedTables, insertRows, readTable, timesOf } from './copied-table.ts'
@@ -31,165 +30,84 @@ export interface CopyOptions {
 }
 
 export interface CopySummary {
-  /** An interrupted copy was continued. */
-  readonly resumed: boolean
   readonly tables: readonly { readonly name: string; readonly rows: number }[]
   readonly rows: number
 }
 
 /**
- * Copies an academy from a snapshot to a new one and compares both. Keeps the progress of each batch, so that
- * the next call continues after an interruption. Throws CopyError, and errors of the databases.
+ * Copies an academy from a snapshot to a new one and compares both, in one transaction: after an interruption the target
+ * is what it was. Throws CopyError, and errors of the databases.
  */
-export async function copyAcademy(options: CopyOptions): Promise<CopySummary> {
-  return options.from.database.read(async (view) => copyFrom(view, copiedTables, options))
-}
-
-async function copyFrom(
-  view: Database,
-  tables: readonly CopiedTable[],
-  options: CopyOptions,
-): Promise<CopySummary> {
-  const { to, signal, onProgress } = options
-  const old = await readMark(to.database)
-  let mark = old ? await requireSameCopy(view, old, to.shown) : await begin(view, tables, options)
-  const first = mark.table === null ? tables.length : tables.findIndex(({ name }) => name === mark.table)
-  const totals = new Map<string, number>()
-  for (const { name } of tables) totals.set(name, await countRows(view, name))
-  for (const [index, table] of tables.entries()) {
-    if (index < first) continue
-    const reader = readTable(view, table)
-    const total = totals.get(table.name) ?? 0
-    for (let after = mark.after; ; ) {
-      signal.throwIfAborted()
-      const { rows, next } = await reader.after(after)
-      const copied = mark.rows + rows.reduce((sum, row) => sum + timesOf(table, row), 0)
-      const before = mark
-      const behind = { table: tables[index + 1]?.name ?? null, after: null, rows: 0 }
-      mark = { ...mark, ...(next ? { after: next, rows: copied } : behind) }
-      const moved = mark
-      await to.database.write(async (transaction) => {
-        await moveMark(transaction, before, moved)
-        await insertRows(transaction, table, rows)
-      })
-      await onProgress({ phase: 'copy', table: table.name, rows: copied, total })
-      if (!next) break
-      after = next
-    }
-  }
-  for (const table of tables) {
-    await compareTable(table, view, to, async (rows) => {
-      signal.throwIfAborted()
-      await onProgress({ phase: 'compare', table: table.name, rows, total: totals.get(table.name) ?? 0 })
-    })
-  }
-  await to.database.write((transaction) => removeMark(transaction, mark))
+export async function copyAcademy({ from, to, model, ...options }: CopyOptions): Promise<CopySummary> {
+  const summary = await from.database.read((view) =>
+    to.database.write(async (transaction) => {
+      if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)
+      await requireNew(transaction, to.shown, model, copiedTables)
+      await clearAcademy(transaction, copiedTables)
+      return copyTables(view, { database: transaction, shown: to.shown }, options)
+    }),
+  )
   // Link waiting audit entries: a target with one writer would link new ones before them.
   await linkAll(to.database)
-  const counted = [...totals].map(([name, rows]) => ({ name, rows }))
-  return {
-    resumed: old !== undefined,
-    tables: counted,
-    rows: counted.reduce((sum, { rows }) => sum + rows, 0),
-  }
+  return summary
 }
 
-/** In one transaction. */
-async function begin(
+interface Copy {
+  readonly database: Database
+  /** Its name in messages. */
+  readonly shown: string
+}
+
+async function copyTables(
   view: Database,
-  tables: readonly CopiedTable[],
-  { from, to, model }: CopyOptions,
-): Promise<CopyMark> {
-  if (!to.database.dialect.hasNul) await requireFitTexts(view, tables)
-  const firstUser = await firstUserOf(view)
-  const mark = { from: from.shown, firstUser, table: tables[0]?.name ?? null, after: null, rows: 0 }
-  await to.database.write(async (transaction) => {
-    await requireNew(transaction, to.shown, model, tables)
-    await clearAcademy(transaction, tables)
-    await setMark(transaction, mark)
-  })
-  return mark
+  copy: Copy,
+  { signal, onProgress }: Pick<CopyOptions, 'signal' | 'onProgress'>,
+): Promise<CopySummary> {
+  const tables: { name: string; rows: number }[] = []
+  for (const { name } of copiedTables) tables.push({ name, rows: await countRows(view, name) })
+  for (const phase of ['copy', 'compare'] as const) {
+    for (const [index, table] of copiedTables.entries()) {
+      const onRows = async (rows: number) => {
+        await onProgress({ phase, table: table.name, rows, total: tables[index]?.rows ?? 0 })
+        // Synchronous databases would otherwise block signals such as Ctrl-C.
+        await setImmediate()
+        signal.throwIfAborted()
+      }
+      await (phase === 'copy' ? copyTable : compareTable)(table, view, copy, onRows)
+    }
+  }
+  return { tables, rows: tables.reduce((sum, { rows }) => sum + rows, 0) }
 }
 
-async function requireSameCopy(view: Database, mark: CopyMark, shown: string): Promise<CopyMark> {
-  if (mark.firstUser === (await firstUserOf(view))) return mark
-  throw new CopyError(
-    'other_copy',
-    `${shown} is an unfinished copy of another academy, ${mark.from}`,
-    'Continue that copy, or remove it',
-  )
-}
+type OnRows = (rows: number) => Promise<void>
 
-async function firstUserOf(academy: Database): Promise<string> {
-  const row = await academy.one(sql`select value from settings where name = 'first_user'`)
-  return String(row?.['value'])
+async function copyTable(
+  table: CopiedTable,
+  source: Database,
+  { database }: Copy,
+  onRows: OnRows,
+): Promise<void> {
+  const reader = readTable(source, table)
+  let copied = 0
+  for (let after: readonly Cell[] | null = null; ; ) {
+    const { rows, next } = await reader.after(after)
+    await insertRows(database, table, rows)
+    copied += rows.reduce((sum, row) => sum + timesOf(table, row), 0)
+    await onRows(copied)
+    if (!next) return
+    after = next
+  }
 }
 
 async function countRows(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
 }
 
-/** Stored in the copy and updated in the transaction of each batch. */
-interface CopyMark {
-  /** Name of the source in messages. */
-  readonly from: string
-  /** Id of the source's first user, which identifies it. */
-  readonly firstUser: string
-  /** Current or next; null at the end. */
-  readonly table: string | null
-  /** Key of the last copied row; null before the first one. */
-  readonly after: readonly Cell[] | null
-  readonly rows: number
-}
-
-/** Undefined for an academy that is no unfinished copy. */
-async function readMark(database: Database): Promise<CopyMark | undefined> {
-  const row = await database.one(sql`select value from settings where name = ${copySetting}`)
-  // The JSON was written by `setMark`.
-  return row && (JSON.parse(String(row['value'])) as CopyMark)
-}
-
-/** Throws CopyError if another copy to the same place has updated it. */
-async function moveMark(database: Database, before: CopyMark, after: CopyMark): Promise<void> {
-  const touched = await database.run(sql`
-    update settings set value = ${JSON.stringify(after)}
-    where name = ${copySetting} and value = ${JSON.stringify(before)}`)
-  if (touched !== 1) throw copiedElsewhere()
-}
-
-async function setMark(database: Database, mark: CopyMark): Promise<void> {
-  await database.run(sql`insert into settings (name, value) values (${copySetting}, ${JSON.stringify(mark)})`)
-}
-
-/** Throws as moveMark does. */
-async function removeMark(database: Database, mark: CopyMark): Promise<void> {
-  const touched = await database.run(
-    sql`delete from settings where name = ${copySetting} and value = ${JSON.stringify(mark)}`,
-  )
-  if (touched !== 1) throw copiedElsewhere()
-}
-
-function copiedElsewhere(): CopyError {
-  return new CopyError(
-    'copied_elsewhere',
-    'Another process is copying to the same academy',
-    'Wait until it is finished, or stop it',
-  )
-}
-
 /**
  * Compares a table with its copy, cell by cell, some hundred rows at a time. Throws CopyError that names the
  * first different row.
- *
- * @param shown name of the copy in messages
- * @param onRows called with the number of compared rows
  */
-async function compareTable(
-  table: CopiedTable,
-  source: Database,
-  copy: { readonly database: Database; readonly shown: string },
-  onRows: (rows: number) => Promise<void>,
-): Promise<void> {
+async function compareTable(table: CopiedTable, source: Database, copy: Copy, onRows: OnRows): Promise<void> {
   const [one, other] = [readTable(source, table), readTable(copy.database, table)]
   let compared = 0
   for (let key: readonly Cell[] | null = null; ; ) {
@@ -203,8 +121,6 @@ async function compareTable(
     await onRows(compared)
     if (!mine.next) return
     key = mine.next
-    // Synchronous databases would otherwise block signals such as Ctrl-C.
-    await setImmediate()
   }
 }
 
@@ -229,6 +145,6 @@ function differenceError({ name }: CopiedTable, shown: string, difference: strin
   return new CopyError(
     'copy_differs',
     `${shown} differs from the original: in ${name}, ${difference}`,
-    'The original was changed during the copy, or the copy was: remove the copy, and copy again',
+    'The copy was undone; copy again, and report it if this is said again',
   )
 }

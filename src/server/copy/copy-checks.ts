@@ -73,15 +73,8 @@ export async function requireFitTexts(academy: Database, tables: readonly Copied
   )
 }
 
-type CopyTrouble =
-  | 'not_empty'
-  | 'other_copy'
-  | 'copied_elsewhere'
-  | 'in_use'
-  | 'copy_differs'
-  | 'text_refused'
+type CopyTrouble = 'not_empty' | 'in_use' | 'copy_differs' | 'text_refused'
 
-/** The progress is kept. */
 export class CopyError extends Error {
   override readonly name = 'CopyError'
   readonly code: CopyTrouble

@@ -1,10 +1,4 @@
-import {
-  openAcademyFile,
-  openAcademyOnPostgres,
-  openCopyFile,
-  openCopyOnPostgres,
-  openModelAcademy,
-} from '../academy/open-academy.ts'
+import { openAcademyFile, openAcademyOnPostgres, openModelAcademy } from '../academy/open-academy.ts'
 import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
@@ -67,7 +61,7 @@ async function openSource({ name, postgres, upgrade }: CopyPlace, now: () => Dat
 }
 
 function openTarget({ name, postgres }: CopyPlace, now: () => Date) {
-  return postgres ? openCopyOnPostgres(optionsFor(postgres), now) : openCopyFile(name, now)
+  return postgres ? openAcademyOnPostgres(optionsFor(postgres), now) : openAcademyFile(name, now)
 }
 
 function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptions {

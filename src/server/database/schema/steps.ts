@@ -128,6 +128,12 @@ async function dropCounters(database: Database): Promise<void> {
 }
 
 async function addPassingScores(database: Database): Promise<void> {
+  // By an earlier version, which copied in several transactions.
+  if (await database.one(sql`select value from settings where name = 'unfinished_copy'`)) {
+    throw new DatabaseError('The database', 'is an unfinished copy', {
+      hint: 'Remove it, and copy the academy again',
+    })
+  }
   for (const table of ['courses', 'deleted_courses']) {
     await database.run(addColumn(database.dialect, table, 'passing_score', withDefault(real, 0)))
     await database.run(
