@@ -17,7 +17,7 @@ import {
 } from '../records/run-apply.ts'
 import { idPrinter, openWriter, sourceOf, type Writer } from '../records/write.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
-import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
+import { CommandError, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import {
   checkOf,
@@ -45,26 +45,8 @@ export interface RosterToApply {
   readonly options: ApplyRosterOptions
 }
 
-/** Numbers of records by action; closed records count as removed. */
-interface Summary {
-  readonly create: number
-  readonly update: number
-  readonly remove: number
-  readonly unchanged: number
-}
-
 /** Outcome of an apply for its report. */
-export interface RosterReport {
-  readonly outcome: 'equal' | 'applied' | 'refused' | 'different'
-  readonly exit: ExitName
-  readonly target: string
-  readonly summary: Summary
-  readonly before: RosterCheck
-  readonly after: RosterCheck
-  readonly applied: Applied
-  /** Rows of the roster that were left out. */
-  readonly skipped: number
-}
+export type RosterReport = ReturnType<typeof reportOf>
 
 const command = 'roster apply'
 /** Maximum number of differences to name in an error. */
@@ -251,19 +233,21 @@ async function checkAgain(
   return checkOf(declared, again)
 }
 
-function summaryOf({ actions, unchanged }: Plan): Summary {
+/** Returns the numbers of records by action; closed records count as removed. */
+function summaryOf({ actions, unchanged }: Plan) {
   const remove = actions.filter(isRemoval).length
   const create = actions.filter(({ kind }) => kind === 'create').length
   return { create, update: actions.length - create - remove, remove, unchanged }
 }
 
-function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, skipped: number): RosterReport {
+/** @param skipped rows of the roster that were left out */
+function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, skipped: number) {
   const { planned, failures, done } = applied
   const { plan, target } = planned
   const shared = { target, summary: summaryOf(done), before, after, applied, skipped }
-  if (failures.length > 0 || skipped > 0) return { ...shared, outcome: 'refused', exit: 'partial' }
-  if (!isEqual(after)) return { ...shared, outcome: 'different', exit: 'drift' }
-  return { ...shared, outcome: plan.actions.length === 0 ? 'equal' : 'applied', exit: 'ok' }
+  if (failures.length > 0 || skipped > 0) return { ...shared, outcome: 'refused', exit: 'partial' } as const
+  if (!isEqual(after)) return { ...shared, outcome: 'different', exit: 'drift' } as const
+  return { ...shared, outcome: plan.actions.length === 0 ? 'equal' : 'applied', exit: 'ok' } as const
 }
 
 async function printReport(context: Context, report: RosterReport, isSilent: boolean): Promise<void> {

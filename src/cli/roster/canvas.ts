@@ -1,6 +1,6 @@
 import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
-import { createGroups, type Groups } from './groups.ts'
+import { Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import {
   type EnrollmentRole,
@@ -113,7 +113,7 @@ export const canvasRoles = [...roles.keys()]
  * course. A user who teaches somewhere is an instructor; Canvas has no other roles of users.
  */
 export async function* readCanvas(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
-  const groups = createGroups()
+  const groups = new Groups()
   const courseBySection = new Map<string, string>()
   const teachers = await teachersIn(reading)
   yield* read('accounts', (row) => row.leaveOut('accounts are not kept'))

@@ -4,7 +4,7 @@ import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
 import { capitalise } from '../terminal/format-text.ts'
 
-export interface PartCounts {
+interface PartCounts {
   readonly roster: number
   readonly platform: number
   /** Records of the roster that the platform has with equal fields. */
@@ -13,13 +13,10 @@ export interface PartCounts {
   readonly extra: number
 }
 
-export interface RosterCheck {
-  readonly counts: ReadonlyMap<Part, PartCounts>
-  readonly differences: readonly Action[]
-}
+export type RosterCheck = ReturnType<typeof checkOf>
 
 /** Returns the counts of a comparison that was just made. */
-export function checkOf(declared: Declared, { actions, leftOut }: Plan): RosterCheck {
+export function checkOf(declared: Declared, { actions, leftOut }: Plan) {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const counts = new Map<Part, PartCounts>()
   for (const [part, entries] of declared) {

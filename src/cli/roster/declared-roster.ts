@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Context } from '../command/context.ts'
 import { maxFindings } from '../output/github.ts'
-import {
-  type Declared,
-  type Entry,
-  type Part,
-  type Place,
-  placeText,
-  withMemberships,
-} from '../records/entries.ts'
+import { type Entry, type Part, type Place, placeText, withMemberships } from '../records/entries.ts'
 import { sentence } from '../records/sources/file.ts'
 import { type Finding, type Findings, UsageError } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
@@ -23,22 +16,7 @@ export interface RosterReadOptions extends OpenRosterOptions {
   readonly skipInvalid: boolean
 }
 
-export interface DeclaredRoster {
-  /** Path as given. */
-  readonly name: string
-  readonly source: RosterSource
-  /** SHA-256 of its files. */
-  readonly hash: string
-  readonly declared: Declared
-  /** Keys of courses; undefined for all courses. */
-  readonly courses: readonly string[] | undefined
-  /** True for a part with changes only. */
-  readonly isDelta: (part: Part) => boolean
-  /** Number of rows that were left out because of a problem. */
-  readonly skipped: number
-  /** Notes about records that were read leniently or left out. */
-  readonly notes: readonly string[]
-}
+export type DeclaredRoster = Awaited<ReturnType<typeof readDeclaredRoster>>
 
 const maxShown = 20
 
@@ -48,7 +26,7 @@ export async function readDeclaredRoster(
   path: string,
   scope: Scope,
   { skipInvalid, ...options }: RosterReadOptions,
-): Promise<DeclaredRoster> {
+) {
   const source = await openSource(context, path, options, scope)
   const { declared, removed, mode, findings } = await loadRoster(source)
   const problemCount = findings.problemCount()
@@ -62,9 +40,18 @@ export async function readDeclaredRoster(
   }
   const { declared: scoped, courses } = inScope(path, all, scope)
   return {
-    ...{ name: path, source, declared: withMemberships(scoped), courses },
+    /** Path as given. */
+    name: path,
+    source,
+    /** SHA-256 of its files. */
     hash: hashOf(source),
-    isDelta: (part) => source.parts.some((name) => name === rosterPartOf(part) && mode(name) === 'delta'),
+    declared: withMemberships(scoped),
+    /** Keys of courses; undefined for all courses. */
+    courses,
+    /** True for a part with changes only. */
+    isDelta: (part: Part) =>
+      source.parts.some((name) => name === rosterPartOf(part) && mode(name) === 'delta'),
+    /** Number of rows that were left out because of a problem. */
     skipped: problemCount,
     notes: [
       ...findings.notes(),

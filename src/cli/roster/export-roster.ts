@@ -44,19 +44,11 @@ export interface RosterExport extends Scope {
   readonly category: string | null
 }
 
-export interface ExportReport extends Written {
-  readonly target: string
-  readonly format: ExportFormat
-  /** Of OneRoster; null for other formats. */
-  readonly version: OneRosterVersion | null
-  readonly files: readonly { readonly name: string; readonly rows: number }[]
-}
-
 /**
  * Writes the roster of an academy as a package that another system reads; it appears at its target completely or not at
  * all. Throws a UsageError for a target that exists, and if the format lacks a part that was asked for.
  */
-export async function exportRoster(context: Context, wanted: RosterExport): Promise<ExportReport> {
+export async function exportRoster(context: Context, wanted: RosterExport) {
   const { io, session } = context
   const { format, target, force, version } = wanted
   const parts = partsFor(wanted)

@@ -6,7 +6,7 @@ import { courses } from '../dataset/courses.ts'
 import { grades } from '../dataset/grades.ts'
 import type { Place } from '../records/entries.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, filled, termEntries } from './entries.ts'
-import { createGroups, type Groups } from './groups.ts'
+import { Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
 import { pullRecords } from './pull-records.ts'
 import { resolveRecords, textOf } from './resolve-records.ts'
@@ -125,7 +125,7 @@ async function* entriesOf(
   yield read('terms', (row) => termOf(reading, row))
   yield read('users', (row) => userOf(reading, row, instructors))
   yield read('courses', (row) => courseOf(reading, row))
-  const groups = createGroups()
+  const groups = new Groups()
   read('groups', (row, { members }) => addGroup(groups, row, members))
   yield groups.entries().map(withPeople)
   yield read('enrollments', (row) => enrollmentOf(reading, row)).map(withPeople)

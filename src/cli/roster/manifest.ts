@@ -3,14 +3,7 @@ import type { ImportFile } from '../records/sources/file.ts'
 import { oneRosterVersions } from './oneroster-tables.ts'
 import type { RosterFindings, RosterMode } from './roster.ts'
 
-export interface Manifest {
-  readonly version: string | null
-  readonly systemName: string | null
-  /** Null if the manifest does not name the table. */
-  modeOf(table: string): RosterMode | 'absent' | null
-  /** Adds problems of the manifest, and files that it names and the package lacks. */
-  check(findings: RosterFindings, has: (table: string) => boolean): void
-}
+export type Manifest = Awaited<ReturnType<typeof readManifest>>
 
 const modes: readonly string[] = ['bulk', 'delta', 'absent']
 
@@ -20,7 +13,7 @@ export function isManifest(header: readonly string[]): boolean {
 }
 
 /** Names of properties are compared without case. */
-export async function readManifest(file: ImportFile): Promise<Manifest> {
+export async function readManifest(file: ImportFile) {
   const properties = new Map<
     string,
     { readonly value: string; readonly line: number; readonly name: string }
@@ -33,6 +26,7 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
   }
   const textOf = (name: string) => properties.get(name.toLowerCase())?.value || null
   const isMode = (value: string | null): value is RosterMode | 'absent' => modes.includes(value ?? '')
+  /** Null if the manifest does not name the table. */
   const modeOf = (table: string) => {
     const mode = textOf(`file.${table}`)?.toLowerCase() ?? null
     return isMode(mode) ? mode : null
@@ -42,7 +36,8 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
     // Some systems write the version of the files.
     systemName: textOf('source.systemName')?.replace(/^absent$/i, '') || null,
     modeOf,
-    check(findings, has) {
+    /** Adds problems of the manifest, and files that it names and the package lacks. */
+    check(findings: RosterFindings, has: (table: string) => boolean) {
       const version = textOf('oneroster.version')
       const versions: readonly string[] = oneRosterVersions
       if (version === null || !versions.includes(version)) {

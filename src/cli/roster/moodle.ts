@@ -1,6 +1,6 @@
 import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, dayWith, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
-import { createGroups, type Groups } from './groups.ts'
+import { Groups } from './groups.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
 import { type EnrollmentRole, enrollmentRoles, namesOfRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
@@ -79,7 +79,7 @@ const maxNumbered = 500
  * name, that of a user. Groups are named within their course; cohorts are groups without a course.
  */
 export async function* readMoodle(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
-  const groups = createGroups()
+  const groups = new Groups()
   yield* walk(reading, moodleTables.courses, {
     isRemoved: (row) => isOn(row, 'delete'),
     entriesOf: courseOf,

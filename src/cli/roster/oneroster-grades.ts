@@ -27,30 +27,18 @@ const resultColumns = {
 }
 const gradeDataset = namedColumns(grades, resultColumns)
 
-/** Weights of a course as assessment criteria have them. */
-type Weights = readonly { readonly name: string; readonly weight: number }[]
-
-export interface LineItems {
-  readonly byId: ReadonlyMap<string, LineItem>
-  /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
-  shareOf(item: LineItem): number | undefined
-  /** By the titles of the items. */
-  weightsOf(courseId: string): Weights
-}
+export type LineItems = Awaited<ReturnType<typeof readLineItems>>
 
 interface Category {
   readonly title: string
   readonly weight: number
 }
 
-const noItems: LineItems = { byId: new Map(), shareOf: () => undefined, weightsOf: () => [] }
-
 /**
  * Reads line items with their categories. A category as exports write it, one for each weight of a course, is a weight of
  * that course; the weight of any other is divided by its line items in the class.
  */
-export async function readLineItems(reading: Reading): Promise<LineItems> {
-  if (!reading.files.has('lineItems')) return noItems
+export async function readLineItems(reading: Reading) {
   const categories = new Map<string, Category>()
   const byId = new Map<string, LineItem>()
   const counts = new Map<string, number>()
@@ -59,13 +47,13 @@ export async function readLineItems(reading: Reading): Promise<LineItems> {
   const isOwn = ({ courseId, categoryId, label }: LineItem) =>
     categoryId === joinIds(courseId.slice('ext:'.length), label)
 
-  await readAll(
-    readTable(reading, 'categories', (row, isRemoved) => {
-      const weight = isRemoved ? undefined : numberIn(row, 'weight')
-      if (weight !== undefined) categories.set(row.text('sourcedId'), { title: row.text('title'), weight })
-      return []
-    }),
-  )
+  const categoryRows = readTable(reading, 'categories', (row, isRemoved) => {
+    const weight = isRemoved ? undefined : numberIn(row, 'weight')
+    if (weight !== undefined) categories.set(row.text('sourcedId'), { title: row.text('title'), weight })
+    return []
+  })
+  // Categories without line items are not read.
+  if (reading.files.has('lineItems')) await readAll(categoryRows)
   await readAll(
     readTable(reading, 'lineItems', (row, isRemoved) => {
       if (isRemoved)
@@ -82,11 +70,13 @@ export async function readLineItems(reading: Reading): Promise<LineItems> {
   )
   return {
     byId,
-    shareOf(item) {
+    /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
+    shareOf(item: LineItem): number | undefined {
       const weight = categories.get(item.categoryId)?.weight
       return weight === undefined || isOwn(item) ? undefined : weight / (counts.get(placeOf(item)) ?? 1)
     },
-    weightsOf: (courseId) =>
+    /** By the titles of the items. */
+    weightsOf: (courseId: string) =>
       [...(weightsByCourse.get(courseId) ?? [])].map(([name, weight]) => ({ name, weight })),
   }
 }

@@ -100,7 +100,7 @@ function sourceOf(
   name: string,
   format: RosterFormat,
   options: RosterOptions,
-  { used, leftOut, manifest }: SortedFiles & { readonly manifest: Manifest | null },
+  { used, leftOut, manifest }: ReturnType<typeof sortFiles> & { readonly manifest: Manifest | null },
 ): FileSource {
   const { tables, more = {}, read } = formatReaders[format]
   const forms = tables.filter((form) => used.has(form.name))
@@ -145,17 +145,8 @@ function sourceOf(
   }
 }
 
-/** Files by their tables, and those that are not read. */
-interface SortedFiles {
-  readonly used: ReadonlyMap<string, readonly HeadedFile[]>
-  readonly leftOut: LeftOut[]
-}
-
-function sortFiles(
-  format: RosterFormat,
-  files: readonly HeadedFile[],
-  manifest: Manifest | null,
-): SortedFiles {
+/** Returns the files by their tables, and those that are not read. */
+function sortFiles(format: RosterFormat, files: readonly HeadedFile[], manifest: Manifest | null) {
   const used = new Map<string, HeadedFile[]>()
   const leftOut: LeftOut[] = []
   for (const each of files) {

@@ -13,22 +13,16 @@ export interface Scope {
   readonly terms: readonly string[]
 }
 
-export interface Scoped {
-  readonly declared: Declared
-  /** Undefined for all courses. */
-  readonly courses: readonly string[] | undefined
-}
-
 /**
  * Returns the records within a scope: of some courses their terms, users, groups, enrolments and grades. Throws a
  * UsageError if `name`, which has the records, has no such course or term.
  */
-export function inScope(name: string, declared: Declared, scope: Scope): Scoped {
+export function inScope(name: string, declared: Declared, scope: Scope) {
   const isWanted = (part: Part) =>
     scope.only.length === 0 || scope.only.some((only) => only === rosterPartOf(part))
   const onlyWanted = (from: Declared) => new Map([...from].filter(([part]) => isWanted(part)))
   if (scope.courses.length === 0 && scope.terms.length === 0) {
-    return { declared: onlyWanted(declared), courses: undefined }
+    return { declared: onlyWanted(declared) }
   }
   const terms = keysOf(name, declared, 'terms', scope.terms)
   const named = keysOf(name, declared, 'courses', scope.courses)

@@ -38,19 +38,7 @@ export interface TableReference {
   readonly isWarning?: true
 }
 
-export interface OpenTable {
-  /** Undefined if the file does not have the column. */
-  placeOf(column: string): number | undefined
-  /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
-  textAt(cells: readonly string[], place: number): string
-  /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
-  nameOf(column: string): string
-  readonly header: readonly string[]
-  readonly cellForm: CellForm
-  /** True for a name in the header that is a column of the table. */
-  isKnown(name: string): boolean
-  readonly rows: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
-}
+export type OpenTable = Awaited<ReturnType<typeof openTable>>
 
 /** Returns the column that a header names; null for an unknown one. Case and spaces do not matter. */
 function columnIn({ columns, aliases = {}, pattern }: TableForm, header: string): string | null {
@@ -79,7 +67,7 @@ export async function openTable(
   form: TableForm,
   findings: RosterFindings,
   { map, values, delimiter, dateFormat }: Mapping,
-): Promise<OpenTable> {
+) {
   const { header, records, close, delimiter: separator } = await csvTable(file, delimiter)
   const named = mappedHeader(header, map)
   const places = new Map<string, number>()
@@ -107,18 +95,22 @@ export async function openTable(
   }
   const meanings = meaningsByPlace(places, values)
   return {
-    placeOf: (column) => places.get(column),
-    textAt(cells, place) {
+    /** Undefined if the file does not have the column. */
+    placeOf: (column: string) => places.get(column),
+    /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
+    textAt(cells: readonly string[], place: number): string {
       const text = cells[place]?.trim() ?? ''
       return meanings?.get(place)?.get(text.toLowerCase()) ?? text
     },
-    nameOf(column) {
+    /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
+    nameOf(column: string): string {
       const name = header[places.get(column) ?? -1] ?? ''
       return map.has(name) ? name : column
     },
     header,
-    cellForm: { now: Number.NaN, dateFormat, decimalComma: separator !== ',' },
-    isKnown: (name) => mappedHeader([name], map).some((each) => columnIn(form, each) !== null),
+    cellForm: { now: Number.NaN, dateFormat, decimalComma: separator !== ',' } satisfies CellForm,
+    /** True for a name in the header that is a column of the table. */
+    isKnown: (name: string) => mappedHeader([name], map).some((each) => columnIn(form, each) !== null),
     rows: records,
   }
 }
