@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../../helpers/cli.ts'
@@ -257,16 +257,6 @@ describe('variables', () => {
 })
 
 describe('a plan file', () => {
-  test('is applied as it was saved', { tags: ['slow'] }, async ({ local }) => {
-    file(local, 'academy.yaml', academy)
-    const saved = await local.run('apply --plan-out plan.json')
-    expect(saved.stderr).toContain('Saved the plan to plan.json: 9 to create')
-    expect(statSync(join(local.cwd, 'plan.json')).mode & 0o777).toBe(0o600)
-    expect(await listed(local, 'courses list')).toEqual([])
-    await done(local, 'apply --plan plan.json --yes')
-    expect((await local.run('diff')).code).toBe(0)
-  })
-
   test('that is applied again says so and changes nothing, deletions among it', { tags: ['slow'] }, async ({
     local,
   }) => {
@@ -480,9 +470,7 @@ test('grades are applied and compared field by field, newer ones are kept, and a
 })
 
 describe('what closes a record', () => {
-  test('is opened while something in it changes, and closed again, also by a saved plan', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('is opened while something in it changes, and closed again', { tags: ['slow'] }, async ({ local }) => {
     const closed = (title: string, completion: number) => `learnctl: 1
 users: [{externalId: "1", email: a@b.example, status: suspended}]
 courses: [{externalId: C, title: C, status: archived, lessons: [{externalId: L, title: ${title}}]}]
@@ -491,13 +479,9 @@ progress: [{courseId: C, learnerId: "1", completionPercentage: ${completion}, la
 `
     file(local, 'academy.yaml', closed('One', 1))
     await done(local, 'apply --yes')
-    for (const [round, apply] of ['apply --yes', 'apply --plan plan.json --yes'].entries()) {
-      file(local, 'academy.yaml', closed(`Other ${round}`, 2 + round))
-      await done(local, 'apply --plan-out plan.json')
-      const ran = await local.run(apply)
-      expect(ran, ran.stderr).toMatchObject({ code: 0 })
-      expect((await local.run('diff')).code).toBe(0)
-    }
+    file(local, 'academy.yaml', closed('Other', 2))
+    await done(local, 'apply --yes')
+    expect((await local.run('diff')).code).toBe(0)
     expect(await listed(local, 'enrollments list --status inactive')).toHaveLength(1)
     expect(await listed(local, 'users list --status suspended')).toHaveLength(1)
     expect(await listed(local, 'courses list --status archived')).toHaveLength(1)

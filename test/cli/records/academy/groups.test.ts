@@ -64,19 +64,6 @@ test('declared members are the only ones; a group without that list keeps its ow
   expect(await membersOf(local, 'open')).toEqual(['bob@b.example'])
 })
 
-test('a saved plan removes members, and has nothing to do when it is applied again', {
-  tags: ['slow'],
-}, async ({ local }) => {
-  academy(local, school)
-  await done(local, 'apply --yes')
-  academy(local, school.replace('S-1, BOB@b.example', 'BOB@b.example'))
-  await done(local, 'apply --plan-out plan.jsonl')
-  await done(local, 'apply --plan plan.jsonl --yes')
-  expect(await membersOf(local, '5b')).toEqual(['bob@b.example', 'cleo@b.example'])
-  const again = await local.run('apply --plan plan.jsonl --yes')
-  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('has been applied already') })
-})
-
 test('an unknown member is a problem with its line', async ({ local }) => {
   academy(local, school.replace('[S-1,', '[S-9,'))
   const { code, stderr } = await local.run('apply --yes', { tty: 200 })

@@ -8,7 +8,7 @@ import type { TestAcademy } from '../../../helpers/test-academy.ts'
 
 /** A command line whose network breaks after so many writes of a run. */
 async function breaking(academy: TestAcademy) {
-  const { key, put } = await academy.person('admin')
+  const { key } = await academy.person('admin')
   const transport = transportTo(academy)
   let left = Number.POSITIVE_INFINITY
   let losesAnswer = false
@@ -27,7 +27,6 @@ async function breaking(academy: TestAcademy) {
   onTestFinished(() => cli.remove())
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
   return {
-    put,
     declare: (name: string, document: object) =>
       writeFileSync(join(cli.cwd, name), JSON.stringify({ learnctl: 1, ...document })),
     run: (line: string, writes = Number.POSITIVE_INFINITY) => {
@@ -84,21 +83,6 @@ describe('an interrupted apply', () => {
       expect(await run('diff school.json')).toMatchObject({ code: 0 })
     },
   )
-
-  test('of a saved plan is refused when something has changed since', { tags: ['slow'] }, async ({
-    academy,
-  }) => {
-    const { declare, run, put } = await breaking(academy)
-    declare('school.json', school('Old', 10))
-    expect((await run('apply school.json --yes')).code).toBe(0)
-    declare('school.json', school('New', 20))
-    expect((await run('apply school.json --plan-out plan.jsonl')).code).toBe(0)
-    expect((await run('apply --plan plan.jsonl --yes', 3)).code).toBe(7)
-    await put('/v1/courses/ext:B', { language: 'en' })
-    const ran = await run('apply --plan plan.jsonl --yes')
-    expect(ran.code).toBe(6)
-    expect(ran.stderr).toContain('The academy has changed since the plan was made')
-  })
 
   test('whose answer was lost is complete', { tags: ['slow'] }, async ({ academy }) => {
     const { declare, run, lose } = await breaking(academy)

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished } from 'vitest'
-import { ConnectionError } from '../../../../src/client/errors.ts'
-import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { describe, expect } from 'vitest'
+import { type TestCli, test } from '../../../helpers/cli.ts'
 
 const sea = {
   externalId: 'sea',
@@ -77,32 +76,5 @@ describe('a saved plan of a course', () => {
     expect(ran.stderr).toBe('~ course Seas (sea)\n    title: "Sea" → "Seas"\nUpdated course Seas (sea)\n')
     const { stdout } = await local.run('lessons list --course ext:sea --columns order,title,description')
     expect(stdout).toBe('1\tspring\told\n2\tebb\told\n3\tflow\tother\n')
-  })
-
-  test('is carried out when it is run again after an interruption', { tags: ['slow'] }, async ({
-    academy,
-    admin,
-  }) => {
-    let left = Number.POSITIVE_INFINITY
-    const platform = transportTo(academy)
-    const cli = testCli({
-      transport: async (request) => {
-        const isWrite = request.method !== 'GET' && !request.url.includes('/apply-lease')
-        if (left === 0 && isWrite) throw new ConnectionError(request, 'refused', 'Connection refused')
-        left -= isWrite ? 1 : 0
-        return platform(request)
-      },
-      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
-    })
-    onTestFinished(() => cli.remove())
-    await save(cli, changed)
-    const codes: number[] = []
-    do {
-      left = codes.length
-      codes.push((await cli.run('courses apply --plan plan.jsonl')).code)
-    } while (codes.at(-1) === 7)
-    expect(codes.at(-1)).toBe(0)
-    const { stdout } = await cli.run('courses get ext:sea --with-lessons -o json')
-    expect(JSON.parse(stdout)).toMatchObject(changed)
   })
 })
