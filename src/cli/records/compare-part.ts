@@ -7,9 +7,8 @@ import { type Change, changesOf, isOlder, withTimesOf } from './compare.ts'
 import { type Declared, type Entry, isSet, type PartDataset, placeText } from './entries.ts'
 import { lessonsIn, membersFor, shownFor, shownIn } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText } from './identity.ts'
-import { declaredPlaces } from './lesson-places.ts'
 import { lessonsMatched, type ShownLesson } from './lessons.ts'
-import type { Action, PlanOptions, Undeclared } from './plan.ts'
+import type { Action, LessonPlace, Plan, PlanOptions, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
 /** Input and results that the comparisons of all parts share. */
@@ -312,6 +311,16 @@ class Comparison {
     const groups = this.dataset.name === 'memberships' ? (this.comparing.declared.get('groups') ?? []) : []
     return new Set(groups.flatMap(({ listsMembers, key }) => (listsMembers ? [key] : [])))
   }
+}
+
+export function declaredPlaces(lessons: readonly Entry[], ids: KnownIds): Plan['lessonPlaces'] {
+  const places = lessons.flatMap(({ key, record }): (LessonPlace & { readonly course: string })[] => {
+    const { courseId, order } = record
+    if (typeof order !== 'number') return []
+    const id = ids.idOf('lessons', key)
+    return [{ course: String(courseId), key: keyIn('lessons', record) ?? key, order, id }]
+  })
+  return Map.groupBy(places, ({ course }) => course)
 }
 
 function updateOf(entry: Entry, current: JsonObject, changes: readonly Change[]): Action {

@@ -6,14 +6,13 @@ import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
-import { createNames, type Names } from '../dataset/names.ts'
+import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { refusal } from './apply-courses.ts'
+import { refusal, requireOwnLessons } from './apply-courses.ts'
 import { whileApplying } from './apply-lock.ts'
-import { requireOwnLessons } from './course-conflicts.ts'
 import { coursePlanData, coursePlansOf, coursePlansText, lessonName } from './course-plan.ts'
 import { makePlan } from './make-plan.ts'
 import { carryOut, outcomeText } from './run-apply.ts'
@@ -73,13 +72,12 @@ async function makeCopy(
   const { course, lessons: original } = await shownRecords(source)
   const term = await termOf(context, writing, course, options)
   const isMoved = options.term !== undefined && typeof term === 'string' && !options.keepDates
+  const names = createNames(await session.caller(), io.signal)
+  const { termId } = source.course
   const terms = isMoved
-    ? await termsOfCopy(
-        { names: createNames(await session.caller(), io.signal), termId: source.course['termId'] },
-        { names: writing.names, term },
-      )
+    ? [typeof termId === 'string' ? await names.term(termId) : null, await writing.names.term(term)]
     : null
-  const { lessons, note } = terms ? shiftDueDates(original, ...terms) : { lessons: original, note: null }
+  const { lessons, note } = terms ? shiftDueDates(original, terms) : { lessons: original, note: null }
   if (note !== null) await output.note(note)
   const kept = isElsewhere ? (source.course['externalId'] ?? null) : null
   const record = {
@@ -214,24 +212,17 @@ async function termOf(
 
 const dayMs = 86_400_000
 
-/** Lessons of a copy, and a note on their due dates; null if there is nothing to say. */
-interface ShiftedLessons {
-  readonly lessons: readonly JsonObject[]
-  readonly note: string | null
-}
-
 /**
  * Shifts the due dates of lessons and their assessments by the days between the first days of two terms. Keeps them if one
  * of the terms or days is missing.
  */
 function shiftDueDates(
   lessons: readonly JsonObject[],
-  from: JsonObject | null,
-  to: JsonObject | null,
-): ShiftedLessons {
+  terms: readonly (JsonObject | null)[],
+): { readonly lessons: readonly JsonObject[]; readonly note: string | null } {
   const count = lessons.filter(hasDueDate).length
   if (count === 0) return { lessons, note: null }
-  const [start, end] = [firstDay(from), firstDay(to)]
+  const [start = null, end = null] = terms.map(firstDay)
   const subject = `Due dates of ${pluralise(count, 'lesson')}`
   if (start === null || end === null) {
     const why = start === null ? 'the course has no term with a first day' : 'the new term has no first day'
@@ -244,18 +235,6 @@ function shiftDueDates(
     lessons: lessons.map((lesson) => shifted(lesson, days)),
     note: `${subject} are ${pluralise(Math.abs(days), 'day')} ${direction}, as the first day of the term is; --keep-dates leaves them`,
   }
-}
-
-/** Returns the terms of a copy: that of its source and the new one. */
-async function termsOfCopy(
-  source: { readonly names: Pick<Names, 'term'>; readonly termId: unknown },
-  target: { readonly names: Pick<Names, 'term'>; readonly term: string },
-): Promise<readonly [JsonObject | null, JsonObject | null]> {
-  const { termId } = source
-  return [
-    typeof termId === 'string' ? await source.names.term(termId) : null,
-    await target.names.term(target.term),
-  ]
 }
 
 function firstDay(term: JsonObject | null): number | null {

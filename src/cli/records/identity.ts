@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import { courseKeyOf } from '../dataset/names.ts'
 import { externalKeyOf } from '../dataset/shown-records.ts'
 
 const separator = '\n'
@@ -119,35 +118,26 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
   return {
     /** Returns undefined if no entry declares the record. */
     of(shown: JsonObject): Entry | undefined {
-      switch (dataset) {
-        case undefined:
-          return undefined
-        case 'users':
-          return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(valueName('email', shown['email']))
-        case 'terms':
-        case 'courses':
-        case 'groups':
-          return byKey.get(courseKeyOf(shown))
-        case 'lessons':
-          // match-lessons.ts matches lessons that have no external id.
-          return byKey.get(`ext:${externalKeyOf(shown)}`)
-        default: {
-          const { role, itemId, source } = shown
-          const record = {
-            courseId: ids.keyOf('courses', shown['courseId']),
-            groupId: ids.keyOf('groups', shown['groupId']),
-            userId: ids.keyOf('users', shown['userId']),
-            learnerId: ids.keyOf('users', shown['learnerId']),
-            role,
-            itemId,
-          }
-          const known = byKey.get(keyIn(dataset, { ...record, source }) ?? '')
-          if (known || dataset !== 'grades') return known
-          // An entry without a source matches the existing grade of any source.
-          const sourceless = byKey.get(keyIn(dataset, record) ?? '')
-          return sourceless?.record['source'] === undefined ? sourceless : undefined
-        }
+      if (dataset === undefined) return undefined
+      if (dataset === 'users') {
+        return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(valueName('email', shown['email']))
       }
+      // Lessons without an external id are matched by `lessonsMatched`.
+      if (!leaves.has(dataset)) return byKey.get(`ext:${externalKeyOf(shown)}`)
+      const { role, itemId, source } = shown
+      const record = {
+        courseId: ids.keyOf('courses', shown['courseId']),
+        groupId: ids.keyOf('groups', shown['groupId']),
+        userId: ids.keyOf('users', shown['userId']),
+        learnerId: ids.keyOf('users', shown['learnerId']),
+        role,
+        itemId,
+      }
+      const known = byKey.get(keyIn(dataset, { ...record, source }) ?? '')
+      if (known || dataset !== 'grades') return known
+      // An entry without a source matches the existing grade of any source.
+      const sourceless = byKey.get(keyIn(dataset, record) ?? '')
+      return sourceless?.record['source'] === undefined ? sourceless : undefined
     },
     /** Returns the user entry with the record's e-mail address but another external id. */
     byAddress: (shown: JsonObject) => byEmail.get(valueName('email', shown['email'])),

@@ -1,7 +1,7 @@
 import { isAboutPeople, type ReferredName, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import type { ModuleNames } from '../dataset/module-names.ts'
 import { externalKeyOf } from '../dataset/shown-records.ts'
-import { type Comparing, comparePart } from './compare-part.ts'
+import { type Comparing, comparePart, declaredPlaces } from './compare-part.ts'
 import {
   countText,
   createProblems,
@@ -16,7 +16,6 @@ import {
   withMemberships,
 } from './entries.ts'
 import { type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
-import { touchedPlaces } from './lesson-places.ts'
 import { type Action, leftOutNotes, type Plan, type PlanOptions, type Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
@@ -92,6 +91,21 @@ const skipHint = 'Add what they refer to, or leave these records out: --skip-inv
 
 function shownUnknown({ dataset }: Entry, message: string): string {
   return isAboutPeople({ name: dataset }) ? `a ${nouns[dataset]} refers to an unknown record` : message
+}
+
+/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
+function touchedPlaces(
+  actions: readonly Action[],
+  lessons: readonly Entry[],
+  ids: KnownIds,
+): Plan['lessonPlaces'] {
+  const touched = actions.filter(
+    ({ dataset, kind, changes }) =>
+      dataset === 'lessons' &&
+      (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
+  )
+  const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
+  return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
 }
 
 /** Looks up references to undeclared records, each once. */
