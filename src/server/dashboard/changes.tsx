@@ -7,7 +7,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Back, framePage } from './frame.tsx'
 import { type List, ListCard, listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
-import { countOf, Day, Details, formatCount, Minute, Name, none, Period, recordUrl } from './values.tsx'
+import { countOf, Day, Details, formatCount, Minute, Name, none, recordUrl } from './values.tsx'
 
 const section = '/dashboard/changes'
 
@@ -53,7 +53,8 @@ const page: DashboardPage = {
     })
     const { source, undoes, undoneBy, createdAt, endedAt } = change
     const facts = [
-      ['Begun', endedAt === null ? <Minute time={createdAt} /> : <Period start={createdAt} end={endedAt} />],
+      ['Begun', <Minute time={createdAt} />],
+      ['Ended', endedAt && <Minute time={endedAt} />],
       ['By', lineOf(change.userEmail, 254)],
       ['From', source === null ? none : lineOf(source, 255)],
       ['State', <State change={change} />],

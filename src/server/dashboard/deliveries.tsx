@@ -8,7 +8,7 @@ import { ask, type SignedInRequest, write } from './call-api.ts'
 import { FilterForm } from './filter-form.tsx'
 import { Form } from './form.tsx'
 import { addressOf } from './frame.tsx'
-import { capitalized, filterIn, listPage, StatusFilter, startOfDay } from './list.tsx'
+import { capitalized, capitalizedChoices, filterIn, listPage, startOfDay } from './list.tsx'
 import { Minute, none, recordUrl } from './values.tsx'
 
 const path = '/dashboard/deliveries'
@@ -56,28 +56,21 @@ export const deliveriesPages = listPage<Delivery>({
   },
 
   filters: (signedIn) => (
-    <>
-      <StatusFilter
-        signedIn={signedIn}
-        label="Deliveries by state"
-        choices={deliveryStatuses}
-        anchor="deliveries"
-      />
-      <StatusFilter
-        signedIn={signedIn}
-        label="Deliveries by system"
-        parameter="kind"
-        choices={lmsKinds}
-        nameOf={kindName}
-        anchor="deliveries"
-      />
-      <FilterForm
-        signedIn={signedIn}
-        label="Deliveries by day"
-        fields={[{ name: 'from', label: 'Received from day (UTC)', type: 'date' }]}
-        isLine
-      />
-    </>
+    <FilterForm
+      signedIn={signedIn}
+      label="Filter deliveries"
+      fields={[
+        { name: 'status', label: 'State', choices: capitalizedChoices(deliveryStatuses), all: 'Any state' },
+        {
+          name: 'kind',
+          label: 'System',
+          choices: lmsKinds.map((kind) => [kind, kindName(kind)]),
+          all: 'All systems',
+        },
+        { name: 'from', label: 'Received from day (UTC)', type: 'date' },
+      ]}
+      anchor="deliveries"
+    />
   ),
 
   none: (signedIn) => <NoneYet base={signedIn.base} />,

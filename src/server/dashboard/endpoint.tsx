@@ -11,10 +11,11 @@ import { ask, type SignedInRequest, write, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { endpointForm, kindWords } from './endpoint-form.tsx'
 import { EndpointState, EventNames, endpointSecretPage } from './endpoints.tsx'
+import { FilterForm } from './filter-form.tsx'
 import { confirmationPage, Faults, Form } from './form.tsx'
 import { addressOf, Back, framePage } from './frame.tsx'
-import { type List, ListCard, StatusFilter } from './list.tsx'
-import { messageColumns, messageStatuses } from './messages.tsx'
+import { type List, ListCard } from './list.tsx'
+import { messageColumns, statusField } from './messages.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { bodyIn, filledInWith, RecordFields } from './record-form.tsx'
 import { countOf, Day, Details, Minute, recordUrl } from './values.tsx'
@@ -100,7 +101,7 @@ async function showEndpoint(
 ): Promise<Reply> {
   const { query, base } = signedIn
   const endpoint = await ask(signedIn, endpoints.get)
-  const status = query.get('status') ?? undefined
+  const status = query.get('status') || undefined
   const sent = await ask(signedIn, messages.list, {
     query: { ...pageQueryOf(signedIn), endpoint_id: endpoint.id, status },
   })
@@ -120,11 +121,12 @@ async function showEndpoint(
         list={messageList}
         listed={sent}
         above={
-          <StatusFilter
+          <FilterForm
             signedIn={signedIn}
-            label="Messages by status"
-            choices={messageStatuses}
+            label="Filter messages"
+            fields={[statusField]}
             anchor="messages"
+            isLine
           />
         }
         none={status ? 'No messages match.' : 'No messages yet. Send a test event.'}

@@ -307,30 +307,6 @@ export function FilterLinks({ label, links }: { label: string; links: readonly F
   )
 }
 
-export function StatusFilter({
-  signedIn,
-  label,
-  parameter = 'status',
-  choices,
-  nameOf = capitalized,
-  anchor,
-}: {
-  signedIn: SignedInRequest
-  label: string
-  parameter?: string
-  choices: readonly string[]
-  nameOf?: (choice: string) => string
-  /** Id of the element to scroll to. */
-  anchor: string
-}) {
-  const links = ['', ...choices].map((choice) => ({
-    words: choice === '' ? 'All' : nameOf(choice),
-    href: hereWith(signedIn, { [parameter]: choice }, anchor),
-    isChosen: choice === (signedIn.query.get(parameter) ?? ''),
-  }))
-  return <FilterLinks label={label} links={links} />
-}
-
 /** Parameters of the API by those of a page; those that are empty are left out. */
 export function filterIn<const Names extends Readonly<Record<string, string>>>(
   query: URLSearchParams,

@@ -4,14 +4,19 @@ import { endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
 import { maxEndpoints } from '../events/endpoints.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { FilterForm } from './filter-form.tsx'
-import { filterIn, type ListColumn, listPage, StatusFilter } from './list.tsx'
+import { type FilterField, FilterForm } from './filter-form.tsx'
+import { capitalizedChoices, filterIn, type ListColumn, listPage } from './list.tsx'
 import { formatCount, Minute, none, recordUrl } from './values.tsx'
 
 const path = '/dashboard/messages'
 
-/** In the order of a message's life. */
-export const messageStatuses = ['pending', 'delivered', 'failed'] as const
+export const statusField: FilterField = {
+  name: 'status',
+  label: 'State',
+  // In the order of a message's life.
+  choices: capitalizedChoices(['pending', 'delivered', 'failed']),
+  all: 'Any state',
+}
 
 export const messageColumns: readonly ListColumn<Message>[] = [
   {
@@ -60,27 +65,20 @@ export const messagesPages = listPage<Sent, Message>({
   },
 
   filters: (signedIn) => (
-    <>
-      <StatusFilter
-        signedIn={signedIn}
-        label="Messages by status"
-        choices={messageStatuses}
-        anchor="messages"
-      />
-      <FilterForm
-        signedIn={signedIn}
-        label="Filter messages"
-        fields={[
-          {
-            name: 'type',
-            label: 'Event',
-            choices: messageTypes.map((type) => [type, type]),
-            all: 'All events',
-          },
-        ]}
-        isLine
-      />
-    </>
+    <FilterForm
+      signedIn={signedIn}
+      label="Filter messages"
+      fields={[
+        statusField,
+        {
+          name: 'type',
+          label: 'Event',
+          choices: messageTypes.map((type) => [type, type]),
+          all: 'All events',
+        },
+      ]}
+      anchor="messages"
+    />
   ),
 
   none: ({ base }) => (

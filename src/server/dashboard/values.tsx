@@ -5,7 +5,6 @@ import { Card } from '../../report/elements.tsx'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
-const second = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const whole = new Intl.NumberFormat('en-GB')
 
 export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
@@ -49,19 +48,6 @@ export function Day({ time }: { time: string | null }) {
 /** In UTC. */
 export function Minute({ time }: { time: string }) {
   return <time datetime={time}>{minute.format(new Date(time))} UTC</time>
-}
-
-/** To the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the end has its own day if that differs. */
-export function Period({ start, end }: { start: string; end: string }) {
-  const [first, last] = [second.format(new Date(start)), second.format(new Date(end))]
-  if (first === last) return <time datetime={start}>{first} UTC</time>
-  const isOneDay = start.slice(0, 10) === end.slice(0, 10)
-  return (
-    <>
-      <time datetime={start}>{first}</time>–
-      <time datetime={end}>{isOneDay ? last.slice(last.lastIndexOf(' ') + 1) : last} UTC</time>
-    </>
-  )
 }
 
 /** Without spaces, such as an e-mail address or an action: a narrow column breaks it after its signs, not within a word. */
