@@ -286,7 +286,7 @@ export function credentialLines(target: Target | null): string[] {
 }
 
 function reachHint(error: ConnectionError | TimeoutError, target: Target | null): string | null {
-  if (error.code === 'first_byte_timeout' || error.code === 'too_slow') return 'Use --timeout to wait longer'
+  if (error.code === 'first_byte_timeout') return 'Use --timeout to wait longer'
   const url = new URL(error.url)
   if (error.code === 'not_tls') return `If the server uses plain http: --url http://${url.host}`
   if (error.code === 'tls' && /SELF_SIGNED|UNABLE_TO_/.test(systemCode(error.cause) ?? ''))

@@ -108,14 +108,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Which timeout was exceeded: for the connection, for the start of the response, for more of its data, or for 1 KiB of it. */
-export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout' | 'too_slow'
+/** Which timeout was exceeded: for the connection, for the start of the response, or for more of its data. */
+export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout'
 
 const timeoutMessages: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
   connect_timeout: (host, seconds) => `Connection to ${host} timed out after ${seconds} s`,
   first_byte_timeout: (host, seconds) => `${host} did not respond within ${seconds} s`,
   idle_timeout: (host, seconds) => `${host} stalled in the middle of its response (no data for ${seconds} s)`,
-  too_slow: (host, seconds) => `${host} sends its response too slowly (less than 1 KiB in ${seconds} s)`,
 }
 
 /** The attempt exceeded a timeout. */

@@ -20,7 +20,6 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
   'failed',
   'first_byte_timeout',
   'idle_timeout',
-  'too_slow',
 ])
 
 export interface Wait {

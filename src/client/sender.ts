@@ -83,10 +83,6 @@ export class Sender {
     })
   }
 
-  sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T> {
-    return this.#attempt(request, 1, consume, { done: false })
-  }
-
   /** Makes one attempt; after a 401, a second one with a new credential if there is one. */
   async #attempt<T>(
     request: OutgoingRequest,

@@ -8,7 +8,6 @@ import { valueAt } from './paths.ts'
 export const maxXlsxCells = 2_000_000
 /** Maximum rows of a sheet with its header (Excel specifications and limits). */
 const maxSheetRows = 1_048_576
-const maxSheetColumns = 16_384
 /** Maximum UTF-16 units of a cell's text. */
 const maxTextLength = 32_767
 
@@ -22,13 +21,6 @@ const lastMs = Date.UTC(10_000, 0, 1)
  * columns. Holds all rows; throws a TableError beyond `maxXlsxCells`, and for a text that a cell cannot hold. Times are in UTC.
  */
 export function xlsxEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
-  if (columns.length > maxSheetColumns) {
-    throw new TableError(
-      'too_many_columns',
-      `An XLSX sheet has at most ${formatCount(maxSheetColumns)} columns, not ${formatCount(columns.length)}`,
-      'Choose columns with --columns, or use -o csv',
-    )
-  }
   const maxRows = Math.min(Math.floor(maxXlsxCells / Math.max(columns.length, 1)), maxSheetRows - 1)
   const data: SheetData = [columns.map(({ name }) => headerCell(name))]
   return {

@@ -31,8 +31,6 @@ interface ExportState {
 const kind = 'learnctl export'
 const maxStateBytes = 64 * 1024
 const stateName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
-/** Maximum changed rows, which are held until the last change of each is known. */
-const maxChanged = 500_000
 
 /** Filters that no change of a record can end. */
 const lastingFilters = ['course_id', 'learner_id']
@@ -94,7 +92,6 @@ export async function exportChangedLearners(
         changed.delete(key)
         changed.set(key, row)
       }
-      if (changed.size > maxChanged) throw tooMany(path)
       until = page.until
       if (page.nextCursor === null) break
     }
@@ -187,15 +184,4 @@ function gone(cause: ApiError, path: string): CommandError {
     ],
     hint: `Remove ${path} to export all rows again`,
   })
-}
-
-function tooMany(path: string): CommandError {
-  return new CommandError(
-    'too_many_changes',
-    'failure',
-    'More than 500,000 rows have changed since the last export',
-    {
-      hint: `Remove ${path} to export all rows again`,
-    },
-  )
 }

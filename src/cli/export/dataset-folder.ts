@@ -50,8 +50,6 @@ export interface Manifest {
 const kind = 'learnctl dataset'
 const manifestName = 'manifest.json'
 const maxManifestBytes = 64 * 1024 * 1024
-/** Maximum runs of a data set; a full one begins again. */
-const maxRuns = 10_000
 
 /** Reads the manifest of a folder; null for a new or empty one. Throws a UsageError for a folder with other files. */
 export function readManifest(directory: string, name: string): Manifest | null {
@@ -105,13 +103,7 @@ export function newManifest(
   return { kind, version: 1, id: randomUUID(), platform, format, pseudonyms, until: '', lastChange: 0, runs }
 }
 
-/** Throws a UsageError if there are too many runs. */
-export function nextRun({ runs }: Manifest, name: string): number {
-  if (runs.length >= maxRuns) {
-    throw new UsageError(`${name} has ${runs.length} runs`, {
-      hint: `Begin again with: learnctl analytics dataset ${name} --full`,
-    })
-  }
+export function nextRun({ runs }: Manifest): number {
   return (runs.at(-1)?.number ?? 0) + 1
 }
 

@@ -95,7 +95,7 @@ async function writeLocked(
   if (found) await writeDescription(directory, found)
   const start =
     before ?? newManifest({ platform, format: format ?? found?.format ?? 'parquet', pseudonyms }, found)
-  const number = nextRun(start, name)
+  const number = nextRun(start)
   const { lastChange } = start
   const writer = await openRun(directory, {
     run: number,

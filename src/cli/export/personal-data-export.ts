@@ -12,7 +12,7 @@ import { type Source, writeExport } from './write-export.ts'
 
 const operation: Operation = calls.users.data
 
-/** As one JSON document, a page at a time. */
+/** As one JSON document. */
 export async function exportPersonalData(context: Context, given: Given): Promise<void> {
   const { io, session, settings } = context
   const place = fileTarget(given)
@@ -38,56 +38,31 @@ function requireJson({ settings }: Context, file: string | undefined): void {
   })
 }
 
-const names = Object.keys(personalSections)
-
 /** Joins the records to a document: an array for each section, in their order. */
 function sourceOf(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now: number): Source {
   let rows = 0
 
   async function* bytes() {
-    let at = -1
-    let inSection = 0
-    const opened = (name: string) =>
-      `,\n${JSON.stringify(name)}: ${singleSections.some((single) => single === name) ? '' : '['}`
-    const closed = (name: string) => {
-      if (singleSections.some((single) => single === name)) return inSection === 0 ? 'null' : ''
-      return inSection === 0 ? ']' : '\n]'
-    }
-    /** Ends sections up to one, which it begins. */
-    const advance = (to: number) => {
-      let text = ''
-      while (at < to) {
-        text += at < 0 ? '' : closed(names[at] ?? '')
-        at += 1
-        inSection = 0
-        text += at < names.length ? opened(names[at] ?? '') : ''
-      }
-      return text
-    }
+    const sections = new Map(Object.keys(personalSections).map((name): [string, string[]] => [name, []]))
     for await (const { data } of pages) {
-      let text = at < 0 ? `{\n"exportedAt": ${JSON.stringify(new Date(now).toISOString())}${advance(0)}` : ''
       for (const item of data) {
-        const { section, record } = recordOf(item)
-        if (section < at) throw unusable()
-        text += advance(section)
-        const isSingle = singleSections.some((single) => single === names[section])
-        text += isSingle ? jsonText(record) : `${inSection === 0 ? '\n' : ',\n'}  ${jsonText(record)}`
-        inSection += 1
+        const { section, record } = isJsonObject(item) ? item : {}
+        const records = sections.get(String(section))
+        if (!records || !isJsonObject(record)) throw unusable()
+        records.push(jsonText(record))
         rows += 1
       }
-      yield Buffer.from(text)
     }
-    yield Buffer.from(`${advance(names.length)}\n}\n`)
+    yield Buffer.from(`{\n"exportedAt": ${JSON.stringify(new Date(now).toISOString())}`)
+    for (const [name, records] of sections) {
+      const isSingle = singleSections.some((single) => single === name)
+      const list = records.length === 0 ? '[]' : `[\n  ${records.join(',\n  ')}\n]`
+      yield Buffer.from(`,\n"${name}": ${isSingle ? (records[0] ?? 'null') : list}`)
+    }
+    yield Buffer.from('\n}\n')
   }
 
   return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
-}
-
-function recordOf(item: unknown): { readonly section: number; readonly record: unknown } {
-  const { section, record } = isJsonObject(item) ? item : {}
-  const place = names.indexOf(String(section))
-  if (place < 0 || !isJsonObject(record)) throw unusable()
-  return { section: place, record }
 }
 
 function unusable(): CommandError {
