@@ -69,64 +69,15 @@ export interface Flag {
   readonly default?: string
 }
 
-/** Declaration of a field's flag; its name comes from the field by default. */
-export type FieldFlag<Kind extends keyof Kinds = keyof Kinds> = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
+/** Flag of a field or a query parameter; its name comes from that by default. */
+export type FieldFlag = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
   readonly name?: string
-} & (Kind extends 'text' ? { readonly kind?: 'text' } : { readonly kind: Kind })
-
-type KindOf<Value> = unknown extends Value
-  ? keyof Kinds
-  : Value extends 'true' | 'false' | boolean
-    ? 'switch'
-    : Value extends string
-      ? 'text' | 'time'
-      : Value extends number
-        ? 'number'
-        : Value extends readonly string[]
-          ? 'texts' | 'words'
-          : never
-
-type Path<Value, Before extends string = ''> = {
-  [Name in keyof Value & string]: NonNullable<Value[Name]> extends readonly unknown[]
-    ? `${Before}${Name}`
-    : string extends keyof NonNullable<Value[Name]>
-      ? // An object with free keys is given as a whole.
-        `${Before}${Name}`
-      : NonNullable<Value[Name]> extends object
-        ? Path<NonNullable<Value[Name]>, `${Before}${Name}.`>
-        : `${Before}${Name}`
-}[keyof Value & string]
-
-type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest}`
-  ? Name extends keyof Value
-    ? At<NonNullable<Value[Name]>, Rest>
-    : never
-  : Where extends keyof Value
-    ? NonNullable<Value[Where]>
-    : never
-
-/**
- * Flags by field of a body; nested fields by dotted path. The type is derived from the contract, so a field
- * without a flag is a compile error, but for lists of objects and objects with free keys, which come from `--body`.
- */
-export type FieldFlags<Body> = {
-  readonly [Where in Path<Body> as [KindOf<At<Body, Where>>] extends [never] ? never : Where]: FieldFlag<
-    KindOf<At<Body, Where>>
-  >
+  /** Default `text`. */
+  readonly kind?: Flag['kind']
 }
 
-/** Paging parameters of lists, covered by `--limit` and `--all`. */
-type Paging = 'limit' | 'cursor' | 'include_total'
-
-export type QueryFlags<Query> = {
-  readonly [Name in Exclude<keyof Query & string, Paging>]-?: FieldFlag<
-    ParameterKind<NonNullable<Query[Name]>>
-  >
-}
-
-/** A text parameter may be a comma list. */
-type ParameterKind<Value> =
-  KindOf<Value> extends 'text' | 'time' ? 'text' | 'time' | 'texts' | 'words' : KindOf<Value>
+/** By field of a body, with a dotted path if it is nested, or by query parameter. */
+export type FieldFlags = Readonly<Record<string, FieldFlag>>
 
 /** A flag with the place of its value: a dotted path in a body, or a query parameter. */
 export interface BoundFlag {
@@ -134,7 +85,7 @@ export interface BoundFlag {
   readonly flag: Flag
 }
 
-export function bindQueryFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
+export function bindQueryFlags(table: FieldFlags = {}): BoundFlag[] {
   const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
   const places = Object.keys(table).map(kebab)
   // A name shared by several fields, or used for something else, is ambiguous.
@@ -150,7 +101,7 @@ export function bindQueryFlags(table: Readonly<Record<string, FieldFlag>> = {}):
 }
 
 /** Returns the flags of a body's fields, each named after the last part of its path; switches are negatable. */
-export function bindFieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
+export function bindFieldFlags(table: FieldFlags = {}): BoundFlag[] {
   return bindQueryFlags(table).map(({ place, flag }) => ({
     place,
     flag: flag.kind === 'switch' ? { ...flag, negatable: true } : flag,

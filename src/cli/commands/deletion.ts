@@ -3,7 +3,7 @@ import { escapeReference } from '../../codec/reference.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { FieldFlag } from '../command/flag.ts'
+import type { FieldFlags } from '../command/flag.ts'
 import type { Count, Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
@@ -173,7 +173,7 @@ function isAny(some: Count | undefined): boolean {
 const deletedFlag = 'deleted'
 
 interface DeletedList {
-  readonly filters: Readonly<Record<string, FieldFlag>>
+  readonly filters: FieldFlags
   readonly columns: readonly string[]
 }
 

@@ -3,7 +3,7 @@ import { escapeReference } from '../../codec/reference.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import { bindFieldFlags, type Flag } from '../command/flag.ts'
-import { fields, filters } from '../flags/enrollments.ts'
+import { changes, fields, filters } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
@@ -47,14 +47,13 @@ function shownName(answer: unknown, given: Given): string {
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
 
-const { status, managedBy } = fields
 const enrollment = recordCommands({
   operations: contract,
   argument: { name: 'enrollment', summary: 'Id of the enrolment', instead: ['user', 'course'] },
   noun: 'enrolment',
   columns,
   filters,
-  fields: { status, managedBy },
+  fields: changes,
   nameOf: shownName,
 })
 

@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { type BoundFlag, bindQueryFlags, type FieldFlag, type Flag, withTimeZone } from '../command/flag.ts'
+import { type BoundFlag, bindQueryFlags, type FieldFlags, type Flag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-options.ts'
 import { recordName } from '../help/printed.ts'
@@ -7,13 +7,11 @@ import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
 import { sheetFlag } from '../sheet/sheet-flag.ts'
 
-type Filters = Readonly<Record<string, FieldFlag>>
-
 interface ExportSpec {
   readonly dataset: DatasetName
   /** Plural noun for help (default the name of the dataset). */
   readonly noun?: string
-  readonly query: Filters
+  readonly query: FieldFlags
   /** An order in which no row moves during the export (default `createdAt`); null if the list has only that order. */
   readonly order?: string | null
   readonly history?: true
@@ -22,8 +20,8 @@ interface ExportSpec {
 }
 
 /** Returns the filters of a list with the order of its export as the default. */
-export function oldestFirst(filters: Filters & { readonly sort: FieldFlag }): Filters {
-  return { ...filters, sort: { ...filters.sort, default: 'createdAt' } }
+export function oldestFirst({ sort, ...filters }: FieldFlags): FieldFlags {
+  return { ...filters, ...(sort && { sort: { ...sort, default: 'createdAt' } }) }
 }
 
 /** The format is the one that an import reads. */

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { FieldFlag } from '../command/flag.ts'
+import type { FieldFlags } from '../command/flag.ts'
 import { changeTexts, type NamedChange, namedChanges, wordFor } from '../operation/differences.ts'
 import { call } from '../operation/operation-command.ts'
 import { fieldPath } from '../operation/refused-call.ts'
@@ -15,7 +15,7 @@ interface Versioned {
   readonly operations: () => Promise<
     Readonly<Record<'get' | 'versions' | 'diff' | 'restore' | 'restoreDeleted', Call>>
   >
-  readonly versionFilters: Readonly<Record<string, FieldFlag>>
+  readonly versionFilters: FieldFlags
   /** Columns of a restored version's response, and of the record itself. */
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]

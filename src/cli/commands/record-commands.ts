@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { FieldFlag } from '../command/flag.ts'
+import type { FieldFlags } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { Named } from '../operation/find-named.ts'
 import type { Lookup } from '../operation/lookup.ts'
@@ -18,8 +18,8 @@ interface Records {
   /** Singular noun for messages (default the name of the argument). */
   readonly noun?: string
   readonly columns: readonly string[]
-  readonly filters: Readonly<Record<string, FieldFlag>>
-  readonly fields?: Readonly<Record<string, FieldFlag>>
+  readonly filters: FieldFlags
+  readonly fields?: FieldFlags
   /** Name of a record in messages, `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
   readonly nameOf?: (record: unknown, given: Given) => string
   /** Set if records that are removed may be given by name, which the list tells. */

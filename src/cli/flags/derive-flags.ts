@@ -1,56 +1,58 @@
 import * as z from 'zod'
 import { bare, type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
 import { isList, paging } from '../../contract/lists.ts'
-import type { Operation, QueryInput } from '../../contract/operation.ts'
-import type { FieldFlag, FieldFlags, Kinds, QueryFlags } from '../command/flag.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { FieldFlag, FieldFlags } from '../command/flag.ts'
 import { type Column, choicesIn, columnsOf } from '../dataset/column.ts'
 
 /** Properties of a flag that the contract does not have. */
-type OwnProperties = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
+type OwnProperties = Partial<FieldFlag>
 
 type OwnFieldProperties = OwnProperties & {
   /** True for a required field that an argument can give, too. */
   readonly byArgument?: true
 }
 
-type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & string
-
-/** Fields, each also with all inside of it. */
-type Within<Place extends string> = Place | `${Place}.${string}`
-
 /**
  * Returns the flags of the fields that can be written, without secrets and JSON. They come from the columns of files, so that a flag
  * and a column cannot disagree. The build replaces the modules that call this by their values, so that a command loads no
  * schema.
+ *
+ * Throws on a name that is no such field.
  *
  * @param own properties of single flags
  * @param order the first flags; the others follow in the order of the contract, then the `foreign` fields,
  * then the fields of objects
  * @param without fields that few set by hand, with all inside of them: they have no flag, and come from `--body`
  */
-export function flagsOf<Schema extends z.ZodObject, const Without extends string = never>(
-  schema: Schema,
-  own: { readonly [Place in Exclude<Path<Schema>, Within<Without>>]?: OwnFieldProperties } = {},
-  order: readonly Path<Schema>[] = [],
-  without: readonly Without[] = [],
-): Omit<FieldFlags<z.output<Schema>>, Within<Without>> {
-  const places: readonly string[] = order
+export function flagsOf(
+  schema: z.ZodObject,
+  own: Readonly<Record<string, OwnFieldProperties>> = {},
+  order: readonly string[] = [],
+  without: readonly string[] = [],
+): FieldFlags {
   const isLeftOut = (path: string) => without.some((each) => path === each || path.startsWith(`${each}.`))
   const columns = columnsOf(schema).filter(
     ({ kind, secret, path }) => kind !== 'json' && !secret && !isLeftOut(path),
   )
   const rankOf = ({ path }: Column) => {
-    const first = places.indexOf(path)
-    if (first >= 0) return first - places.length
+    const first = order.indexOf(path)
+    if (first >= 0) return first - order.length
     return path.includes('.') ? 2 : fieldAt(schema, path).foreign ? 1 : 0
   }
   const ordered = columns.toSorted((one, other) => rankOf(one) - rankOf(other))
-  const ownByPath: Readonly<Record<string, OwnFieldProperties | undefined>> = own
   const flags = ordered.map((column) => {
-    const ownFlag = { ...usualFields[column.path], ...ownByPath[column.path] }
-    return [column.path, fieldFlag(schema, column, ownFlag)]
+    const ownFlag = { ...usualFields[column.path], ...own[column.path] }
+    return [column.path, fieldFlag(schema, column, ownFlag)] as const
   })
-  return Object.fromEntries(flags) as Omit<FieldFlags<z.output<Schema>>, Within<Without>>
+  return known(Object.fromEntries(flags), [...Object.keys(own), ...order])
+}
+
+/** Throws on a name without a flag. */
+function known(flags: FieldFlags, names: readonly string[]): FieldFlags {
+  const unknown = names.find((name) => !Object.hasOwn(flags, name))
+  if (unknown === undefined) return flags
+  throw new Error(`${unknown} is no field or parameter with a flag`)
 }
 
 /** Flags of fields that several records have. */
@@ -104,24 +106,20 @@ function defaultText(initial: unknown): string | undefined {
  *
  * @param without parameters that have no flag
  */
-export function filtersOf<
-  O extends Operation,
-  const Without extends keyof QueryFlags<QueryInput<O>> & string = never,
->(
-  { id, query }: O,
-  own: { readonly [Name in Exclude<keyof QueryFlags<QueryInput<O>>, Without>]?: OwnProperties } = {},
-  without: readonly Without[] = [],
-): Omit<QueryFlags<QueryInput<O>>, Without> {
-  const ownByName: Readonly<Record<string, OwnProperties | undefined>> = own
-  const omitted: readonly string[] = [...Object.keys(paging), ...without]
+export function filtersOf(
+  { id, query }: Operation,
+  own: Readonly<Record<string, OwnProperties>> = {},
+  without: readonly string[] = [],
+): FieldFlags {
+  const omitted = [...Object.keys(paging), ...without]
   const flags = Object.entries(query?.shape ?? {})
     .filter(([name]) => !omitted.includes(name))
     .map(([name, schema]) => {
-      const flag = { ...parameterFlag(name, schema as z.ZodType), ...ownByName[name] }
-      if (flag.summary === undefined) throw new Error(`${name} of ${id} has no summary`)
-      return [name, flag] as const
+      const { summary, ...flag } = { ...parameterFlag(name, schema as z.ZodType), ...own[name] }
+      if (summary === undefined) throw new Error(`${name} of ${id} has no summary`)
+      return [name, { ...flag, summary }] as const
     })
-  return Object.fromEntries(flags) as Omit<QueryFlags<QueryInput<O>>, Without>
+  return known(Object.fromEntries(flags), Object.keys(own))
 }
 
 function parameterFlag(name: string, schema: z.ZodType): OwnProperties {
@@ -172,7 +170,7 @@ const usualFilters: Readonly<Record<string, OwnProperties>> = {
 }
 
 /** `choices` are fields, each also with `-` before it for descending. */
-function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text'> {
+function sortFlag(choices: readonly string[], standard: string): FieldFlag {
   const fields = choices.filter((choice) => !choice.startsWith('-'))
   const list = `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
   return {

@@ -13,4 +13,6 @@ export const fields = flagsOf(
   ['enrolledAt'],
 )
 
+export const changes = flagsOf(EnrollmentInput, {}, [], ['courseId', 'userId', 'role', 'enrolledAt'])
+
 export const filters = filtersOf(enrollments.list)

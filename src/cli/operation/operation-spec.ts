@@ -5,7 +5,7 @@ import type { BodyInput, Params } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import type { Effect, FieldFlag, Flag } from '../command/flag.ts'
+import type { Effect, FieldFlags, Flag } from '../command/flag.ts'
 import type { PasswordUse, SecretInput } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { ExitName } from '../terminal/errors.ts'
@@ -82,10 +82,10 @@ export interface OperationSpec<O extends Call> {
   /** How to find an existing thing: adds `--if-not-exists`, and `--upsert` if it can be updated. */
   readonly exists?: Existing
   readonly flags?: readonly Flag[]
-  /** Flags for fields of the body, by dotted path: a value that `satisfies FieldFlags<…>`. */
-  readonly fields?: Readonly<Record<string, FieldFlag>>
-  /** Flags for query parameters: a value that `satisfies QueryFlags<…>`. */
-  readonly query?: Readonly<Record<string, FieldFlag>>
+  /** Flags for fields of the body, by dotted path. */
+  readonly fields?: FieldFlags
+  /** Flags for query parameters. */
+  readonly query?: FieldFlags
   /** Constant fields of the body, such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
   /**
