@@ -72,54 +72,8 @@ export class StatementMaker {
     this.#namespace = bytesOf(uuidOf(urlNamespace, this.#homePage))
   }
 
-  statementOf({ kind, record }: LearningRecord): Statement {
-    switch (kind) {
-      case 'progress':
-        return this.#progress(record)
-      case 'completion':
-        return this.#completion(record)
-      case 'grade':
-        return this.#grade(record)
-      case 'courseGrade':
-        return this.#courseGrade(record)
-    }
-  }
-
-  /** `initialized` for a first record at 0%, else `progressed`. */
-  #progress(record: ProgressRecord): Statement {
-    const { version, completionPercentage, lastAccessed } = record
-    const isFirst = version === 1 && completionPercentage === 0
-    const result = { extensions: { [progressExtension]: Math.floor(completionPercentage) } }
-    const own = { verb: isFirst ? 'initialized' : 'progressed', key: progressKey(record) }
-    return this.#statement(record, { ...own, at: lastAccessed, ...(isFirst ? {} : { result }) })
-  }
-
-  /** Refers to the record that reached the completion threshold. */
-  #completion(record: ProgressRecord): Statement {
-    const result = { completion: true }
-    return this.#statement(record, {
-      verb: 'completed',
-      key: progressKey(record),
-      at: record.lastAccessed,
-      result,
-    })
-  }
-
-  #grade(record: GradeRecord): Statement {
-    const { id, version, itemId, scoreGiven, scoreMaximum, gradedAt } = record
-    const result = { score: scoreOf(scoreGiven, scoreMaximum) }
-    const own = { verb: 'scored', key: `grade/${id}/${version}`, at: gradedAt, result }
-    return this.#statement(record, itemId === wholeCourse ? own : { ...own, item: record })
-  }
-
-  #courseGrade(record: CourseGradeRecord): Statement {
-    const { learner, course, percent, passed, updatedAt } = record
-    return this.#statement(record, {
-      verb: passed ? 'passed' : 'failed',
-      key: `course-grade/${learner.id}/${course.id}/${updatedAt}/${percent}`,
-      at: updatedAt,
-      result: { score: scoreOf(percent, 100), success: passed },
-    })
+  statementOf(about: LearningRecord): Statement {
+    return this.#statement(about.record, toldOf(about))
   }
 
   /**
@@ -184,6 +138,35 @@ interface Told {
   readonly result?: Result
   /** The graded item; absent for the course as a whole. */
   readonly item?: Pick<GradeRecord, 'itemId' | 'label'>
+}
+
+function toldOf({ kind, record }: LearningRecord): Told {
+  switch (kind) {
+    case 'progress': {
+      const { version, completionPercentage, lastAccessed: at } = record
+      const key = progressKey(record)
+      if (version === 1 && completionPercentage === 0) return { verb: 'initialized', key, at }
+      const result = { extensions: { [progressExtension]: Math.floor(completionPercentage) } }
+      return { verb: 'progressed', key, at, result }
+    }
+    // The record that reached the completion threshold.
+    case 'completion': {
+      const result = { completion: true }
+      return { verb: 'completed', key: progressKey(record), at: record.lastAccessed, result }
+    }
+    case 'grade': {
+      const { id, version, itemId, gradedAt: at } = record
+      const result = { score: scoreOf(record.scoreGiven, record.scoreMaximum) }
+      const told = { verb: 'scored', key: `grade/${id}/${version}`, at, result }
+      return itemId === wholeCourse ? told : { ...told, item: record }
+    }
+    case 'courseGrade': {
+      const { learner, course, percent, passed, updatedAt: at } = record
+      const key = `course-grade/${learner.id}/${course.id}/${at}/${percent}`
+      const result = { score: scoreOf(percent, 100), success: passed }
+      return { verb: passed ? 'passed' : 'failed', key, at, result }
+    }
+  }
 }
 
 function progressKey({ learner, course, version }: ProgressRecord): string {

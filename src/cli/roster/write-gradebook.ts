@@ -43,10 +43,9 @@ export class Gradebook {
     const { version, org } = this.#form
     const is12 = version === '1.2'
     const gradesByItem = Map.groupBy(this.#shown(grades), ({ itemId }) => itemId)
-    const newest = [...gradesByItem].flatMap(([itemId, some]) => {
-      const grade = newestIn(some)
-      return grade ? [[itemId, grade] as const] : []
-    })
+    const newest = [...gradesByItem].flatMap(([itemId, some]) =>
+      newestBy(some, 'createdAt', 'userKey').map((grade) => [itemId, grade] as const),
+    )
     const { items, lostWeights } = itemsOf(key, weights, new Map(newest))
     this.#losses.add('weights', lostWeights)
     if (!is12) {
@@ -107,20 +106,15 @@ export class Gradebook {
     return tables
   }
 
-  /** Returns the published grades, of each learner and item the newest. */
-  #shown(grades: readonly Grade[]): Grade[] {
-    const newest = new Map<string, Grade>()
-    for (const grade of grades) {
-      if (!grade.published) this.#losses.add('unpublished')
-      else if (grade.scoreGiven === null) this.#losses.add('cleared')
-      else {
-        const key = JSON.stringify([grade.itemId, grade.userKey])
-        const before = newest.get(key)
-        if (before) this.#losses.add('sources')
-        newest.set(key, newestOf(before ? [before, grade] : [grade]) ?? grade)
-      }
-    }
-    return [...newest.values()]
+  /** Returns the published grades, of each learner and item the one that was given last, or of the first source. */
+  #shown(grades: readonly Grade[]): readonly Grade[] {
+    const shown = grades.filter(({ published, scoreGiven }) => published && scoreGiven !== null)
+    const unpublished = grades.filter(({ published }) => !published).length
+    this.#losses.add('unpublished', unpublished)
+    this.#losses.add('cleared', grades.length - shown.length - unpublished)
+    const byPlace = Map.groupBy(shown, ({ itemId, userKey }) => JSON.stringify([itemId, userKey]))
+    this.#losses.add('sources', shown.length - byPlace.size)
+    return [...byPlace.values()].flatMap((some) => newestBy(some, 'gradedAt', 'source'))
   }
 
   #scoreOf({ scoreGiven, scoreMaximum }: Grade, max: number): number {
@@ -129,19 +123,13 @@ export class Gradebook {
   }
 }
 
-/** The grade that was made last. */
-function newestIn(grades: readonly Grade[]): Grade | undefined {
-  return grades.toSorted(
-    (one, other) => compare(other.createdAt, one.createdAt) || compare(one.userKey, other.userKey),
-  )[0]
-}
-
-/** Returns the grade that was given last; of several the one of the first source and user. */
-function newestOf(grades: readonly Grade[]): Grade | undefined {
-  return grades.toSorted(
-    (one, other) =>
-      compare(other.gradedAt, one.gradedAt) ||
-      compare(one.source, other.source) ||
-      compare(one.userKey, other.userKey),
-  )[0]
+/** Returns the grade with the last time, of several the first by the other field; none of none. */
+function newestBy(
+  grades: readonly Grade[],
+  time: 'createdAt' | 'gradedAt',
+  other: 'userKey' | 'source',
+): Grade[] {
+  return grades
+    .toSorted((one, two) => compare(two[time], one[time]) || compare(one[other], two[other]))
+    .slice(0, 1)
 }
