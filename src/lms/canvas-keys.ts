@@ -13,8 +13,6 @@ const usableMs = 24 * hourMs
 const pauseMs = 5 * 60 * 1000
 /** Minimum time after a failed fetch while there are no keys. */
 const failurePauseMs = 30_000
-/** Maximum URLs in the cache; integrations use one. */
-const maxUrls = 8
 
 /** Returns the keys of a JSON Web Key Set (RFC 7517 §5) by id. Throws SyntaxError. */
 export function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
@@ -43,15 +41,11 @@ export type FetchKeySet = (url: string) => Promise<string>
  * @param now milliseconds since 1970
  */
 export function publishedKeys(fetchKeySet: FetchKeySet, now: () => number): (url: string) => SigningKeys {
-  const all = new Map<string, SigningKeys>()
+  let last: { readonly url: string; readonly keys: SigningKeys } | undefined
   return (url) => {
-    const known = all.get(url)
-    if (known) return known
-    const [oldest] = all.keys()
-    if (all.size >= maxUrls && oldest !== undefined) all.delete(oldest)
-    const keys = new PublishedKeys(() => fetchKeySet(url), now)
-    all.set(url, keys)
-    return keys
+    // An integration uses one URL.
+    if (last?.url !== url) last = { url, keys: new PublishedKeys(() => fetchKeySet(url), now) }
+    return last.keys
   }
 }
 
