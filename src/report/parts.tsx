@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Bucket } from '../contract/analytics.ts'
+import type { Bucket, Report } from '../contract/analytics.ts'
 import { attentionDays, stuckBelow } from '../contract/constants.ts'
 import type { ItemGrades } from '../contract/questions.ts'
 import { ColumnChart, ShareBar, SpreadBar, StatusBar } from './drawings.tsx'
@@ -9,7 +9,10 @@ import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 const measures = ['activeLearners', 'completions', 'grades'] as const
 
 /** Activity over time: a chart for each measure, one below the other, with the same numbers as a table. */
-export function ActivityPart({ figures: { activity, start, end }, formats }: PartProps) {
+export function ActivityPart({
+  figures: { activity, start, end },
+  formats,
+}: Pick<PartProps, 'formats'> & { readonly figures: Pick<Report, 'activity' | 'start' | 'end'> }) {
   const { words, count, shortPeriod, day, period } = formats
   const { by, data } = activity
   const names = {

@@ -274,7 +274,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
       'learner-grades': `/learners/${learnerId}/grades`,
       'learner-history': `/learners/${learnerId}/history`,
       grade: `/grades/${connected.gradeId}`,
-      activity: '/activity?by=day&show=progressUpdates',
+      activity: '/activity?by=day',
       'no-activity': '/activity?from=2001-01-01&to=2001-01-03',
       nothing: '/nothing',
     })

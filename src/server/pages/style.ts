@@ -24,8 +24,7 @@ const narrowStyle = `@media screen and (max-width: 52rem) {
   .tiles div:last-child:nth-child(odd) { grid-column: 1 / -1; }
   .tiles dd { font-size: 1.5rem; }
   .filter .apart { margin-left: 0; }
-${narrowTableStyle}  .periods tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: 1fr 1fr; }
-  .facts { grid-template-columns: 1fr; gap: 0; }
+${narrowTableStyle}  .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin: 0 0 .625rem; }
 }
 `
@@ -191,9 +190,7 @@ figcaption .note { margin: -.5rem 0 .5rem; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; color: var(--accent); width: max-content; }
 details table { max-width: 24rem; margin: .75rem 0 0; }
-${chartStyle}.periods .columns { overflow: visible; }
-.periods .columns + .tiles { margin: 1.5rem 0; }
-${narrowStyle}@media (forced-colors: active) {
+${chartStyle}${narrowStyle}@media (forced-colors: active) {
 ${forcedChartStyle}  .filter a[aria-current] { forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight; }
   :is(.banner nav, .parts) a { border-bottom-color: Canvas; }
   :is(.banner nav, .parts) a[aria-current] { border-bottom-color: Highlight; }
