@@ -1,7 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { joinReferences, splitReferences } from '../../codec/reference.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -27,154 +26,112 @@ export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal):
 }
 
 /**
- * Reads the whole list if that takes fewer requests than to look up each of many records. Records whose key has
- * several fields, such as enrolments, are always looked up one by one.
+ * Reads lists if that takes fewer requests than to look up each of many records: that of all, or where a key has several
+ * fields, as that of enrolments, those of each course or group.
  *
  * @param always true if the platform shows no single record; the whole list is then cached
  */
-export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, always: boolean): Finder {
+export function byLists(caller: Caller, dataset: Dataset, signal: AbortSignal, always: boolean): Finder {
   const single = oneByOne(caller, dataset, signal)
   const fields = dataset.keys.flatMap((set) => (set.length === 1 ? set : []))
-  if (fields.length === 0) return single
-  let known: ReadonlyMap<string, JsonObject> | null = null
+  if (always && fields.length === 0) return single
+  /** Records by their names, of each list that was read. */
+  let lists = new Map<string, ReadonlyMap<string, readonly JsonObject[]>>()
   let seen = seenRecords(dataset)
 
-  async function read(wanted: ReadonlySet<string> | null, atMostPages: number) {
-    const found = new Map<string, JsonObject>()
-    seen = seenRecords(dataset)
+  /** Returns null for a list of more pages, and for one of an unknown course. */
+  async function read(query: Scope['query'], wanted: ReadonlySet<string> | null, atMostPages: number) {
+    const found = new Map<string, JsonObject[]>()
     let left = atMostPages
-    const query = always ? {} : { limit: String(pageSize), ...inAll }
-    const { list } = dataset.operations
-    const pages = caller.pages<Operation>(list, { query, signal })
-    for await (const { data, around } of recordPages(caller, list, pages)) {
-      const total = Number(around['total'] ?? Number.NaN)
-      if (total > atMostPages * pageSize || left === 0) return null
-      left -= 1
-      if (!caller.isOurs()) seen.add(caller, data)
-      for (const item of data) {
-        if (!isJsonObject(item)) continue
-        if (wanted === null) found.set(valueName('id', item['id']), item)
-        for (const field of fields) {
-          const text = valueName(field, field === 'externalId' ? externalKeyOf(item) : item[field])
-          // A deleted record is found by its external id only.
-          const named = field === 'externalId' || item['status'] !== 'deleted'
-          if (named && (wanted === null || wanted.has(text))) found.set(text, item)
+    const list = dataset.operations.all ?? dataset.operations.list
+    const asked = { ...query, limit: String(pageSize), include_total: 'true' }
+    const pages = caller.pages<Operation>(list, { query: always ? {} : asked, signal })
+    try {
+      for await (const { data, around } of recordPages(caller, list, pages)) {
+        const total = Number(around['total'] ?? Number.NaN)
+        if (total > atMostPages * pageSize || left === 0) return null
+        left -= 1
+        if (!caller.isOurs()) seen.add(caller, data)
+        for (const item of data.filter(isJsonObject)) {
+          for (const name of namesOfShown(fields, item)) {
+            if (wanted === null || wanted.has(name)) found.set(name, [...(found.get(name) ?? []), item])
+          }
         }
       }
+      return found
+    } catch (error) {
+      const isUnknown = error instanceof ApiError && [400, 404, 422].includes(error.status)
+      if (always || fields.length > 0 || !isUnknown) throw error
+      return null
     }
-    return found
   }
 
-  const inAll = { include_total: 'true', ...(dataset.name === 'users' && { include_deleted: 'true' }) }
-  const textsOf = (record: JsonObject) =>
-    fields.flatMap((field) => ((record[field] ?? null) === null ? [] : [valueName(field, record[field])]))
+  const scopeOf = (record: JsonObject) => scopeIn(dataset, fields, record)
   return {
     async prepare(records) {
-      known = always
-        ? await read(null, Number.POSITIVE_INFINITY)
-        : await read(new Set(records.flatMap(textsOf)), Math.floor(records.length / 2))
+      lists = new Map()
+      seen = seenRecords(dataset)
+      if (always) {
+        const all = await read({}, null, Number.POSITIVE_INFINITY)
+        if (all) lists.set(nameOf(scopeOf({}).query), all)
+        return
+      }
+      for (const [name, scopes] of Map.groupBy(records.map(scopeOf), ({ query }) => nameOf(query))) {
+        const wanted = new Set(scopes.flatMap(({ names }) => names))
+        const atMostPages = Math.floor(scopes.length / 2)
+        const [{ query }] = scopes as [Scope]
+        const found = atMostPages > 0 ? await read(query, wanted, atMostPages) : null
+        if (found) lists.set(name, found)
+      }
     },
     async find(record) {
-      const all = known
-      if (all === null) return single.find(record)
+      const { query, names } = scopeOf(record)
+      const known = lists.get(nameOf(query))
+      if (!known) return single.find(record)
+      if (fields.length === 0) {
+        const search = dataset.find(record)
+        const found = names.flatMap((name) => known.get(name) ?? [])
+        return { shown: (search && chosenOf(found, search)) ?? null, other: null }
+      }
       return findByKeys(dataset, record, async (key, [field = '']) => {
         const id = idAtAddress(caller, dataset.operations.list, key['externalId'])
-        const shown = all.get(id === null ? valueName(field, key[field]) : valueName('id', id))
+        const shown = known.get(id === null ? valueName(field, key[field]) : valueName('id', id))?.at(-1)
         return shown ?? (id === null ? seen.recognise(caller, key) : null)
       })
     },
   }
 }
 
-/** Maximum number of users in one request; keeps its URL below the usual limit of servers (8 KiB). */
-const maxUsers = 40
-const maxCharacters = 3000
-/** Maximum number of pages to read per request; a user has few records of one kind in a course. */
-const maxPagesPerLookup = 10
-
-/** Lookup of several users: everything but the user is the same. */
-interface Lookup {
+/** The list that a record is in, and the names by which it is found there. */
+interface Scope {
   readonly query: Readonly<Record<string, string>>
-  readonly users: Set<string>
+  readonly names: readonly string[]
 }
 
-/**
- * Returns a finder that looks up the records of several users of a course in one request, such as enrolments, if the
- * platform's list takes several users. Records that such a list cannot answer for are looked up one by one.
- *
- * @param parameter of the list, for the user
- * @param field of a record, in which its user stands
- */
-export function byReferences(
-  caller: Caller,
-  dataset: Dataset,
-  signal: AbortSignal,
-  { parameter, field }: { readonly parameter: string; readonly field: string },
-): Finder {
-  const single = oneByOne(caller, dataset, signal)
-  /** Records found, by lookup and user; an absent lookup was not answered. */
-  let answers = new Map<string, Map<string, JsonObject[]>>()
-
-  async function lookUp(name: string, { query, users }: Lookup): Promise<void> {
-    const asked = { ...query, [parameter]: joinReferences([...users]), limit: String(pageSize) }
-    const found = new Map<string, JsonObject[]>([...users].map((user) => [plainReference(user), []]))
-    let left = maxPagesPerLookup
-    try {
-      const { list } = dataset.operations
-      const pages = caller.pages<Operation>(list, { query: asked, signal })
-      for await (const { data } of recordPages(caller, list, pages)) {
-        for (const shown of data.filter(isJsonObject)) {
-          const { [field]: id, userExternalId: externalId, userEmail: email } = shown
-          const lists = referencesTo({ id, externalId, email }).flatMap((user) => {
-            const list = found.get(user)
-            return list ? [list] : []
-          })
-          // The record does not show its user by the field that was requested.
-          if (lists.length === 0) return
-          for (const list of lists) list.push(shown)
-        }
-        left -= 1
-        if (left === 0) return
-      }
-      answers.set(name, new Map([...(answers.get(name) ?? []), ...found]))
-    } catch (error) {
-      // Some user is unknown or malformed; looking up each alone shows which.
-      if (!(error instanceof ApiError) || ![400, 404, 422].includes(error.status)) throw error
-    }
+/** @param fields fields that are keys by themselves; none for records of users, such as enrolments */
+function scopeIn(dataset: Dataset, fields: readonly string[], record: JsonObject): Scope {
+  if (fields.length > 0) {
+    const own = fields.filter((field) => (record[field] ?? null) !== null)
+    const query = dataset.name === 'users' ? { include_deleted: 'true' } : {}
+    return { query, names: own.map((field) => valueName(field, record[field])) }
   }
-
-  return {
-    async prepare(records) {
-      answers = new Map()
-      const open = new Map<string, Lookup>()
-      for (const record of records) {
-        const own = lookupOf(dataset, record, parameter)
-        if (own === null) continue
-        const lookup = open.get(own.name) ?? { query: own.query, users: new Set() }
-        lookup.users.add(own.user)
-        open.set(own.name, lookup)
-        const characters = [...lookup.users].reduce((sum, user) => sum + user.length, 0)
-        if (lookup.users.size < maxUsers && characters < maxCharacters) continue
-        await lookUp(own.name, lookup)
-        open.delete(own.name)
-      }
-      for (const [name, lookup] of open) if (lookup.users.size > 1) await lookUp(name, lookup)
-    },
-    async find(record) {
-      const lookup = lookupOf(dataset, record, parameter)
-      const found = lookup === null ? undefined : answers.get(lookup.name)?.get(plainReference(lookup.user))
-      if (!found) return single.find(record)
-      const search = dataset.find(record)
-      return { shown: (search && chosenOf(found, search)) ?? null, other: null }
-    },
-  }
+  const { user_id: _user, learner_id: _learner, ...query } = dataset.find(record)?.query ?? {}
+  return { query, names: [plainReference(String(record['userId'] ?? record['learnerId']))] }
 }
 
-/** Returns the lookup for a record and its user; null if the record has no key or names the user in another form. */
-function lookupOf(dataset: Dataset, record: JsonObject, parameter: string) {
-  const { [parameter]: user, ...query } = dataset.find(record)?.query ?? {}
-  const [name] = splitReferences(user ?? '')
-  return name === undefined || name === '' ? null : { name: JSON.stringify(query), query, user: name }
+function nameOf(query: Scope['query']): string {
+  return JSON.stringify(query)
+}
+
+function namesOfShown(fields: readonly string[], shown: JsonObject): readonly string[] {
+  const { userId, learnerId, userExternalId: externalId, userEmail: email } = shown
+  if (fields.length === 0) return referencesTo({ id: userId ?? learnerId, externalId, email })
+  // A deleted record is found by its external id only.
+  const own = fields.filter((field) => field === 'externalId' || shown['status'] !== 'deleted')
+  return [
+    valueName('id', shown['id']),
+    ...own.map((field) => valueName(field, field === 'externalId' ? externalKeyOf(shown) : shown[field])),
+  ]
 }
 
 type Reader = Pick<Writer, 'caller' | 'signal'>

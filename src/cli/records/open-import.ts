@@ -13,7 +13,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { type Checked, checkFile } from './check-rows.ts'
 import type { Putting } from './create-or-update.ts'
-import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
+import { byLists, type Finder, oneByOne } from './finder.ts'
 import type { ImportFile } from './sources/file.ts'
 import { givenRows } from './sources/json.ts'
 import type { FileMapping } from './sources/mapping.ts'
@@ -124,11 +124,11 @@ export async function openSending(context: Context, { dataset, file, onExists }:
     source: sourceOf([file.name]),
   })
   const { caller, signal } = writing
-  const abilities = await abilitiesOf(context, caller, dataset)
+  const abilities = await abilitiesOf(caller, dataset, signal)
   if (onExists !== 'fail') requireFind(context, dataset, abilities)
   // Otherwise read the list once: each missing record would be searched for in the whole list.
   const asks = abilities.keys
-  const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
+  const finder = asks ? oneByOne(caller, dataset, signal) : byLists(caller, dataset, signal, true)
   if (!asks && abilities.find) await finder.prepare([])
   return {
     ...writing,
@@ -146,36 +146,17 @@ interface Abilities {
   readonly find: boolean
   /** True for a server of this API: it finds a record by its reference, and repeats its answer to an Idempotency-Key. */
   readonly keys: boolean
-  /** List parameter that takes several users, and the field of a record that holds the user; null if there is none. */
-  readonly severalUsers: { readonly parameter: string; readonly field: string } | null
 }
 
 /** Returns what a platform can do: a learnctl server everything, another one what its list answers. */
 async function abilitiesOf(
-  { session, io: { signal } }: Pick<Context, 'session' | 'io'>,
   caller: Caller,
-  dataset: Dataset,
+  { operations: { batch, list, update } }: Dataset,
+  signal: AbortSignal,
 ): Promise<Abilities> {
-  const { batch, list, update } = dataset.operations
-  if (await isLearnctlServer(caller, signal)) {
-    const isLocal = session.target().kind === 'local'
-    return {
-      batch: batch !== undefined,
-      find: true,
-      keys: true,
-      severalUsers: isLocal ? null : severalUsersIn(list),
-    }
-  }
+  if (await isLearnctlServer(caller, signal)) return { batch: batch !== undefined, find: true, keys: true }
   const find = update !== undefined && (await isListed(caller, list, signal))
-  return { batch: false, find, keys: false, severalUsers: null }
-}
-
-function severalUsersIn(list: Operation): Abilities['severalUsers'] {
-  for (const [parameter, filter] of Object.entries(list.filters ?? {})) {
-    const isOfUsers = filter.by === 'reference' && filter.several === true && filter.email !== undefined
-    if (isOfUsers) return { parameter, field: filter.field }
-  }
-  return null
+  return { batch: false, find, keys: false }
 }
 
 async function isListed(caller: Caller, list: Call, signal: AbortSignal): Promise<boolean> {
@@ -209,10 +190,9 @@ export function windowFinder(
   { abilities, caller, dataset, finder, signal }: Sending,
   isLocal: boolean,
 ): Finder {
-  const { severalUsers, find, keys } = abilities
-  if (severalUsers) return byReferences(caller, dataset, signal, severalUsers)
+  const { find, keys } = abilities
   if (!find) return { ...finder, prepare: async () => {} }
-  return keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
+  return keys && !isLocal ? byLists(caller, dataset, signal, false) : finder
 }
 
 export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
@@ -239,7 +219,7 @@ function referenceResolver(
   const finders = new Map<string, Promise<Finder | null>>()
 
   async function open(to: ReferredName): Promise<Finder | null> {
-    const finder = byPages(caller, await loadDataset(to), signal, true)
+    const finder = byLists(caller, await loadDataset(to), signal, true)
     try {
       await finder.prepare([])
       return finder
