@@ -62,7 +62,7 @@ export function createContext(
   const others: Session[] = []
   const creates = createsAcademy && !settings.dryRun.value
   const onMissing = creates ? 'create' : plansForEmpty ? 'empty' : 'refuse'
-  const first = createSession(io, settings, profiles, choose, transports, onMissing, words)
+  const first = createSession({ io, settings, profiles, choose, transports, onMissing, command: words })
   const session: Session = {
     ...first,
     secrets: () => [first, ...others].flatMap((each) => each.secrets()),
@@ -76,7 +76,10 @@ export function createContext(
     const env = {}
     const withoutPlatform = { ...io, env: { ...io.env, LEARNCTL_PLATFORM: undefined } }
     const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
-    const other = createSession(withoutPlatform, own, profiles, chosen, transports, 'refuse', words)
+    const other = createSession({
+      ...{ io: withoutPlatform, settings: own, profiles, choose: chosen, transports },
+      command: words,
+    })
     others.push(other)
     return other
   }

@@ -8,86 +8,10 @@ import {
   textFormats,
 } from '../../config/setting.ts'
 import type { Argument, Command } from '../command/command.ts'
-import {
-  type Effect,
-  type FileUse,
-  type Flag,
-  isRepeatable,
-  kebab,
-  placeholders,
-  timeZoneFlag,
-} from '../command/flag.ts'
+import { type Flag, isRepeatable, kebab, placeholders, timeZoneFlag } from '../command/flag.ts'
 import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
-import { type Schema, schemaOfPrinted } from './printed.ts'
-
-/** A `time` is a day, a time with zone or a duration. */
-type ValueType = 'string' | 'number' | 'boolean' | 'time' | 'duration'
-
-export interface ArgumentDescription {
-  readonly name: string
-  readonly meaning: string
-  readonly type: ValueType
-  readonly required: boolean
-  readonly repeatable?: true
-  readonly choices?: readonly string[]
-  readonly file?: FileUse
-  readonly replacedBy?: readonly string[]
-}
-
-export interface FlagDescription {
-  /** With its dashes: `--title`. */
-  readonly name: string
-  readonly short?: string
-  readonly meaning: string
-  readonly type: ValueType
-  /** The value as help names it; absent for a switch. */
-  readonly placeholder?: string
-  readonly required: boolean
-  /** Flag that makes a required one optional. */
-  readonly requiredWithout?: string
-  readonly repeatable?: true
-  readonly commas?: true
-  readonly choices?: readonly string[]
-  readonly default?: string
-  /** Flag that turns a switch off. */
-  readonly off?: string
-  /** Word that stands for null. */
-  readonly null?: string
-  readonly file?: FileUse
-  /** Kinds of change that this flag adds to those of the command. */
-  readonly writes?: readonly Effect[]
-  readonly destructive?: true
-  readonly variable?: string
-  readonly inProjectFile?: true
-  /** Former names and synonyms that work as well. */
-  readonly alsoAccepted?: readonly string[]
-}
-
-export interface CommandDescription {
-  /** Words after `learnctl`: `courses list`. */
-  readonly command: string
-  readonly aliases: readonly string[]
-  readonly usage: string
-  readonly summary: string
-  readonly description?: string
-  readonly arguments: readonly ArgumentDescription[]
-  readonly flags: readonly FlagDescription[]
-  readonly refusedFlags: readonly string[]
-  readonly usesAcademy: boolean
-  /** Kinds of change that it makes without further flags; empty if it only reads. */
-  readonly writes: readonly Effect[]
-  readonly destructive: boolean
-  /** True if it may ask for confirmation, which `--yes` gives. */
-  readonly confirms: boolean
-  /** The operation of the API that it calls, if it is one. */
-  readonly operation: { readonly id: string; readonly method: string; readonly path: string } | null
-  readonly formats: readonly string[]
-  /** JSON Schema of what it prints with `-o json`; null if that is no JSON. */
-  readonly output: Schema | null
-  readonly exitCodes: readonly number[]
-  readonly examples: readonly string[]
-}
+import { schemaOfPrinted } from './printed.ts'
 
 /** Place of the schemas in the document of `help --json`. */
 export const schemaPlace = '#/schemas/'
@@ -97,12 +21,8 @@ const usualExits = [
   ...(['interrupted', 'terminated'] as const),
 ] satisfies readonly ExitName[]
 
-/** `path` is its words without `learnctl`, `aliases` are other words for it. */
-export async function describeCommand(
-  path: string,
-  command: Command,
-  aliases: readonly string[] = [],
-): Promise<CommandDescription> {
+/** Returns a command as data (results/help-result.ts); `path` is its words without `learnctl`, `aliases` are other words for it. */
+export async function describeCommand(path: string, command: Command, aliases: readonly string[] = []) {
   const { summary, description, arguments: positions = [], flags = [], refuses = {} } = command
   const operation = (await command.calls?.operation()) ?? null
   const printed = await printedBy(command)
@@ -140,16 +60,7 @@ export async function printedBy(command: Command): Promise<readonly string[]> {
   return [...new Set([...(list ? [] : [shows]), ...(list || isSeveral ? [`${shows}[]`] : []), ...alsoPrints])]
 }
 
-function describeArgument({
-  name,
-  summary,
-  optional,
-  choices,
-  whole,
-  rest,
-  file,
-  instead,
-}: Argument): ArgumentDescription {
+function describeArgument({ name, summary, optional, choices, whole, rest, file, instead }: Argument) {
   return {
     name,
     meaning: summary,
@@ -169,9 +80,9 @@ const typeByKind = {
   switch: 'boolean',
   texts: 'string',
   words: 'string',
-} as const satisfies Record<Flag['kind'], ValueType>
+} as const satisfies Record<Flag['kind'], string>
 
-function describeFlag(flag: Flag): FlagDescription {
+function describeFlag(flag: Flag) {
   const { name, short, kind, choices, required, unless, negatable, none, never, file, unlisted = [] } = flag
   const writes = flag.writes ?? (file === 'write' || file === 'both' ? ['files' as const] : undefined)
   const placeholder = flag.placeholder ?? placeholders[kind]
@@ -205,9 +116,9 @@ const typeBySetting = {
   count: 'number',
   duration: 'duration',
   switch: 'boolean',
-} as const satisfies Record<Kind, ValueType>
+} as const satisfies Record<Kind, string>
 
-export function describeGlobalFlags(): FlagDescription[] {
+export function describeGlobalFlags() {
   return Object.values<Setting>(settings).map((setting) => ({
     name: `--${setting.flag}`,
     ...(setting.short !== undefined && { short: `-${setting.short}` }),
@@ -215,10 +126,10 @@ export function describeGlobalFlags(): FlagDescription[] {
     type: typeBySetting[setting.kind],
     ...(setting.placeholder !== undefined && { placeholder: setting.placeholder }),
     required: false,
-    ...(setting.kind === 'names' && { commas: true as const }),
+    ...(setting.kind === 'names' && { commas: true }),
     ...(setting.kind === 'format' && { choices: formats }),
     ...(setting.kind === 'colour' && { choices: colourModes }),
     variable: setting.variable,
-    ...(setting.project && { inProjectFile: true as const }),
+    ...(setting.project && { inProjectFile: true }),
   }))
 }

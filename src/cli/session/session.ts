@@ -117,49 +117,24 @@ export interface Session {
 /** Creates a missing academy, opens an empty one in its place that is gone afterwards, or throws. */
 type OnMissing = 'create' | 'empty' | 'refuse'
 
-/**
- * Creates a session; `choose` finds its target when it is first needed.
- *
- * @param onMissing what to do if the file of the local academy is missing
- * @param command words of the command, which its writes name
- */
-export function createSession(
-  io: Io,
-  settings: Settings,
-  profiles: ProfileStore,
-  choose: () => Target | null,
-  transports: Transports,
-  onMissing: OnMissing = 'refuse',
-  command = '',
-): Session {
-  const session = new TargetSession({ io, settings, profiles, choose, transports, onMissing, command })
-  return {
-    target: () => session.target(),
-    caller: (options) => session.caller(options),
-    change: () => session.change(),
-    platform: () => session.platform(),
-    bearer: () => session.bearer(),
-    secrets: () => session.secrets(),
-    use: (target) => session.use(target),
-    open: (options) => session.open(options),
-    causeOf: (requestId) => session.causeOf(requestId),
-    unanswered: () => session.unanswered(),
-    fetch: session.fetch,
-    network: session.network,
-    close: () => session.close(),
-  }
-}
-
 interface SessionParts {
   readonly io: Io
   readonly settings: Settings
   readonly profiles: ProfileStore
+  /** Finds the target when it is first needed. */
   readonly choose: () => Target | null
   readonly transports: Transports
-  readonly onMissing: OnMissing
-  readonly command: string
+  /** What to do if the file of the local academy is missing (default `refuse`). */
+  readonly onMissing?: OnMissing
+  /** Words of the command, which its writes name. */
+  readonly command?: string
 }
 
+export function createSession(parts: SessionParts): Session {
+  return new TargetSession(parts)
+}
+
+/** Its members are bound, so that parts of it can be passed on. */
 class TargetSession implements Session {
   readonly #parts: SessionParts
   #chosen: Target | null = null
@@ -178,7 +153,7 @@ class TargetSession implements Session {
     this.#parts = parts
   }
 
-  target(): Target {
+  readonly target = (): Target => {
     this.#chosen ??= this.#parts.choose()
     if (this.#chosen) return this.#chosen
     throw new AuthRequiredError('No platform or academy is selected', {
@@ -187,11 +162,7 @@ class TargetSession implements Session {
     })
   }
 
-  async caller({
-    anonymous = false,
-    onWait,
-    change,
-  }: Parameters<Session['caller']>[0] = {}): Promise<Caller> {
+  readonly caller: Session['caller'] = async ({ anonymous = false, onWait, change } = {}) => {
     const current = this.target()
     if (change && !this.#change) {
       const { OpenChange } = await import('./bulk-change.ts')
@@ -222,18 +193,16 @@ class TargetSession implements Session {
   /** Returns a transport whose writes name the command, so that each of them can be undone. */
   #naming(transport: Transport): Transport {
     const { command } = this.#parts
-    if (command === '') return transport
+    if (!command) return transport
     return (request) => {
       if (request.method === 'GET') return transport(request)
       return transport({ ...request, headers: { ...request.headers, [commandHeader]: command } })
     }
   }
 
-  change(): OpenChange | null {
-    return this.#change
-  }
+  readonly change = (): OpenChange | null => this.#change
 
-  async platform(): Promise<KeptPlatform | null> {
+  readonly platform = async (): Promise<KeptPlatform | null> => {
     const current = this.target()
     const { cwd, env } = this.#parts.io
     if (current.kind === 'local') return null
@@ -245,7 +214,7 @@ class TargetSession implements Session {
     return this.#platform
   }
 
-  async bearer(): Promise<string> {
+  readonly bearer = async (): Promise<string> => {
     const current = this.target()
     if (current.kind === 'local') {
       const message = `The local academy in ${current.database} has no credential`
@@ -257,7 +226,7 @@ class TargetSession implements Session {
     return (await this.#tokensOf(credential))?.current() ?? credential.value
   }
 
-  secrets(): readonly string[] {
+  readonly secrets = (): readonly string[] => {
     const { io, settings } = this.#parts
     const credential = this.#chosen?.kind === 'remote' ? this.#chosen.credential : null
     const tokens = credential?.kept?.tokens
@@ -266,12 +235,12 @@ class TargetSession implements Session {
     return [...given.filter((secret) => typeof secret === 'string'), ...inUrl, ...secretsIn(io.env)]
   }
 
-  use(target: Target): void {
+  readonly use = (target: Target): void => {
     this.#chosen = target
     this.#tokens = null
   }
 
-  async open({ silent = false } = {}): Promise<OpenAcademy> {
+  readonly open = async ({ silent = false } = {}): Promise<OpenAcademy> => {
     const local = this.target()
     if (local.kind === 'remote') {
       throw new CommandError('not_local', 'usage', `${local.url} is not an academy on this machine`)
@@ -280,13 +249,9 @@ class TargetSession implements Session {
     return this.#academy
   }
 
-  async causeOf(requestId: string): Promise<unknown> {
-    return (await this.#academy)?.causeOf(requestId)
-  }
+  readonly causeOf = async (requestId: string) => (await this.#academy)?.causeOf(requestId)
 
-  unanswered(): readonly HttpRequest[] {
-    return [...this.#unanswered]
-  }
+  readonly unanswered = (): readonly HttpRequest[] => [...this.#unanswered]
 
   readonly fetch: Fetch = async (url, request) => {
     const { io, settings } = this.#parts
@@ -300,7 +265,7 @@ class TargetSession implements Session {
     return (await this.#remote)(request)
   }
 
-  async close(): Promise<void> {
+  readonly close = async (): Promise<void> => {
     // A refresh in progress must end, so that its tokens are stored.
     await (await this.#tokens)?.settled()
     const [local, remote] = await Promise.allSettled([this.#academy, this.#remote])

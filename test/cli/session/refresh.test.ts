@@ -410,7 +410,13 @@ scripted('the network is left only when a refresh that is under way has been sto
   const store = createProfileStore(user.config, io)
   const choose = () => chooseTarget({ settings, env: {}, profiles: store.read(), cwd: '/' })
   const remote = async () => Object.assign(user.platform.transport.bind(null), { close })
-  const session = createSession(io, settings, store, choose, { ...transports, remote })
+  const session = createSession({
+    io,
+    settings,
+    profiles: store,
+    choose,
+    transports: { ...transports, remote },
+  })
   const asked = new Promise<void>((resolve) => {
     user.platform.scripts.set('/token', async () => {
       resolve()
