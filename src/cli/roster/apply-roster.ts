@@ -16,17 +16,9 @@ import {
   runApply,
 } from '../records/run-apply.ts'
 import { idPrinter, openWriter, sourceOf, type Writer } from '../records/write.ts'
-import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import {
-  checkOf,
-  countLines,
-  differenceDocument,
-  differenceText,
-  isEqual,
-  type RosterCheck,
-} from './check-roster.ts'
+import { checkOf, countLines, differenceDocument, differenceText, type RosterCheck } from './check-roster.ts'
 import type { DeclaredRoster } from './declared-roster.ts'
 import { integrationIn } from './open-source.ts'
 
@@ -132,7 +124,7 @@ export async function planRoster(
 
 /** Returns the function that compares a roster with the platform. */
 function plannerOf({ roster, options }: RosterToApply): MakePlan {
-  const compare = planOf(changeOf(roster), async () => {
+  const compare = planOf({ command, source: sourceOf([roster.name]) }, async () => {
     const isWhole = options.prune && !roster.isDelta('groups')
     const declared = isWhole ? roster.declared : withOtherMembers(roster.declared)
     return { declared, options: planOptions(roster, options) }
@@ -186,10 +178,6 @@ function withOtherMembers(declared: Declared): Declared {
       part === 'groups' ? entries.map(({ listsMembers: _, ...entry }) => entry) : entries,
     ]),
   )
-}
-
-function changeOf({ name }: DeclaredRoster): BulkChange {
-  return { command, source: sourceOf([name]) }
 }
 
 /** A roster gives no rights over an academy and takes none. */
@@ -246,7 +234,7 @@ function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, ski
   const { plan, target } = planned
   const shared = { target, summary: summaryOf(done), before, after, applied, skipped }
   if (failures.length > 0 || skipped > 0) return { ...shared, outcome: 'refused', exit: 'partial' } as const
-  if (!isEqual(after)) return { ...shared, outcome: 'different', exit: 'drift' } as const
+  if (after.differences.length > 0) return { ...shared, outcome: 'different', exit: 'drift' } as const
   return { ...shared, outcome: plan.actions.length === 0 ? 'equal' : 'applied', exit: 'ok' } as const
 }
 
@@ -292,15 +280,8 @@ function differenceError({ differences }: RosterCheck): CommandError {
 }
 
 /** Returns an apply as data, for `-o json` and the report file; docs/rosters.md describes the members. */
-export function reportDocument({
-  outcome,
-  exit,
-  target,
-  summary,
-  before,
-  after,
-  applied,
-}: RosterReport): object {
+export function reportDocument(report: RosterReport): object {
+  const { outcome, exit, target, summary, before, after, applied } = report
   return {
     formatVersion: 1,
     outcome,

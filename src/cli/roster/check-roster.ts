@@ -34,11 +34,6 @@ export function checkOf(declared: Declared, { actions, leftOut }: Plan) {
   return { counts, differences: actions }
 }
 
-/** True if both sides were compared and are equal. */
-export function isEqual({ differences }: RosterCheck): boolean {
-  return differences.length === 0
-}
-
 /** A line for each part: `users: 1,229 of 1,229 equal`. */
 export function countLines({ counts }: RosterCheck): string[] {
   const number = (value: number) => value.toLocaleString('en')

@@ -28,7 +28,7 @@ export async function readDeclaredRoster(
   { skipInvalid, ...options }: RosterReadOptions,
 ) {
   const source = await openSource(context, path, options, scope)
-  const { declared, removed, mode, findings } = await loadRoster(source)
+  const { declared, removed, findings } = await loadRoster(source)
   const problemCount = findings.problemCount()
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
   await options.keepMapping?.()
@@ -50,7 +50,7 @@ export async function readDeclaredRoster(
     courses,
     /** True for a part with changes only. */
     isDelta: (part: Part) =>
-      source.parts.some((name) => name === rosterPartOf(part) && mode(name) === 'delta'),
+      source.parts.some((name) => name === rosterPartOf(part) && source.mode(name) === 'delta'),
     /** Number of rows that were left out because of a problem. */
     skipped: problemCount,
     notes: [

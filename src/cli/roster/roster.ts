@@ -206,7 +206,6 @@ export interface Roster {
   readonly declared: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   /** Records that the roster says are gone, by part; they have their keys only. */
   readonly removed: ReadonlyMap<RosterPart, readonly RosterEntry[]>
-  mode(part: RosterPart): RosterMode
   readonly findings: RosterFindings
 }
 
@@ -223,5 +222,5 @@ export async function loadRoster(source: RosterSource): Promise<Roster> {
     const kept = entry.isRemoved ? removed : declared
     kept.get(entry.dataset)?.push(entry)
   }
-  return { declared, removed, mode: source.mode, findings }
+  return { declared, removed, findings }
 }
