@@ -37,7 +37,7 @@ cli/terminal
 cli/output
 cli/session cli/dataset cli/error-report.ts
 cli/command
-cli/sheet
+cli/targets
 cli/operation cli/help cli/local-server cli/flags
 cli/webhooks cli/pseudonyms
 cli/failures.ts

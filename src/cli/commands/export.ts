@@ -5,7 +5,7 @@ import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/
 import { recordName } from '../help/printed.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { pseudonymFlags } from '../pseudonyms/pseudonym-flags.ts'
-import { sheetFlag } from '../sheet/sheet-flag.ts'
+import { sheetFlag } from '../targets/sheet-flag.ts'
 
 interface ExportSpec {
   readonly dataset: DatasetName

@@ -11,7 +11,7 @@ import { checkChoices, type Flag } from '../command/flag.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
-import { sheetFlag } from '../sheet/sheet-flag.ts'
+import { sheetFlag } from '../targets/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { applyCommand, diffCommand } from './roster-apply.ts'
 

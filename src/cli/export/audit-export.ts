@@ -5,10 +5,10 @@ import type { BoundFlag } from '../command/flag.ts'
 import { cellOf } from '../dataset/cell.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/tables.ts'
+import { type Batches, encodedSource, type Source } from '../targets/write-export.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { exportList } from './list-export.ts'
 import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
-import { type Batches, encodedSource, type Source } from './write-export.ts'
 
 const { list } = calls.audit
 const everyColumn: readonly string[] = list.holds.answer

@@ -10,12 +10,11 @@ import type { LearnerChange, LearnerChangePage } from '../../contract/data-table
 import type { Context } from '../command/context.ts'
 import { labelColumns } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/tables.ts'
+import { type ExportTarget, encodedSource, writeExport } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { writeTarget } from '../terminal/target-file.ts'
-import type { ExportTarget } from './export-options.ts'
 import { type LearnersQuery, learnerRows } from './learner-export.ts'
 import { listEncoder, type RowForm, resolveColumns, rowColumns } from './row-encoder.ts'
-import { encodedSource, writeExport } from './write-export.ts'
 
 /** Place up to which an export has the changes of a platform. */
 interface ExportState {

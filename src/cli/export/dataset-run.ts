@@ -9,6 +9,7 @@ import type { Operation } from '../../contract/operation.ts'
 import { datasetTables } from '../../tables/dataset-tables.ts'
 import type { Context } from '../command/context.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import type { Batches } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { tablesOf, writeDescription } from './dataset-description.ts'
@@ -26,7 +27,6 @@ import {
   requireFiles,
   writeManifest,
 } from './dataset-folder.ts'
-import type { Batches } from './write-export.ts'
 
 interface DatasetOptions {
   readonly name: string

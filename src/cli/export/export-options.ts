@@ -3,23 +3,10 @@ import { type BinaryFormat, type Format, isBinaryFormat } from '../../config/set
 import type { Given } from '../command/command.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
-import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sheet/sheet-flag.ts'
+import { assertSheetOnly, sheetFlag, sheetPlaceOf } from '../targets/sheet-flag.ts'
+import type { ExportTarget } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { ExportFormat, RowForm } from './row-encoder.ts'
-
-interface ExportForm {
-  readonly format: ExportFormat
-  /** True if the file's name ends in `.gz`. */
-  readonly gzip: boolean
-}
-
-export interface ExportTarget extends ExportForm {
-  /** A file; undefined for standard output. */
-  readonly file: string | undefined
-  readonly force: boolean
-  /** A tab of a spreadsheet, instead of a file. */
-  readonly sheet?: SheetPlace
-}
+import type { RowForm } from './row-encoder.ts'
 
 /** The output formats, and one alias. */
 const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml', 'parquet', 'xlsx'] as const
@@ -144,7 +131,7 @@ function exportForm(
   { output }: Pick<Settings, 'output'>,
   formatFlag: string | undefined,
   file: string | undefined,
-): ExportForm {
+): Pick<ExportTarget, 'format' | 'gzip'> {
   const gzip = file !== undefined && /\.gz$/i.test(file)
   const asked = [...askedByFlags(output, formatFlag), ...askedByName(file, gzip)]
   const [first, other] = [asked[0], asked.find(({ format }) => format !== asked[0]?.format)]

@@ -17,12 +17,12 @@ import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { describedColumns } from '../output/formats/tables.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { type Batches, encodedSource, type Source } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
 import { exportList, pseudonymisedSource } from './list-export.ts'
 import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
-import { type Batches, encodedSource, type Source } from './write-export.ts'
 
 /** Page size for lessons and courses, which may be large. */
 const largeRecordLimit = 20

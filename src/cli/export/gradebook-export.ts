@@ -12,13 +12,13 @@ import { queryOf } from '../operation/operation-flags.ts'
 import { type Column, resolvePath } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/tables.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { type Batches, encodedSource, type Source, writeExport } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { type GradebookLayout, type GradebookSystem, layoutFor, ownLayout } from './gradebook-layouts.ts'
 import type { PrivacyStep } from './privacy-step.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
-import { type Batches, encodedSource, type Source, writeExport } from './write-export.ts'
 
 /**
  * Exports the grades of a course, one row per learner, to the target of the flags.

@@ -8,11 +8,16 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import {
+  type Batches,
+  type ExportTarget,
+  encodedSource,
+  type Source,
+  writeExport,
+} from '../targets/write-export.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { ExportTarget } from './export-options.ts'
 import { pseudonymisedSource } from './list-export.ts'
 import type { RowForm } from './row-encoder.ts'
-import { type Batches, encodedSource, type Source, writeExport } from './write-export.ts'
 
 export type Learners = typeof analytics.learners
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
@@ -72,9 +77,10 @@ async function openSource(context: Context, caller: Caller, wanted: Wanted): Pro
   const rows = await learnerRows(caller, wanted, context.io.signal)
   if (pseudonymising)
     return pseudonymisedSource(context, pseudonymising, wanted, operation.id, recordsOf(rows))
+  const { jsonEncoder, rowEncoder } = await import('./row-encoder.ts')
   // Rows that are exported unchanged need no parsing.
-  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(rows, format)
-  const { rowEncoder } = await import('./row-encoder.ts')
+  if (columns === null && (format === 'json' || format === 'jsonl'))
+    return encodedSource(rows, () => jsonEncoder(format, String))
   return encodedSource(recordsOf(rows), (sample) => rowEncoder(context, wanted, sample))
 }
 
@@ -98,23 +104,6 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
     guarded: () => (wanted.raw ? 0 : counter.guarded),
     notes: () => [],
   }
-}
-
-/** Passes JSON rows through, one per line or as an array. */
-function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 'jsonl'): Source {
-  let rows = 0
-  async function* bytes() {
-    for await (const texts of batches) {
-      if (texts.length === 0) continue
-      const lead = format === 'jsonl' ? '' : rows === 0 ? '[\n' : ',\n'
-      rows += texts.length
-      yield Buffer.from(
-        lead + (format === 'jsonl' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
-      )
-    }
-    if (format === 'json') yield Buffer.from(rows === 0 ? '[]\n' : '\n]\n')
-  }
-  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
 }
 
 async function* recordsOf(texts: LearnerRows): AsyncGenerator<readonly unknown[]> {

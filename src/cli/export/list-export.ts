@@ -10,10 +10,16 @@ import { showRequest } from '../operation/dry-run.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import { queryOf, rowHandling } from '../operation/operation-flags.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import {
+  type Batches,
+  type ExportTarget,
+  encodedSource,
+  type Source,
+  writeExport,
+} from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type ExportTarget, exportOptionsOf } from './export-options.ts'
+import { exportOptionsOf } from './export-options.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
-import { type Batches, encodedSource, type Source, writeExport } from './write-export.ts'
 
 /** An export of all rows of a list. */
 interface ListExport {

@@ -6,9 +6,9 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { type Source, writeExport } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { fileTarget } from './export-options.ts'
-import { type Source, writeExport } from './write-export.ts'
 
 const operation: Operation = calls.users.data
 

@@ -1,13 +1,13 @@
 import { jsonText } from '../../codec/json-text.ts'
-import { type Format, isBinaryFormat } from '../../config/setting.ts'
+import { isBinaryFormat } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 import type { Context } from '../command/context.ts'
 import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
-import { jsonLines } from '../output/formats/documents.ts'
 import { type AnyEncoder, type ListEncoder, reduceColumns } from '../output/formats/format.ts'
 import { typeColumns } from '../output/formats/tables.ts'
 import { columnsInRows } from '../output/output.ts'
+import type { ExportFormat } from '../targets/write-export.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -21,9 +21,6 @@ const tableColumns = [
   'gradePercent',
   'lastAccessed',
 ]
-
-/** Format of an export: one of the output, or the rows of a spreadsheet. */
-export type ExportFormat = Format | 'sheet'
 
 export interface RowForm {
   readonly format: ExportFormat
@@ -111,7 +108,7 @@ export async function listEncoder(
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'sheet':
-      return (await import('../sheet/sheet-list.ts')).sheetRows(all)
+      return (await import('../targets/sheet-list.ts')).sheetRows(all)
     case 'yaml':
       return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:
@@ -119,20 +116,20 @@ export async function listEncoder(
   }
 }
 
-/** Encodes one array, or a value per line. */
-export function jsonEncoder(format: 'json' | 'jsonl'): ListEncoder {
-  return format === 'json' ? jsonRows() : jsonLines.list()
-}
-
-/** Encodes one array, a row per line. */
-function jsonRows(): ListEncoder {
+/** Encodes one array with a row per line, or a value per line. */
+export function jsonEncoder(
+  format: 'json' | 'jsonl',
+  textOf: (value: unknown) => string = jsonText,
+): ListEncoder {
+  if (format === 'jsonl')
+    return { rows: (values) => values.map((value) => `${textOf(value)}\n`).join(''), end: () => '' }
   let empty = true
   return {
     rows: (values) => {
       if (values.length === 0) return ''
       const lead = empty ? '[\n' : ',\n'
       empty = false
-      return lead + values.map((value) => jsonText(value)).join(',\n')
+      return lead + values.map((value) => textOf(value)).join(',\n')
     },
     end: () => (empty ? '[]\n' : '\n]\n'),
   }

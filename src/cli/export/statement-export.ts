@@ -3,11 +3,11 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import { encodedSource } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { fileTarget } from './export-options.ts'
 import { exportList } from './list-export.ts'
 import { jsonEncoder } from './row-encoder.ts'
-import { encodedSource } from './write-export.ts'
 
 const { statements } = calls.analytics
 

@@ -2,7 +2,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
 import { type BoundFlag, bindFieldFlags, bindQueryFlags, withTimeZone } from '../command/flag.ts'
 import { passwordFlag, secretFlag } from '../command/secret-input.ts'
-import { sheetFlag } from '../sheet/sheet-flag.ts'
+import { sheetFlag } from '../targets/sheet-flag.ts'
 import {
   bodyFlag,
   delimiterFlag,

@@ -7,8 +7,8 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { matchingPaths, valueAt } from '../output/columns.ts'
-import { hasChosenColumns, type Shape } from '../output/output.ts'
-import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../sheet/sheet-flag.ts'
+import { cellColumns, hasChosenColumns, type Shape } from '../output/output.ts'
+import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../targets/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
 import { delimiterFlag, delimiterOf, rowHandling } from './operation-flags.ts'
@@ -38,9 +38,14 @@ export async function printList(
       cut = count
     })
   if (place) {
-    const { writeList } = await import('../sheet/sheet-list.ts')
+    const [{ sheetRows }, { encodedSource, writeExport }] = await Promise.all([
+      import('../targets/sheet-list.ts'),
+      import('../targets/write-export.ts'),
+    ])
+    const encoderFor = (rows: readonly unknown[]) => sheetRows(cellColumns(settings, rows, shape))
+    const target = { format: 'sheet', gzip: false, file: undefined, force: false, sheet: place } as const
     // Unlike a printed list, a tab never has a part of the rows.
-    await writeList(context, place, limited(listed), shape)
+    await writeExport(context, target, async () => encodedSource(limited(listed), encoderFor))
     if (!caller.isOurs()) await absent.note(output)
     if (cut !== null) await output.note(`Exported the first ${cut}; use --all for the rest`)
     return

@@ -26,7 +26,10 @@ export async function* readCsv(
   { body, headers }: HttpResponse,
   { isChecked, encoding, timeZone, raw, bom }: CsvOptions,
 ): AsyncGenerator<string> {
-  const { CsvError, parse } = await import('csv-parse')
+  const [{ CsvError, parse }, { pipeline, Readable }] = await Promise.all([
+    import('csv-parse'),
+    import('node:stream'),
+  ])
   const texts = decoded(
     target,
     body === null ? [] : bytesOf(body),
@@ -35,7 +38,7 @@ export async function* readCsv(
   const head = await untilLine(texts)
   const delimiter = separatorOf(head.split('\n', 1)[0] ?? '')
   const parser = parse({ delimiter, relax_column_count: false, skip_empty_lines: true })
-  const fed = feed(head, texts, parser)
+  pipeline(Readable.from(withHead(head, texts)), parser, () => {})
   const check = isChecked ? new FilterCheck(found, timeZone) : null
   let columns: readonly string[] | null = null
   let names: readonly string[] = []
@@ -57,7 +60,6 @@ export async function* readCsv(
         true,
       )
     }
-    await fed
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
     throw new ProtocolError(
@@ -138,24 +140,7 @@ async function untilLine(texts: AsyncIterator<string>): Promise<string> {
   return text
 }
 
-async function feed(
-  head: string,
-  rest: AsyncIterable<string>,
-  parser: {
-    write(text: string): boolean
-    end(): unknown
-    destroy(error: Error): unknown
-    once(event: 'drain', listener: () => void): unknown
-  },
-): Promise<void> {
-  try {
-    parser.write(head)
-    for await (const text of rest) {
-      if (text !== '' && !parser.write(text))
-        await new Promise<void>((resolve) => parser.once('drain', resolve))
-    }
-    parser.end()
-  } catch (error) {
-    parser.destroy(error instanceof Error ? error : new Error(String(error)))
-  }
+async function* withHead(head: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield head
+  yield* rest
 }

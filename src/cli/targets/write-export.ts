@@ -1,10 +1,25 @@
+import type { Format } from '../../config/setting.ts'
 import type { Context } from '../command/context.ts'
 import { type AnyEncoder, endBytes, hiddenNotes, rowBytes } from '../output/formats/format.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createExactWriter, write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import type { ExportTarget } from './export-options.ts'
+import type { SheetPlace } from './sheet-flag.ts'
+
+/** Format of an export: one of the output, or the rows of a spreadsheet. */
+export type ExportFormat = Format | 'sheet'
+
+export interface ExportTarget {
+  readonly format: ExportFormat
+  /** True if the file's name ends in `.gz`. */
+  readonly gzip: boolean
+  /** A file; undefined for standard output. */
+  readonly file: string | undefined
+  readonly force: boolean
+  /** A tab of a spreadsheet, instead of a file. */
+  readonly sheet?: SheetPlace
+}
 
 /** The bytes of an export, and counts of what has passed. */
 export interface Source {
@@ -68,7 +83,7 @@ export async function writeExport(
   expected: () => Promise<number | null> = async () => null,
 ): Promise<number> {
   const { io, output } = context
-  const tab = sheet ? await (await import('../sheet/sheet-target.ts')).openSheet(context, sheet) : null
+  const tab = sheet ? await (await import('./sheet-target.ts')).openSheet(context, sheet) : null
   const target = tab ?? (file === undefined ? null : await openTarget(io.cwd, file, { force }))
   // A bar on the same terminal would mix with the rows.
   const watched = target !== null || !io.stdout.isTTY

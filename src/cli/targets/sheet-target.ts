@@ -2,7 +2,6 @@ import { ConnectionError, TimeoutError } from '../../client/errors.ts'
 import { retryAfterOf } from '../../client/problem.ts'
 import { readBytes } from '../../client/reply.ts'
 import { userAgent } from '../../client/undici.ts'
-import { formatCount } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { type GoogleAccess, openGoogleAccess, sheetsUrl } from '../command/google-access.ts'
@@ -12,8 +11,6 @@ import type { SheetPlace } from './sheet-flag.ts'
 
 /** Maximum size of the request that replaces a tab: one request is what makes the replacement atomic. */
 const maxRequestBytes = 32 * 1024 * 1024
-/** Maximum cells of a spreadsheet in Google Sheets, over all tabs. */
-const maxCells = 10_000_000
 /** Google ends a request after 180 seconds. */
 const timeoutMs = 190_000
 const maxResponseBytes = 4 * 1024 * 1024
@@ -169,7 +166,6 @@ class SheetsApi {
       rowCount: Math.max(rows, tab?.rows ?? 1),
       columnCount: Math.max(columns, tab?.columns ?? 1),
     }
-    assertRoom(found, tab, grid)
     const sheetId = tab?.id ?? unusedId(found)
     const size =
       tab === undefined
@@ -268,23 +264,6 @@ function unusedId({ tabs }: Spreadsheet): number {
   let id = tabs.length + 1
   while (used.has(id)) id += 1
   return id
-}
-
-function assertRoom({ tabs }: Spreadsheet, tab: Tab | undefined, grid: Grid): void {
-  const others = tabs.reduce((sum, each) => sum + (each === tab ? 0 : each.rows * each.columns), 0)
-  const cells = grid.rowCount * grid.columnCount
-  if (others + cells <= maxCells) return
-  throw new CommandError('sheet_too_large', 'failure', 'The spreadsheet has no room for the table', {
-    why: [
-      `The tab needs ${formatCount(cells)} cells, other tabs have ${formatCount(others)}; Google Sheets allows ${formatCount(maxCells)}`,
-    ],
-    hint: 'Choose fewer columns with --columns, narrow it with filters, or use another spreadsheet',
-  })
-}
-
-interface Grid {
-  readonly rowCount: number
-  readonly columnCount: number
 }
 
 function unusable(why: string): SheetsError {
