@@ -9,11 +9,12 @@ import {
   endOtherSessions,
   endSession,
   sessionsOf,
+  writingOf,
 } from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
 import { invalid, notFound, type ProblemError } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
-import { askOwn, callOf, routeOf, type SignedInRequest, writeFor, writingOf } from './call-api.ts'
+import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { confirmationPage } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
@@ -178,7 +179,8 @@ const sessionEnd = confirmationPage({
     </>
   ),
   button: 'End session',
-  act: (inside) => endOneSession(writingOf(inside), inside.user.id, inside.params['sessionId'] ?? ''),
+  act: (inside) =>
+    endOneSession(writingOf(inside, inside.principal), inside.user.id, inside.params['sessionId'] ?? ''),
   done: 'session_ended',
 })
 
@@ -190,7 +192,7 @@ const otherSessionsEnd = confirmationPage({
   question: ({ length }) =>
     `${countOf(length, 'other browser')} will be signed out. You stay signed in here.`,
   button: 'End all other sessions',
-  act: (inside) => endOtherSessions(writingOf(inside), sessionQueryOf(inside)),
+  act: (inside) => endOtherSessions(writingOf(inside, inside.principal), sessionQueryOf(inside)),
   done: 'other_sessions_ended',
 })
 
@@ -220,7 +222,8 @@ const grantRevocation = confirmationPage({
     </>
   ),
   button: 'Revoke access',
-  act: (inside) => revokeGrant(writingOf(inside), inside.params['grantId'] ?? '', inside.user.id),
+  act: (inside) =>
+    revokeGrant(writingOf(inside, inside.principal), inside.params['grantId'] ?? '', inside.user.id),
   done: 'grant_revoked',
 })
 

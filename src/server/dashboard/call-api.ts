@@ -42,11 +42,6 @@ export interface SignedInRequest extends SignedInVisit {
 
 export type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
 
-export function writingOf({ database, academy, principal, request }: WritingRequest): Writing {
-  const { newId } = academy
-  return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
-}
-
 /** As text, like that of an HTTP request. */
 interface Question {
   /** Default: those of the request. */

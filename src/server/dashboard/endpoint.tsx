@@ -121,13 +121,7 @@ async function showEndpoint(
         list={messageList}
         listed={sent}
         above={
-          <FilterForm
-            signedIn={signedIn}
-            label="Filter messages"
-            fields={[statusField]}
-            anchor="messages"
-            isLine
-          />
+          <FilterForm signedIn={signedIn} label="Filter messages" fields={[statusField]} anchor="messages" />
         }
         none={status ? 'No messages match.' : 'No messages yet. Send a test event.'}
       />

@@ -28,19 +28,12 @@ export function FilterForm({
   label,
   fields,
   anchor,
-  isLine,
-  button = 'Filter',
-  clear = 'Clear',
 }: {
   signedIn: SignedInRequest
   label: string
   fields: readonly FilterField[]
   /** Id of the element to scroll to. */
   anchor?: string
-  /** Its fields stand in one line. */
-  isLine?: true
-  button?: string
-  clear?: string
 }) {
   const { base, request, query } = signedIn
   const end = anchor === undefined ? '' : `#${anchor}`
@@ -49,46 +42,24 @@ export function FilterForm({
     ([name, value]) => value !== '' && !fields.some((field) => field.name === name),
   )
   const isFiltered = fields.some(({ name, standard }) => (query.get(name) || standard) !== standard)
-  const clearing = isFiltered ? <a href={hereWith(signedIn, cleared, anchor)}>{clear}</a> : null
-  const submit = (
-    <button type="submit" class="quiet">
-      {button}
-    </button>
-  )
-  const keeping = kept.map(([name, value]) => <input type="hidden" name={name} value={value} />)
-  const inputs = fields.map((field) => (
-    <>
-      <label for={field.name}>{field.label}</label>
-      <FilterInput field={field} value={query.get(field.name) ?? ''} />
-    </>
-  ))
   return (
     <search>
-      <form
-        method="get"
-        action={base + request.path + end}
-        class={isLine ? 'search' : 'narrow-down'}
-        aria-label={label}
-      >
-        {isLine ? (
-          <>
-            {inputs}
-            {keeping}
-            {submit}
-            {clearing}
-          </>
-        ) : (
-          <>
-            {inputs.map((input, index) => (
-              <div class={fields[index]?.type === 'search' ? 'across' : undefined}>{input}</div>
-            ))}
-            {keeping}
-            <div class="actions">
-              {submit}
-              {clearing}
-            </div>
-          </>
-        )}
+      <form method="get" action={base + request.path + end} class="narrow-down" aria-label={label}>
+        {fields.map((field) => (
+          <div class={field.type === 'search' ? 'across' : undefined}>
+            <label for={field.name}>{field.label}</label>
+            <FilterInput field={field} value={query.get(field.name) ?? ''} />
+          </div>
+        ))}
+        {kept.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <div class="actions">
+          <button type="submit" class="quiet">
+            Filter
+          </button>
+          {isFiltered ? <a href={hereWith(signedIn, cleared, anchor)}>Clear</a> : null}
+        </div>
       </form>
     </search>
   )

@@ -2,8 +2,9 @@ import { isDay } from '../../codec/time-text.ts'
 import { type Key, KeyInput, keys, type NewKey } from '../../contract/keys.ts'
 import { scopeInWords } from '../../contract/oauth.ts'
 import { addYear, findKey, revokeKey } from '../credentials/keys.ts'
+import { writingOf } from '../pages/browser-session.ts'
 import { invalid } from '../problem-error.ts'
-import { askOwn, type SignedInRequest, writingOf } from './call-api.ts'
+import { askOwn, type SignedInRequest } from './call-api.ts'
 import { confirmationPage, secretPage } from './form.tsx'
 import { listPage } from './list.tsx'
 import { bodyIn, type RecordForm } from './record-form.tsx'
@@ -157,7 +158,8 @@ const revocation = confirmationPage({
     </>
   ),
   button: 'Revoke key',
-  act: (inside) => revokeKey(writingOf(inside), inside.params['keyId'] ?? '', inside.user.id),
+  act: (inside) =>
+    revokeKey(writingOf(inside, inside.principal), inside.params['keyId'] ?? '', inside.user.id),
   done: 'key_revoked',
 })
 

@@ -106,14 +106,12 @@ export async function learnerSearch(signedIn: SignedInRequest, course: Course, q
   return (
     <FilterForm
       signedIn={signedIn}
-      label="Search learners"
+      label="Filter learners"
       fields={[
         { name: 'q', label: 'Name, username, e-mail address or external ID', type: 'search' },
         ...(groups.length > 0 ? [groupField(groups)] : []),
       ]}
       anchor="learners"
-      isLine
-      button="Search"
     />
   )
 }

@@ -85,11 +85,8 @@ export function Mappings({
           {page.data.length > 0 || isFiltered ? (
             <FilterForm
               signedIn={signedIn}
-              label="Search mappings"
-              fields={[{ name: 'key', label: keyLabel }]}
-              isLine
-              button="Search"
-              clear="Show all"
+              label="Filter mappings"
+              fields={[{ name: 'key', label: keyLabel, type: 'search' }]}
               anchor="mappings"
             />
           ) : null}

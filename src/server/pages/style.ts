@@ -153,10 +153,6 @@ table + .note, .further { margin: 1rem 0 0; }
 .pages { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: 1rem 0 0; }
 .files { margin: 1rem 0 0; }
 .files a { margin: 0 .25rem; }
-.search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
-.search label { margin: 0; }
-.search select { width: auto; margin: 0; }
-.search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
 .narrow-down { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0 1rem; align-items: end; margin: 0 0 1rem; }
 .fold { margin: 0 0 1rem; }
 @supports selector(::details-content) {
