@@ -56,7 +56,7 @@ export type {
 } from '../contract/undo.ts'
 export type { CurrentUser, PersonalRecord, Role, User } from '../contract/users.ts'
 
-type Health = Answer<Contract['service']['health']>
+export type Health = Answer<Contract['service']['health']>
 
 /** The body of a request, as a client sends it: before defaults are filled in. */
 type Body<
@@ -64,79 +64,41 @@ type Body<
   Verb extends keyof Contract[Group],
 > = Contract[Group][Verb] extends Operation ? BodyInput<Contract[Group][Verb]> : never
 
-type AppInput = Body<'apps', 'create'>
-type CalendarInput = Body<'calendars', 'create'>
-type CourseInput = Body<'courses', 'create'>
-type CoursePatch = Body<'courses', 'update'>
-type EndpointInput = Body<'endpoints', 'create'>
-type EndpointPatch = Body<'endpoints', 'update'>
-type EnrollmentInput = Body<'enrollments', 'create'>
-type EnrollmentPatch = Body<'enrollments', 'update'>
-type GradeInput = Body<'grades', 'set'>
-type GroupInput = Body<'groups', 'create'>
-type GroupPatch = Body<'groups', 'update'>
-type IntegrationPatch = Body<'integrations', 'set'>
-type MappingInput = Body<'integrations', 'map'>
-type KeyInput = Body<'keys', 'create'>
-type LessonInput = Body<'lessons', 'create'>
-type LessonPatch = Body<'lessons', 'update'>
-type ProgressInput = Body<'progress', 'set'>
-type SettingsPatch = Body<'settings', 'update'>
-type TermInput = Body<'terms', 'create'>
-type TermPatch = Body<'terms', 'update'>
-type UserInput = Body<'users', 'create'>
-type UserPatch = Body<'users', 'update'>
-type OwnPatch = Body<'users', 'updateProfile'>
-type ReplayInput = Body<'deliveries', 'replayAll'>
-type ForeignWrites = Body<'integrations', 'write'>
-type ChangeInput = Body<'changes', 'create'>
-type ChangeEnd = Body<'changes', 'end'>
-type UndoInput = Body<'undo', 'carryOut'>
-type PlanInput = Body<'plans', 'create'>
-type PlannedSteps = Body<'plans', 'addSteps'>
-type PlanRun = Body<'plans', 'carryOut'>
-type LeaseInput = Body<'leases', 'take'>
+export type AppInput = Body<'apps', 'create'>
+export type CalendarInput = Body<'calendars', 'create'>
+export type CourseInput = Body<'courses', 'create'>
+export type CoursePatch = Body<'courses', 'update'>
+export type EndpointInput = Body<'endpoints', 'create'>
+export type EndpointPatch = Body<'endpoints', 'update'>
+export type EnrollmentInput = Body<'enrollments', 'create'>
+export type EnrollmentPatch = Body<'enrollments', 'update'>
+export type GradeInput = Body<'grades', 'set'>
+export type GroupInput = Body<'groups', 'create'>
+export type GroupPatch = Body<'groups', 'update'>
+export type IntegrationPatch = Body<'integrations', 'set'>
+export type MappingInput = Body<'integrations', 'map'>
+export type KeyInput = Body<'keys', 'create'>
+export type LessonInput = Body<'lessons', 'create'>
+export type LessonPatch = Body<'lessons', 'update'>
+export type ProgressInput = Body<'progress', 'set'>
+export type SettingsPatch = Body<'settings', 'update'>
+export type TermInput = Body<'terms', 'create'>
+export type TermPatch = Body<'terms', 'update'>
+export type UserInput = Body<'users', 'create'>
+export type UserPatch = Body<'users', 'update'>
+export type OwnPatch = Body<'users', 'updateProfile'>
+export type ReplayInput = Body<'deliveries', 'replayAll'>
+export type ForeignWrites = Body<'integrations', 'write'>
+export type ChangeInput = Body<'changes', 'create'>
+export type ChangeEnd = Body<'changes', 'end'>
+export type UndoInput = Body<'undo', 'carryOut'>
+export type PlanInput = Body<'plans', 'create'>
+export type PlannedSteps = Body<'plans', 'addSteps'>
+export type PlanRun = Body<'plans', 'carryOut'>
+export type LeaseInput = Body<'leases', 'take'>
 
 type BatchItem<Group extends 'groups' | 'progress', Verb extends keyof Contract[Group]> =
   Body<Group, Verb> extends { readonly items: readonly (infer Item)[] } ? Item : never
 
-type MembershipInput = BatchItem<'groups', 'batchMembers'>
-type ProgressItem = BatchItem<'progress', 'batch'>
-
-export type {
-  AppInput,
-  CalendarInput,
-  ChangeEnd,
-  ChangeInput,
-  CourseInput,
-  CoursePatch,
-  EndpointInput,
-  EndpointPatch,
-  EnrollmentInput,
-  EnrollmentPatch,
-  ForeignWrites,
-  GradeInput,
-  GroupInput,
-  GroupPatch,
-  Health,
-  IntegrationPatch,
-  KeyInput,
-  LeaseInput,
-  LessonInput,
-  LessonPatch,
-  MappingInput,
-  MembershipInput,
-  OwnPatch,
-  PlanInput,
-  PlannedSteps,
-  PlanRun,
-  ProgressInput,
-  ProgressItem,
-  ReplayInput,
-  SettingsPatch,
-  TermInput,
-  TermPatch,
-  UndoInput,
-  UserInput,
-  UserPatch,
-}
+export type MembershipInput = BatchItem<'groups', 'batchMembers'>
+export type ProgressItem = BatchItem<'progress', 'batch'>

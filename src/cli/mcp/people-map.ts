@@ -7,8 +7,6 @@ import { makeDirectory } from '../../config/files.ts'
 import { Pseudonyms } from '../pseudonyms/pseudonyms.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Maximum pseudonyms of a map that can be translated back; further ones only replace. */
-const maxEntries = 200_000
 /** Letters of a pseudonym: with 60 bits, two of 200,000 are equal with a probability of 2 in 10^8. */
 const nameLength = 12
 /** Domain of the pseudonyms of addresses, which no mail reaches (RFC 2606 §2). */
@@ -43,7 +41,7 @@ export class PeopleMap {
     const isMail = prefix === 'mail'
     const digest = this.open().of(kind, isMail ? original.toLowerCase() : original)
     const made = `${prefix}_${digest.slice(0, nameLength)}${isMail ? `@${mailDomain}` : ''}`
-    if (!this.#originals.has(made) && this.#originals.size < maxEntries) {
+    if (!this.#originals.has(made)) {
       this.#originals.set(made, original)
       this.#pending.push(JSON.stringify([made, original]))
     }
@@ -117,8 +115,7 @@ export class PeopleMap {
     }
     for (const line of lines) {
       const entry = line === '' ? null : parseJsonOrNull(line)
-      if (!Array.isArray(entry) || this.#originals.size >= maxEntries) continue
-      this.#originals.set(String(entry[0]), String(entry[1]))
+      if (Array.isArray(entry)) this.#originals.set(String(entry[0]), String(entry[1]))
     }
     return key
   }

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-/** Maximum files below a path, and bytes in all of them. */
+/** Maximum files and folders below a path, and bytes in all files. */
 const maxFiles = 2_000
 const maxBytes = 256 * 1024 * 1024
 
@@ -43,27 +43,18 @@ export class SharedFolder {
   digestOf(path: string, beside: boolean): string {
     const hash = createHash('sha256')
     const start = beside && statSync(path).isFile() ? dirname(path) : path
-    let [files, bytes] = [0, 0]
-    const open = [start]
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const real = lstatSync(next).isSymbolicLink() ? this.find(next) : next
+    let bytes = 0
+    for (const file of filesIn(start)) {
+      const isLink = lstatSync(file).isSymbolicLink()
+      const real = isLink ? this.find(file) : file
       const found = statSync(real)
-      if (real !== next && found.isDirectory()) continue
-      if (found.isDirectory()) {
-        open.push(
-          ...readdirSync(real)
-            .sort()
-            .map((name) => join(real, name)),
-        )
-      } else if (found.isFile()) {
-        files += 1
-        bytes += found.size
-        if (files > maxFiles || bytes > maxBytes) throw tooMuch(path)
-        hash.update(`${next}\0${found.size}\0`).update(readFileSync(real))
-      }
+      if (found.isDirectory()) continue
       // Opening a pipe waits for its other end.
-      else throw new UsageError(`Cannot read ${relative(this.#root, next)}: it is not a regular file`)
-      if (open.length > maxFiles) throw tooMuch(path)
+      if (!found.isFile())
+        throw new UsageError(`Cannot read ${relative(this.#root, file)}: it is not a regular file`)
+      bytes += found.size
+      if (bytes > maxBytes) throw tooMuch(path)
+      hash.update(`${file}\0${found.size}\0`).update(readFileSync(real))
     }
     return hash.digest('hex')
   }
@@ -86,6 +77,14 @@ export class SharedFolder {
       why: ['Only files in this folder can be named'],
     })
   }
+}
+
+/** Returns a file, or all files, links and folders below a folder. */
+function filesIn(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()
+  if (names.length > maxFiles) throw tooMuch(path)
+  return names.map((name) => join(path, name))
 }
 
 function tooMuch(path: string): UsageError {

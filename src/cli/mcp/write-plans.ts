@@ -3,8 +3,6 @@ import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 export const planMs = 10 * 60 * 1000
-/** Maximum plans in memory; the oldest are dropped. */
-const maxPlans = 100
 
 /** Everything that must be the same when a plan is confirmed. */
 interface PlannedWrite {
@@ -34,7 +32,7 @@ export class WritePlans {
   /** Keeps a plan and returns its digest, which cannot be made from the command line alone. */
   add(write: PlannedWrite, planned: Planned, nowMs: number): string {
     for (const [digest, { expiresMs }] of this.#plans) {
-      if (expiresMs <= nowMs || this.#plans.size >= maxPlans) this.#plans.delete(digest)
+      if (expiresMs <= nowMs) this.#plans.delete(digest)
     }
     const content = contentOf(write)
     const digest = createHash('sha256').update(randomBytes(32)).update(content).digest('hex').slice(0, 32)
