@@ -6,7 +6,7 @@ import { SignInError } from './errors.ts'
 import { type Fetch, type Refusal, refusalText, retryHintOf } from './oauth-exchange.ts'
 import { requestGrant } from './token-response.ts'
 
-export interface RefreshOptions extends RefreshContext {
+export interface RefreshOptions extends RequestTools {
   readonly profile: string
   readonly store: ProfileStore
   /** Aborts only the wait for the lock: tokens that the server has issued must be stored. */
@@ -110,7 +110,7 @@ async function replaceStored(
   })
 }
 
-interface RefreshContext {
+interface RequestTools {
   readonly fetch: Fetch
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -123,7 +123,7 @@ interface RefreshContext {
  */
 export async function requestRefresh(
   tokens: StoredTokens & { readonly refreshToken: string },
-  { fetch, now }: RefreshContext,
+  { fetch, now }: RequestTools,
 ): Promise<StoredTokens> {
   const { issuer, tokenEndpoint, clientId, clientSecret, secretPlace = 'header' } = tokens
   const authentication = clientAuthentication({ id: clientId, secret: clientSecret ?? null }, secretPlace)

@@ -16,7 +16,7 @@ import {
   textFormats,
 } from './setting.ts'
 
-/** Most specific first. */
+/** Most specific first; `target.ts` adds those of the profile. */
 export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
 export type Source = (typeof sources)[number]
 
@@ -121,7 +121,7 @@ const maxDurationMs = 24 * 3_600_000
  * names the setting `name`.
  */
 export function parseTimeout(text: string, name: string): number {
-  // Months are too long for a timeout, so that m is not ambiguous.
+  // m means minutes here: no timeout lasts months.
   const duration = parseDuration(text.replace(/^([\d.]+)m$/, '$1min'))
   const ms = Math.round((duration && durationMs(duration)) ?? Number.NaN)
   if (ms > 0 && ms <= maxDurationMs) return ms

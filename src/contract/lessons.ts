@@ -151,7 +151,6 @@ export const LessonDiff = named(
 )
 export type LessonDiff = z.output<typeof LessonDiff>
 
-/** It can be restored. */
 export const DeletedLesson = named(
   'DeletedLesson',
   'A deleted lesson',

@@ -45,6 +45,7 @@ function readItemGrade({ body, settings, at }: ReadablePayload, name: string): L
   if (memberAt(body, 'body.override_score') !== undefined) return ignoreEvent(name, 'event_type')
   if (memberAt(body, 'metadata.context_type') !== 'Course') return ignoreEvent(name, 'context')
   const root = idAt(body, 'metadata.root_account_id')
+  // Not the user of the metadata, who is the grader.
   const learner = candidatesOf(
     ...canvasIdsOf(idAt(body, 'body.user_id') ?? idAt(body, 'body.student_id'), root),
     ['externalId', idAt(body, 'body.student_sis_id')],
@@ -88,7 +89,6 @@ function readCourseGrade({ body, settings, at }: ReadablePayload, name: string):
   return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-/** The user of the metadata is the grader. */
 function courseOfContext(body: JsonObject, root: string | null, optional = false): Candidate[] {
   const id = optional ? idAt(body, 'metadata.context_id') : requiredIdAt(body, 'metadata.context_id')
   return candidatesOf(...canvasIdsOf(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])

@@ -187,7 +187,7 @@ function nextIn(body: unknown): NextPage | null {
   const name = Object.keys(body).find(
     (key) => nextNames.includes(letters(key)) && typeof body[key] === 'string',
   )
-  if (name !== undefined && letters(name) !== 'next') return { url: `/${name}` }
+  if (name !== undefined) return letters(name) === 'next' ? null : { url: `/${name}` }
   const page = Object.keys(body).find((key) => /^(total_?pages|page_?count|last_?page|pages)$/i.test(key))
   return page === undefined ? null : { page: 'page', first: 1, last: `/${page}` }
 }
@@ -233,7 +233,7 @@ interface Finding {
   readonly fits: 'yes' | 'guess' | 'missing'
 }
 
-/** By their letters. A person reads what is found by them. */
+/** Compared by `letters`. They are guesses, which a person checks. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   id: [
     'uuid',

@@ -145,6 +145,6 @@ function differenceError({ name }: CopiedTable, shown: string, difference: strin
   return new CopyError(
     'copy_differs',
     `${shown} differs from the original: in ${name}, ${difference}`,
-    'The copy was undone; copy again, and report it if this is said again',
+    'The copy was undone; copy again, and report it if it happens again',
   )
 }

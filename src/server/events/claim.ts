@@ -81,7 +81,7 @@ function sortDue(
   return { free, waiting }
 }
 
-/** Lists due messages in the order of their creation; only a claimed message can be earlier and due later. */
+/** Lists due messages, the longest due first; only a claimed message can be earlier and due later. */
 function dueMessages(
   database: Transaction,
   { endpointId, now, isBatch }: Claiming,

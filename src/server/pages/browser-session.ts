@@ -73,7 +73,7 @@ export function principalOf({
   role,
   instructorAccess,
 }: Pick<SignedIn, 'id' | 'role' | 'instructorAccess'>): Principal {
-  // Requests of this machine's program and of its browser both come without a bearer token.
+  // `local`: without a bearer token, as requests of a program on this machine.
   const sees = sightOf(role, instructorAccess)
   return { userId, role, sees, scopes: grantable[role], method: 'local', credential: 'browser' }
 }

@@ -191,6 +191,12 @@ describe('profiles check', () => {
     expect(platform.requests.every((request) => request.startsWith('GET '))).toBe(true)
   })
 
+  test('takes the address of the next page before a number of pages', async ({ platform }) => {
+    const courses = { courses: [{ id: 7, title: 'Sea' }], next: 'https://x.example/2', pages: 2 }
+    platform.answer(answering({ ...answers, '/v1/courses': courses }))
+    expect(parse((await platform.run('profiles check -o yaml')).stdout)).not.toHaveProperty('lists')
+  })
+
   test('ends with 0 where all of it fits', async ({ platform }) => {
     platform.answer(answering(fitting))
     expect(await platform.run('profiles check')).toMatchObject({ code: 0 })
