@@ -4,7 +4,7 @@ import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
 import { capitalise } from '../terminal/format-text.ts'
 
-interface PartCounts {
+export interface PartCounts {
   readonly roster: number
   readonly platform: number
   /** Records of the roster that the platform has with equal fields. */
