@@ -1,5 +1,4 @@
 import type { Principal } from '../access/principal.ts'
-import { logBytes } from '../database/sqlite/connection.ts'
 import type { Reply } from '../http/reply.ts'
 import type { LongReads, RequestContext } from '../http/request-context.ts'
 import { shuttingDown } from '../problem-error.ts'
@@ -14,12 +13,6 @@ export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimi
   readonly threadFile?: URL | undefined
   /** An idle thread is closed after it. */
   readonly restMs: number
-  /** Size of the write-ahead log beyond which slow clients are cut: it grows with each write while a snapshot is read. */
-  readonly logBytes: number
-  /** Minimum age of a read before it is cut. */
-  readonly graceMs: number
-  /** Interval of checks of the log's size. */
-  readonly watchMs: number
 }
 
 /** For an academy of a million enrolments on two cores. */
@@ -28,18 +21,12 @@ export const longReadLimits: LongReadLimits = {
   perOwner: 4,
   inAll: 16,
   waitingPerOwner: 8,
-  waitingInAll: 64,
   waitMs: 10_000,
   // Long enough for a user with a pager; a held snapshot makes the write-ahead log grow.
   idleMs: 60_000,
   totalMs: 15 * 60_000,
   restMs: 60_000,
-  logBytes: 1024 * 1024 * 1024,
-  graceMs: 30_000,
-  watchMs: 1_000,
 }
-
-const slowReason = 'The client reads too slowly while the data changes.'
 
 /** Threads are started on demand. After `close`, running, waiting and later reads throw 503. */
 export class ThreadPool implements LongReads {
@@ -48,7 +35,6 @@ export class ThreadPool implements LongReads {
   readonly #queue: ReadQueue
   readonly #threads = new Set<ReaderThread>()
   #restTimer: NodeJS.Timeout | undefined
-  #logTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(data: ThreadData, limits: LongReadLimits) {
@@ -62,7 +48,6 @@ export class ThreadPool implements LongReads {
     try {
       if (this.#isClosed) throw shuttingDown()
       this.#restLater()
-      this.#watchLog()
       return await this.#freeThread().answer(request, principal, slot)
     } catch (error) {
       slot.release()
@@ -73,7 +58,6 @@ export class ThreadPool implements LongReads {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#restTimer)
-    clearInterval(this.#logTimer)
     await Promise.all([...this.#threads].map((thread) => thread.close()))
   }
 
@@ -88,15 +72,6 @@ export class ThreadPool implements LongReads {
     return thread
   }
 
-  /** Cuts slow clients while the write-ahead log is too large. */
-  #watchLog(): void {
-    const { logBytes: maxLogBytes, graceMs, watchMs } = this.#limits
-    this.#logTimer ??= setInterval(() => {
-      if (logBytes(this.#data.path) <= maxLogBytes) return
-      for (const thread of this.#threads) thread.cutSlow(graceMs, slowReason)
-    }, watchMs).unref()
-  }
-
   /** Closes idle threads once no read has begun for a while. */
   #restLater(): void {
     clearTimeout(this.#restTimer)
@@ -106,12 +81,7 @@ export class ThreadPool implements LongReads {
         this.#threads.delete(thread)
         void thread.close()
       }
-      if (this.#threads.size > 0) {
-        this.#restLater()
-        return
-      }
-      clearInterval(this.#logTimer)
-      this.#logTimer = undefined
+      if (this.#threads.size > 0) this.#restLater()
     }, this.#limits.restMs).unref()
   }
 }

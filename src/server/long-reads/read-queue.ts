@@ -7,7 +7,6 @@ export interface QueueLimits {
   /** Replies being prepared: the number of threads. */
   readonly answering: number
   readonly waitingPerOwner: number
-  readonly waitingInAll: number
   readonly waitMs: number
 }
 
@@ -32,8 +31,8 @@ export class ReadQueue {
   }
 
   /**
-   * Waits for a slot; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 if there are
-   * too many in all and the owner has the most (perhaps later, while waiting), and 408 if the signal is aborted.
+   * Waits for a slot; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 after
+   * `waitMs`, and 408 if the signal is aborted.
    */
   async enter(owner: string, signal: AbortSignal | undefined): Promise<Slot> {
     if (signal?.aborted) throw clientGone()
@@ -43,8 +42,7 @@ export class ReadQueue {
     signal?.addEventListener('abort', abort, { once: true })
     this.#waiting.push(waiting)
     this.#startNext()
-    const surplus = this.#waiting.includes(waiting) ? this.#surplus(waiting) : undefined
-    if (surplus) this.#refuse(surplus, this.#refusalOf(surplus.owner))
+    if (this.#waitingOf(owner) > this.#limits.waitingPerOwner) this.#refuse(waiting, this.#refusalOf(owner))
     try {
       return await waiting.promise
     } finally {
@@ -103,18 +101,6 @@ export class ReadQueue {
 
   #remove(waiting: Waiting): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting)
-  }
-
-  /** Returns the waiting read that must give way to the newest one; undefined if there is room. */
-  #surplus(newest: Waiting): Waiting | undefined {
-    const { waitingPerOwner, waitingInAll } = this.#limits
-    if (this.#waitingOf(newest.owner) > waitingPerOwner) return newest
-    if (this.#waiting.length <= waitingInAll) return undefined
-    // The last one of the owner with the most.
-    return this.#waiting.reduceRight(
-      (last, one) => (this.#waitingOf(one.owner) > this.#waitingOf(last.owner) ? one : last),
-      newest,
-    )
   }
 
   #refusalOf(owner: string): ProblemError {

@@ -1,5 +1,5 @@
 import { ProblemError } from '../problem-error.ts'
-import { maxPiecesAhead, type Piece } from './message.ts'
+import type { Piece } from './message.ts'
 
 export interface BodyLimits {
   /** Between two reads. */
@@ -31,10 +31,10 @@ export class RelayedBody implements AsyncIterableIterator<Piece> {
     this.#source = source
     this.#idle = setTimeout(() => {
       if (this.#pending) this.#idle.refresh()
-      else this.cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
+      else this.#cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
     }, idleMs).unref()
     this.#late = setTimeout(
-      () => this.cut(`The client took longer than ${totalMs / 1000} s for the response.`),
+      () => this.#cut(`The client took longer than ${totalMs / 1000} s for the response.`),
       totalMs,
     ).unref()
   }
@@ -66,15 +66,6 @@ export class RelayedBody implements AsyncIterableIterator<Piece> {
     this.#drop('complete')
   }
 
-  /** The next read throws 408. */
-  cut(why: string): void {
-    this.#drop({ cause: new ProblemError('request_timeout', why) })
-  }
-
-  get isFull(): boolean {
-    return this.#pieces.length >= maxPiecesAhead
-  }
-
   [Symbol.asyncIterator](): this {
     return this
   }
@@ -94,6 +85,11 @@ export class RelayedBody implements AsyncIterableIterator<Piece> {
   async return(): Promise<IteratorResult<Piece>> {
     this.abandon()
     return { done: true, value: undefined }
+  }
+
+  /** The next read throws 408. */
+  #cut(why: string): void {
+    this.#drop({ cause: new ProblemError('request_timeout', why) })
   }
 
   #countRead(): void {

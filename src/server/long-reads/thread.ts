@@ -15,8 +15,6 @@ const ownFile = new URL(
 const maxMemoryMiB = 256
 /** Objects are short-lived; a larger young generation takes more memory and makes exports no faster. */
 const maxYoungMiB = 3
-/** A client as fast as the thread has a full buffer now and then. */
-const maxFullChecks = 3
 
 /** Calls `onEnd` once it accepts no more requests. */
 export class ReaderThread {
@@ -73,19 +71,10 @@ export class ReaderThread {
     const { method, url, headers, address, signal } = request.raw
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     this.#answering = id
-    this.#tasks.set(id, { slot, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
+    this.#tasks.set(id, { slot, resolve, reject, signal })
     const raw = { method, url, headers, ...(address !== undefined && { address }) }
     this.#post({ kind: 'request', id, request: { ...request, raw }, principal })
     return promise
-  }
-
-  /** Cuts clients whose buffer was full at the last few calls, if their request is older than `graceMs`. */
-  cutSlow(graceMs: number, why: string): void {
-    const latestMs = performance.now() - graceMs
-    for (const task of this.#tasks.values()) {
-      task.fullChecks = task.body?.isFull ? task.fullChecks + 1 : 0
-      if (task.fullChecks >= maxFullChecks && task.begunMs < latestMs) task.body?.cut(why)
-    }
   }
 
   async close(): Promise<void> {
@@ -160,8 +149,5 @@ interface Task {
   readonly resolve: (reply: Reply) => void
   readonly reject: (cause: unknown) => void
   readonly signal: AbortSignal | undefined
-  readonly begunMs: number
-  /** Consecutive checks that found its buffer full. */
-  fullChecks: number
   body?: RelayedBody
 }

@@ -145,25 +145,3 @@ test('once they are closed nothing begins: not what comes, and not what waited',
   expect(await asked).toMatchObject([refused, refused, refused])
   await expect(ask(longReads)).rejects.toMatchObject(refused.reason)
 })
-
-test('once the log is large, a client that is slower than the rows come is cut, and no other', {
-  tags: ['slow'],
-}, async () => {
-  const { database } = await openAcademyFile(served.path, stoppedClock().now)
-  await database.run(sql`update users set updated_at = updated_at`)
-  const hasty = { ...limits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
-  const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, hasty)
-  const slow = await ask(longReads, 'format=csv')
-  // Its turn comes after the other one lost its slot.
-  const quick = await ask(longReads, 'format=csv')
-  await expect(textOf(slow)).rejects.toMatchObject({ status: 408 })
-  expect((await textOf(quick)).split('\r\n')).toHaveLength(learners + 2)
-  await database.close()
-  await longReads.close()
-})
-
-async function textOf({ body }: Awaited<ReturnType<typeof ask>>): Promise<string> {
-  let text = ''
-  for await (const piece of body ?? []) text += String(piece)
-  return text
-}

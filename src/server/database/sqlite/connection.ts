@@ -98,6 +98,6 @@ export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   }
 }
 
-export function logBytes(path: string): number {
+function logBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
