@@ -7,7 +7,7 @@ import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/errors.ts'
 import { platformJsonSchema } from '../src/client/platform/platform-schema.ts'
-import { type Setting, settings } from '../src/config/setting.ts'
+import { type Setting, settings, variableOf } from '../src/config/setting.ts'
 import { personalSections } from '../src/contract/constants.ts'
 import { contract } from '../src/contract/index.ts'
 import type { Operation } from '../src/contract/operation.ts'
@@ -169,17 +169,16 @@ async function nounText(name: string, noun: Noun): Promise<string> {
 }
 
 function settingsText(): string {
-  const rows = Object.values<Setting>(settings).map(
-    ({ flag, short, placeholder, variable, summary, project }) => {
-      const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
-      return [
-        code(short === undefined ? long : `-${short}, ${long}`),
-        code(variable),
-        text(summary),
-        project ? 'yes' : '',
-      ]
-    },
-  )
+  const rows = Object.values<Setting>(settings).map(({ flag, short, placeholder, summary, project }) => {
+    const variable = variableOf({ flag })
+    const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
+    return [
+      code(short === undefined ? long : `-${short}, ${long}`),
+      code(variable),
+      text(summary),
+      project ? 'yes' : '',
+    ]
+  })
   return table(['Flag', 'Variable', 'Meaning', 'In `learnctl.json`'], rows)
 }
 

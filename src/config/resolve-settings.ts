@@ -14,6 +14,7 @@ import {
   type SettingValues,
   settings,
   textFormats,
+  variableOf,
 } from './setting.ts'
 
 /** Most specific first; `target.ts` adds those of the profile. */
@@ -72,7 +73,7 @@ interface GivenText {
 function givenTexts(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
   const places: readonly (Origin & { readonly text: unknown })[] = [
     { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
-    { source: 'environment', name: setting.variable, text: env[setting.variable] },
+    { source: 'environment', name: variableOf(setting), text: env[variableOf(setting)] },
     // CI systems set this variable.
     { source: 'environment', name: 'CI', text: name === 'noInput' && isSet(env['CI']) },
     { source: 'project', name: project?.path ?? '', text: project?.values[name] },

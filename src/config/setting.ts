@@ -29,7 +29,6 @@ export interface Setting {
   readonly kind: Kind
   readonly flag: string
   readonly short?: string
-  readonly variable: string
   /** Placeholder of the value in help; a switch has none. */
   readonly placeholder?: string
   readonly summary: string
@@ -40,12 +39,16 @@ export interface Setting {
   readonly minimum?: number
 }
 
+/** `LEARNCTL_DRY_RUN` for `--dry-run`. */
+export function variableOf({ flag }: Pick<Setting, 'flag'>): string {
+  return `LEARNCTL_${flag.toUpperCase().replaceAll('-', '_')}`
+}
+
 /** In the order of help. Flags, variables and help are derived from this table. */
 export const settings = {
   profile: {
     kind: 'text',
     flag: 'profile',
-    variable: 'LEARNCTL_PROFILE',
     placeholder: 'name',
     summary: 'Profile to use (default the active one)',
     project: true,
@@ -54,7 +57,6 @@ export const settings = {
   url: {
     kind: 'text',
     flag: 'url',
-    variable: 'LEARNCTL_URL',
     placeholder: 'url',
     summary: 'URL of the platform to use',
     default: null,
@@ -62,7 +64,6 @@ export const settings = {
   database: {
     kind: 'text',
     flag: 'database',
-    variable: 'LEARNCTL_DATABASE',
     placeholder: 'file',
     summary: 'SQLite file of the local academy to use',
     default: null,
@@ -71,7 +72,6 @@ export const settings = {
     kind: 'format',
     flag: 'output',
     short: 'o',
-    variable: 'LEARNCTL_OUTPUT',
     placeholder: 'format',
     summary: `Output format: ${textFormats.join(', ')} (default table); lists and exports also ${binaryFormats.join(', ')}`,
     project: true,
@@ -80,7 +80,6 @@ export const settings = {
   columns: {
     kind: 'names',
     flag: 'columns',
-    variable: 'LEARNCTL_COLUMNS',
     placeholder: 'a,b.c',
     summary: 'Columns to show, in order',
     project: true,
@@ -90,14 +89,12 @@ export const settings = {
     kind: 'switch',
     flag: 'quiet',
     short: 'q',
-    variable: 'LEARNCTL_QUIET',
     summary: 'Print only the ids of what is listed, made or changed',
     default: false,
   },
   limit: {
     kind: 'count',
     flag: 'limit',
-    variable: 'LEARNCTL_LIMIT',
     placeholder: 'number',
     summary: 'Maximum number of items to list (default 20)',
     project: true,
@@ -107,14 +104,12 @@ export const settings = {
   all: {
     kind: 'switch',
     flag: 'all',
-    variable: 'LEARNCTL_ALL',
     summary: 'List all items',
     default: false,
   },
   timeout: {
     kind: 'duration',
     flag: 'timeout',
-    variable: 'LEARNCTL_TIMEOUT',
     placeholder: 'duration',
     summary: 'Time to wait for a response, per attempt (default 30s)',
     default: 30_000,
@@ -122,16 +117,13 @@ export const settings = {
   retries: {
     kind: 'count',
     flag: 'retries',
-    variable: 'LEARNCTL_RETRIES',
     placeholder: 'number',
     summary: 'Maximum retries (default 3)',
     default: 3,
-    minimum: 0,
   },
   maxRetryWait: {
     kind: 'duration',
     flag: 'max-retry-wait',
-    variable: 'LEARNCTL_MAX_RETRY_WAIT',
     placeholder: 'duration',
     summary: 'Longest Retry-After to honour (default 60s)',
     default: 60_000,
@@ -139,28 +131,24 @@ export const settings = {
   dryRun: {
     kind: 'switch',
     flag: 'dry-run',
-    variable: 'LEARNCTL_DRY_RUN',
     summary: 'Print the request without sending it',
     default: false,
   },
   yes: {
     kind: 'switch',
     flag: 'yes',
-    variable: 'LEARNCTL_YES',
     summary: 'Skip confirmation prompts',
     default: false,
   },
   noInput: {
     kind: 'switch',
     flag: 'no-input',
-    variable: 'LEARNCTL_NO_INPUT',
     summary: 'Disable all prompts',
     default: false,
   },
   color: {
     kind: 'colour',
     flag: 'color',
-    variable: 'LEARNCTL_COLOR',
     placeholder: 'when',
     summary: `When to use colour: ${colourModes.join(', ')} (default auto)`,
     default: 'auto',
@@ -168,14 +156,12 @@ export const settings = {
   debug: {
     kind: 'switch',
     flag: 'debug',
-    variable: 'LEARNCTL_DEBUG',
     summary: 'Log requests to standard error, with stack traces of errors',
     default: false,
   },
   insecureHttp: {
     kind: 'switch',
     flag: 'insecure-http',
-    variable: 'LEARNCTL_INSECURE_HTTP',
     summary: 'Allow unencrypted http to other machines',
     default: false,
   },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SettingError } from '../../src/config/errors.ts'
 import { resolveSettings, type SettingSources } from '../../src/config/resolve-settings.ts'
-import { type Setting, settings } from '../../src/config/setting.ts'
 
 const nothing: SettingSources = { flags: {}, env: {}, project: null }
 const project = { path: '/home/ada/learnctl.json', values: { output: 'csv', limit: '7' } }
@@ -28,13 +27,6 @@ describe('a setting', () => {
   it('counts an empty variable as unset', () => {
     expect(resolveSettings({ ...nothing, env: { LEARNCTL_OUTPUT: '' } }).output.origin.source).toBe('default')
   })
-
-  it.each(Object.entries<Setting>(settings))(
-    '%s has a flag and a variable of the same words',
-    (_, setting) => {
-      expect(setting.variable).toBe(`LEARNCTL_${setting.flag.toUpperCase().replaceAll('-', '_')}`)
-    },
-  )
 })
 
 describe('input', () => {

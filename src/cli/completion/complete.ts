@@ -1,5 +1,5 @@
 import { escapeHidden } from '../../codec/display-text.ts'
-import { settings } from '../../config/setting.ts'
+import { settings, variableOf } from '../../config/setting.ts'
 import type { Host, Noun } from '../command/command.ts'
 import type { Shell } from '../help/completion-scripts.ts'
 import type { Transports } from '../session/session.ts'
@@ -28,7 +28,7 @@ export async function complete(
     const found = await suggest(place, line.current, { nouns, find, cwd: io.cwd })
     await write(io.stdout, formatSuggestions(shell, line, rest, found))
   } catch (error) {
-    if (io.env[settings.debug.variable]) await writeStderr(io, `debug: ${escapeHidden(String(error))}\n`)
+    if (io.env[variableOf(settings.debug)]) await writeStderr(io, `debug: ${escapeHidden(String(error))}\n`)
   }
 }
 

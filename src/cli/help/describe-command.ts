@@ -6,6 +6,7 @@ import {
   type Setting,
   settings,
   textFormats,
+  variableOf,
 } from '../../config/setting.ts'
 import type { Argument, Command } from '../command/command.ts'
 import { type Flag, isRepeatable, kebab, placeholders, timeZoneFlag } from '../command/flag.ts'
@@ -129,7 +130,7 @@ export function describeGlobalFlags() {
     ...(setting.kind === 'names' && { commas: true }),
     ...(setting.kind === 'format' && { choices: formats }),
     ...(setting.kind === 'colour' && { choices: colourModes }),
-    variable: setting.variable,
+    variable: variableOf(setting),
     ...(setting.project && { inProjectFile: true }),
   }))
 }

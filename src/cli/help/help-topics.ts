@@ -1,4 +1,4 @@
-import { type Setting, settings } from '../../config/setting.ts'
+import { type Setting, settings, variableOf } from '../../config/setting.ts'
 import { nounSynonyms, shortcuts, verbAliases } from '../command/aliases.ts'
 import { exitCodes } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/format-text.ts'
@@ -47,7 +47,9 @@ variable: learnctl help environment
 }
 
 export function environmentRows(): (readonly [name: string, meaning: string])[] {
-  const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
+  const own = Object.values<Setting>(settings).map(
+    (setting) => [variableOf(setting), setting.summary] as const,
+  )
   return [...own, ...Object.entries(otherVariables)]
 }
 

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { isJsonObject, type JsonObject, parseJson, parseJsonOrNull } from '../../codec/json-text.ts'
-import { settings } from '../../config/setting.ts'
+import { settings, variableOf } from '../../config/setting.ts'
 import type { RunApart } from '../command/command.ts'
 import { InterruptedError } from '../terminal/errors.ts'
 import type { Io, Output } from '../terminal/io.ts'
@@ -24,8 +24,8 @@ export interface RunResult {
 
 /** Variables of the user that would change the form of a result, or log to standard error. */
 const ignoredVariables: ReadonlySet<string> = new Set(
-  (['output', 'columns', 'quiet', 'limit', 'all', 'yes', 'color', 'debug'] as const).map(
-    (name) => settings[name].variable,
+  (['output', 'columns', 'quiet', 'limit', 'all', 'yes', 'color', 'debug'] as const).map((name) =>
+    variableOf(settings[name]),
   ),
 )
 

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { isListed } from '../../../src/cli/help/help-text.ts'
 import { manPage } from '../../../src/cli/help/man-page.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
-import { settings } from '../../../src/config/setting.ts'
+import { settings, variableOf } from '../../../src/config/setting.ts'
 import { test as base } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 import { programOnPath, run } from '../../helpers/process.ts'
@@ -40,9 +40,9 @@ describe('the manual page', () => {
         expect(flags).toEqual([])
       }
     }
-    for (const { flag, variable } of Object.values(settings)) {
-      expect(page).toContain(`\\-\\-${flag.replaceAll('-', '\\-')}`)
-      expect(lines).toContain(`.B ${variable}`)
+    for (const setting of Object.values(settings)) {
+      expect(page).toContain(`\\-\\-${setting.flag.replaceAll('-', '\\-')}`)
+      expect(lines).toContain(`.B ${variableOf(setting)}`)
     }
   })
 
