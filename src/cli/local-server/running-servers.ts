@@ -107,35 +107,15 @@ export async function findServers(
 
 /** True if the address is answered by our server: after a reboot, another process may have its process id. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
-  if (address.startsWith('https:')) return answersTls(address)
-  const { createNetworkTransport } = await import('../../client/network.ts')
-  const network = createNetworkTransport({ env: {}, connectTimeoutMs: 2000 })
-  try {
-    const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
-    for await (const _ of reply.body ?? []);
-    return 'x-request-id' in reply.headers
-  } catch {
-    return false
-  } finally {
-    await network.close()
-  }
-}
-
-/**
- * True if a TLS server answers. The request has no secret, and the certificate is for the public host, so it
- * is not verified.
- */
-async function answersTls(address: string): Promise<boolean> {
-  const { get } = await import('node:https')
+  const isTls = address.startsWith('https:')
+  const { get } = isTls ? await import('node:https') : await import('node:http')
+  // The request has no secret, and the certificate is for the public host, so it is not verified.
+  const options = { rejectUnauthorized: false, timeout: 2000, agent: false, signal: io.signal }
   return new Promise((resolve) => {
-    const request = get(
-      `${address}/health`,
-      { rejectUnauthorized: false, timeout: 2000, agent: false },
-      (reply) => {
-        reply.resume()
-        resolve('x-request-id' in reply.headers)
-      },
-    )
+    const request = get(`${address}/health`, options, (reply) => {
+      reply.resume()
+      resolve('x-request-id' in reply.headers)
+    })
     request.once('timeout', () => request.destroy())
     request.once('error', () => resolve(false))
   })
