@@ -7,7 +7,7 @@ import {
 import { shellWord } from '../codec/display-text.ts'
 import { scopes as apiScopes } from '../contract/constants.ts'
 import { oauthPaths } from '../contract/oauth.ts'
-import type { SecretPlaces } from './client-authentication.ts'
+import type { SecretPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Fetch, objectIn, readAnswer } from './oauth-exchange.ts'
 
@@ -20,7 +20,7 @@ export interface AuthorizationServer {
   readonly revocationEndpoint: string | null
   /** True if each of its redirects has the parameter `iss` (RFC 9207 §3). */
   readonly sendsIssuer: boolean
-  readonly secretPlaces: SecretPlaces
+  readonly secretPlace: SecretPlace
   /** Supported scopes (RFC 8414 §2, `scopes_supported`); null if it does not publish them. */
   readonly scopes: readonly string[] | null
   /** False if the server has no metadata and these are the default endpoints. */
@@ -54,7 +54,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
       deviceAuthorizationEndpoint: issuer + oauthPaths.deviceAuthorization,
       revocationEndpoint: issuer + oauthPaths.revoke,
       sendsIssuer: false,
-      secretPlaces: secretPlacesOf(undefined),
+      secretPlace: 'header',
       scopes: null,
       hasMetadata: false,
     })
@@ -67,7 +67,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
     deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
     revocationEndpoint: endpoint('revocation_endpoint'),
     sendsIssuer: metadata['authorization_response_iss_parameter_supported'] === true,
-    secretPlaces: secretPlacesOf(metadata['token_endpoint_auth_methods_supported']),
+    secretPlace: secretPlaceOf(metadata['token_endpoint_auth_methods_supported']),
     scopes: stringsIn(metadata['scopes_supported']),
     hasMetadata: true,
   })
@@ -119,12 +119,9 @@ function endpointIn(
   })
 }
 
-/** Without metadata both places, because many servers only read the form. */
-function secretPlacesOf(methods: unknown): SecretPlaces {
-  if (!Array.isArray(methods)) return ['header', 'form']
-  if (!methods.includes('client_secret_basic')) return ['form']
-  // A server that supports both may have registered the application for only one.
-  return methods.includes('client_secret_post') ? ['header', 'form'] : ['header']
+/** The header is the default (RFC 8414 §2). */
+function secretPlaceOf(methods: unknown): SecretPlace {
+  return Array.isArray(methods) && !methods.includes('client_secret_basic') ? 'form' : 'header'
 }
 
 function stringsIn(value: unknown): readonly string[] | null {

@@ -26,42 +26,6 @@ export function clientAuthentication({ id, secret }: ClientIdentity, place: Secr
   }
 }
 
-interface Refusable {
-  readonly refusal: { readonly error: string } | null
-}
-
-export interface Placed<Answer> {
-  readonly answer: Answer
-  readonly place: SecretPlace
-}
-
-/**
- * Tries each place for the client secret until the server recognises the client. A server that only reads the
- * form answers the header with `invalid_client`, or with `invalid_request` because the client is missing, and
- * does not use up the code before it recognises the client (RFC 6749 §4.1.3, §5.2). If every place fails,
- * returns the answer to the first.
- */
-export async function tryEachPlace<Answer extends Refusable>(
-  { secret }: ClientIdentity,
-  [first, ...others]: SecretPlaces,
-  ask: (place: SecretPlace) => Promise<Answer>,
-): Promise<Placed<Answer>> {
-  const placed = { answer: await ask(first), place: first }
-  if (secret === null || !isUnknownClient(placed)) return placed
-  for (const place of others) {
-    const other = { answer: await ask(place), place }
-    if (!isUnknownClient(other)) return other
-  }
-  return placed
-}
-
-/** Places are tried in this order. */
-export type SecretPlaces = readonly [SecretPlace, ...SecretPlace[]]
-
-function isUnknownClient({ answer: { refusal } }: Placed<Refusable>): boolean {
-  return refusal !== null && ['invalid_client', 'invalid_request'].includes(refusal.error)
-}
-
 /**
  * Form-encodes a text (RFC 6749 Appendix B), but no more than necessary, for servers that forget to decode.
  */

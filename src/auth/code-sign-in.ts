@@ -12,7 +12,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
 import { failurePage, successPage } from './callback-page.ts'
-import { clientAuthentication, tryEachPlace } from './client-authentication.ts'
+import { clientAuthentication } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Fetch, refusalError } from './oauth-exchange.ts'
 import { type Loopback, openLoopback, readPasted } from './redirect-listener.ts'
@@ -174,21 +174,18 @@ async function exchangeCode(
 ): Promise<StoredTokens> {
   const { server, client, fetch, signal } = signIn
   const answer = validateRedirect(signIn, redirected)
-  const placed = await tryEachPlace(client, server.secretPlaces, (place) =>
-    requestTokens(signIn, place, () =>
-      authorizationCodeGrantRequest(
-        metadataOf(server),
-        { client_id: client.id },
-        clientAuthentication(client, place),
-        answer,
-        redirectUri,
-        verifier,
-        // Discovery has checked each endpoint.
-        { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
-      ),
+  const { tokens, refusal } = await requestTokens(signIn, () =>
+    authorizationCodeGrantRequest(
+      metadataOf(server),
+      { client_id: client.id },
+      clientAuthentication(client, server.secretPlace),
+      answer,
+      redirectUri,
+      verifier,
+      // Discovery has checked each endpoint.
+      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     ),
   )
-  const { tokens, refusal } = placed.answer
   if (refusal === null) return tokens
   throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hintOf(signIn))
 }

@@ -8,7 +8,7 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import { metadataOf } from './authorization-server.ts'
-import { clientAuthentication, type SecretPlace, tryEachPlace } from './client-authentication.ts'
+import { clientAuthentication } from './client-authentication.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
 import { SignInError } from './errors.ts'
 import { readAnswer, refusalError } from './oauth-exchange.ts'
@@ -54,8 +54,6 @@ interface DeviceAuthorization {
   readonly prompt: DevicePrompt
   readonly intervalMs: number
   readonly endMs: number
-  /** Where the server accepted the client secret. */
-  readonly place: SecretPlace
 }
 
 async function authorizeDevice({
@@ -66,23 +64,20 @@ async function authorizeDevice({
   signal,
   now,
 }: DeviceSignIn): Promise<DeviceAuthorization> {
-  const { deviceAuthorizationEndpoint: endpoint, issuer, secretPlaces } = server
+  const { deviceAuthorizationEndpoint: endpoint, issuer } = server
   const metadata = metadataOf(server)
   const identity = { client_id: client.id }
   if (endpoint === null) throw notOffered(issuer)
-  const placed = await tryEachPlace(client, secretPlaces, async (place) => {
-    const response = await deviceAuthorizationRequest(
-      metadata,
-      identity,
-      clientAuthentication(client, place),
-      { scope: scopes.join(' ') },
-      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
-    )
-    if (!server.hasMetadata && isMissingEndpoint(response)) throw notOffered(issuer)
-    return readAnswer(endpoint, response)
-  })
+  const response = await deviceAuthorizationRequest(
+    metadata,
+    identity,
+    clientAuthentication(client, server.secretPlace),
+    { scope: scopes.join(' ') },
+    { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+  )
+  if (!server.hasMetadata && isMissingEndpoint(response)) throw notOffered(issuer)
+  const { body, refusal } = await readAnswer(endpoint, response)
   const startMs = now()
-  const { body, refusal } = placed.answer
   if (refusal !== null) throw refusalError(new URL(endpoint).host, client, refusal)
   const { interval, ...others } = body
   const given = await processDeviceAuthorizationResponse(metadata, identity, Response.json(others)).catch(
@@ -108,7 +103,6 @@ async function authorizeDevice({
     },
     intervalMs: 1000 * (typeof interval === 'number' && interval >= 1 ? interval : defaultIntervalSeconds),
     endMs: startMs + lifetimeSeconds * 1000,
-    place: placed.place,
   }
 }
 
@@ -162,13 +156,13 @@ async function poll(signIn: DeviceSignIn, authorization: DeviceAuthorization): P
   }
 }
 
-function requestDeviceTokens(signIn: DeviceSignIn, { deviceCode, place }: DeviceAuthorization) {
+function requestDeviceTokens(signIn: DeviceSignIn, { deviceCode }: DeviceAuthorization) {
   const { server, client, fetch, signal } = signIn
-  return requestTokens(signIn, place, () =>
+  return requestTokens(signIn, () =>
     deviceCodeGrantRequest(
       metadataOf(server),
       { client_id: client.id },
-      clientAuthentication(client, place),
+      clientAuthentication(client, server.secretPlace),
       deviceCode,
       { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     ),

@@ -5,7 +5,7 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import type { ClientIdentity, SecretPlace } from './client-authentication.ts'
+import type { ClientIdentity } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Refusal, readAnswer } from './oauth-exchange.ts'
 import { type GrantedTokens, grantedTokensOf, type TokenResponse } from './tokens.ts'
@@ -26,16 +26,14 @@ type TokenAnswer =
   | { readonly tokens: null; readonly refusal: Refusal }
 
 /**
- * Requests the tokens of a new session. Returns them as they are stored, with the place where the server
- * accepted the client secret. Throws as `requestGrant` does.
+ * Requests the tokens of a new session. Returns them as they are stored. Throws as `requestGrant` does.
  */
 export async function requestTokens(
   purpose: TokenPurpose,
-  secretPlace: SecretPlace,
   request: () => Promise<Response>,
 ): Promise<TokenAnswer> {
   const { server, client, origin, scopes, now } = purpose
-  const { issuer, tokenEndpoint } = server
+  const { issuer, tokenEndpoint, secretPlace } = server
   const recipient = { issuer, tokenEndpoint, clientId: client.id, now }
   const { granted, refusal } = await requestGrant(recipient, { refreshToken: null, scopes }, request)
   if (refusal !== null) return { tokens: null, refusal }
@@ -76,12 +74,10 @@ export async function requestGrant(
 ): Promise<GrantAnswer> {
   const sentMs = recipient.now()
   const response = await request()
-  const receivedMs = recipient.now()
   const { body, refusal } = await readAnswer(recipient.tokenEndpoint, response, elsewhere)
   if (refusal !== null) return { granted: null, refusal }
   const checked = await validateTokenResponse(recipient, body, before.scopes)
-  const timing = { sentMs, receivedMs, date: response.headers.get('date') }
-  return { granted: grantedTokensOf(checked, timing, before), refusal: null }
+  return { granted: grantedTokensOf(checked, sentMs, before), refusal: null }
 }
 
 /** Throws a SignInError if the response is invalid or has no bearer token. */

@@ -11,58 +11,38 @@ export interface TokenResponse {
   readonly scope?: string | undefined
 }
 
-/**
- * When a token request was sent and answered, in milliseconds by this machine's clock, and the `Date` of the
- * response.
- */
-interface TokenTiming {
-  readonly sentMs: number
-  readonly receivedMs: number
-  readonly date: string | null
-}
-
 /** The fields of stored tokens that each token response renews. */
 export type GrantedTokens = Pick<
   StoredTokens,
-  'accessToken' | 'refreshToken' | 'expiresAt' | 'lifetimeSeconds' | 'skewMs' | 'scopes' | 'storedAt'
+  'accessToken' | 'refreshToken' | 'expiresAt' | 'lifetimeSeconds' | 'scopes' | 'storedAt'
 >
 
 /**
- * Returns the granted tokens. Their lifetime starts when the request was sent, by the server's clock. Fields
- * that the response omits are those of `before` (RFC 6749 §5.1 "scope", §6 "refresh_token").
+ * Returns the granted tokens. Their lifetime starts when the request was sent. Fields that the response omits are those
+ * of `before` (RFC 6749 §5.1 "scope", §6 "refresh_token").
  */
 export function grantedTokensOf(
   response: TokenResponse,
-  { sentMs, receivedMs, date }: TokenTiming,
+  sentMs: number,
   before: Pick<StoredTokens, 'refreshToken' | 'scopes'>,
 ): GrantedTokens {
-  const skewMs = skewOf(date, sentMs, receivedMs)
   const { expires_in: given } = response
   const lifetimeSeconds = given === undefined ? null : Math.min(given, maxLifetimeSeconds)
   const scopes = response.scope?.split(' ').filter((scope) => scope !== '') ?? []
   return {
     accessToken: response.access_token,
     refreshToken: response.refresh_token ?? before.refreshToken,
-    expiresAt:
-      lifetimeSeconds === null ? null : new Date(sentMs + skewMs + lifetimeSeconds * 1000).toISOString(),
+    expiresAt: lifetimeSeconds === null ? null : new Date(sentMs + lifetimeSeconds * 1000).toISOString(),
     lifetimeSeconds,
-    skewMs,
     scopes: scopes.length > 0 ? scopes : before.scopes,
-    storedAt: new Date(receivedMs).toISOString(),
+    storedAt: new Date(sentMs).toISOString(),
   }
 }
 
-/** The server's clock less this machine's, in milliseconds; 0 without a valid `Date`. */
-export function skewOf(date: string | null, sentMs: number, receivedMs: number): number {
-  const serverMs = Date.parse(date ?? '')
-  // Date is truncated to the second, so it is half a second behind on average.
-  return Number.isNaN(serverMs) ? 0 : Math.round(serverMs + 500 - (sentMs + receivedMs) / 2)
-}
-
 /** Returns the remaining lifetime of an access token in milliseconds; Infinity if the server did not say. */
-export function remainingMs({ expiresAt, skewMs }: StoredTokens, nowMs: number): number {
+export function remainingMs({ expiresAt }: StoredTokens, nowMs: number): number {
   const endMs = Date.parse(expiresAt ?? '')
-  return Number.isNaN(endMs) ? Number.POSITIVE_INFINITY : endMs - skewMs - nowMs
+  return Number.isNaN(endMs) ? Number.POSITIVE_INFINITY : endMs - nowMs
 }
 
 /** True until one minute, or a tenth of its lifetime, before the access token expires. */

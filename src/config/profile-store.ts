@@ -180,7 +180,6 @@ function areTokens(value: Record<string, unknown>): boolean {
   const { scopes, lifetimeSeconds } = value
   return (
     is('string', 'accessToken', 'issuer', 'clientId', 'tokenEndpoint') &&
-    is('number', 'skewMs') &&
     texts.every((name) => value[name] === null || is('string', name)) &&
     (lifetimeSeconds === null || typeof lifetimeSeconds === 'number') &&
     Array.isArray(scopes) &&

@@ -18,12 +18,10 @@ export interface StoredTokens extends Stored {
   readonly kind: 'oauth'
   readonly accessToken: string
   readonly refreshToken: string | null
-  /** By the server's clock, ISO 8601 in UTC; null if the server did not say. */
+  /** ISO 8601 in UTC; null if the server did not say. */
   readonly expiresAt: string | null
   /** Lifetime of an access token; null if the server did not say. */
   readonly lifetimeSeconds: number | null
-  /** The server's clock less this machine's, in milliseconds. */
-  readonly skewMs: number
   /** Granted scopes, which may be fewer than requested. */
   readonly scopes: readonly string[]
   readonly issuer: string

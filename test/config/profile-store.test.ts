@@ -41,7 +41,6 @@ const tokens: StoredTokens = {
   refreshToken: null,
   expiresAt: null,
   lifetimeSeconds: null,
-  skewMs: 0,
   scopes: ['read'],
   issuer: 'https://a.example',
   clientId: 'learnctl',
@@ -94,7 +93,6 @@ describe('the profile store', () => {
     [withTokens({ accessToken: 7 }), 'profile "a" has an incomplete credential'],
     [withTokens({ tokenEndpoint: null }), 'profile "a" has an incomplete credential'],
     [withTokens({ scopes: 'read' }), 'profile "a" has an incomplete credential'],
-    [withTokens({ skewMs: '0' }), 'profile "a" has an incomplete credential'],
     [withTokens({ expiresAt: 0 }), 'profile "a" has an incomplete credential'],
   ])('says what is wrong with %s, and leaves it as it is', async (text, reason) => {
     await addSchool()

@@ -67,12 +67,6 @@ beforeAll(async () => {
 })
 afterAll(() => usual.close())
 
-const silent = test.extend('server', async ({ task: _ }, { onCleanup }) => {
-  const server = await startOidcProvider({ silent: true })
-  onCleanup(() => server.close())
-  return server
-})
-
 /** Sends a refresh token to the server; returns its response. */
 async function refresh(server: ForeignServer, refreshToken: string | null): Promise<number> {
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken ?? '', client_id: 'learnctl' }
@@ -115,20 +109,6 @@ describe('with oidc-provider', () => {
     place.wait(2 * hour)
     expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
   })
-
-  silent(
-    'signs in, stays and ends where secrets arrive in the form alone and nothing says so',
-    async ({ place }) => {
-      const uri = `http://127.0.0.1:${await freePort()}/back`
-      const words = `--client-id confidential --client-secret-stdin --redirect-uri ${uri}`
-      expect(await place.login(words, clientSecret)).toMatchObject({ code: 0 })
-      expect(place.stored()).toMatchObject({ secretPlace: 'form' })
-      place.wait(2 * hour)
-      expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
-      const out = await place.cli.run('auth logout')
-      expect(out).toMatchObject({ code: 0, stderr: expect.not.stringContaining('note:') })
-    },
-  )
 
   test('refreshes its session when that is due, with a new refresh token each time', async ({ place }) => {
     await place.login()

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import Provider, { type Configuration } from 'oidc-provider'
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js'
-import { deviceGrantType, oauthPaths } from '../../src/contract/oauth.ts'
+import { deviceGrantType } from '../../src/contract/oauth.ts'
 import { listen } from '../helpers/listen.ts'
 
 /** An authorization server on a loopback port, with an API that only has the profile of the user. */
@@ -20,14 +20,8 @@ class Memory extends MemoryAdapter {}
 
 const hourSeconds = 3600
 
-/** Deviations of the server from the recommendations of its authors. */
-interface Setup {
-  /** Serves the published paths, without metadata, behind a gateway that removes the Authorization header. */
-  readonly silent?: boolean
-}
-
 /** Starts oidc-provider, configured for this program. */
-export async function startOidcProvider({ silent = false }: Setup = {}): Promise<ForeignServer> {
+export async function startOidcProvider(): Promise<ForeignServer> {
   const server = createServer()
   const { url, close } = await listen(server)
   const foreign = {
@@ -35,20 +29,18 @@ export async function startOidcProvider({ silent = false }: Setup = {}): Promise
     willing: true,
     close,
   }
-  const provider = new Provider(url, configuration(silent))
+  const provider = new Provider(url, configuration())
   const handle = provider.callback()
   server.on('request', async (request, response) => {
     const path = request.url ?? ''
-    if (silent && path.startsWith('/oauth/')) delete request.headers.authorization
-    if (silent && path.startsWith('/.well-known/')) response.writeHead(404).end()
-    else if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
+    if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
     else if (path === '/v1/user/profile') await showProfile(provider, request, response)
     else await handle(request, response)
   })
   return foreign
 }
 
-function configuration(silent: boolean): Configuration {
+function configuration(): Configuration {
   const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
   const grants = ['authorization_code', 'refresh_token', deviceGrantType]
   const registered = { grant_types: grants, response_types: ['code'] as const }
@@ -57,14 +49,6 @@ function configuration(silent: boolean): Configuration {
   }
   return {
     adapter: Memory,
-    ...(silent && {
-      routes: {
-        authorization: oauthPaths.authorize,
-        token: oauthPaths.token,
-        revocation: oauthPaths.revoke,
-        device_authorization: oauthPaths.deviceAuthorization,
-      },
-    }),
     clients: [
       {
         ...registered,

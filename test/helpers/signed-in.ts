@@ -50,7 +50,6 @@ export function storedTokens(url: string, given: Partial<StoredTokens> = {}): St
     refreshToken: 'refresh-1',
     expiresAt: '2026-03-01T13:00:00.000Z',
     lifetimeSeconds: 3600,
-    skewMs: 0,
     scopes: ['read', 'write'],
     issuer: url,
     clientId: ownClientId,

@@ -190,7 +190,7 @@ async function open(
 
 function bearerOf({ credential }: RemoteTarget, now: number): string | null {
   const tokens = credential?.kept?.tokens
-  const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) - tokens.skewMs : Number.POSITIVE_INFINITY
+  const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) : Number.POSITIVE_INFINITY
   return credential && ends - now > 2 * deadlineMs.remote ? credential.value : null
 }
 

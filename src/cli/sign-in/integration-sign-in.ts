@@ -114,7 +114,7 @@ export function authorizationServerOf(signIn: ForeignSignIn, tokenUrl: string | 
     deviceAuthorizationEndpoint: null,
     revocationEndpoint: null,
     sendsIssuer: false,
-    secretPlaces: ['form'],
+    secretPlace: 'form',
     scopes: null,
     hasMetadata: true,
   }

@@ -56,7 +56,6 @@ describe('auth login with a browser', () => {
       refreshToken: 'rt-1',
       expiresAt: '2026-03-01T13:00:00.000Z',
       lifetimeSeconds: 3600,
-      skewMs: 0,
       scopes: ['read', 'write'],
       issuer: school,
       clientId: 'learnctl',

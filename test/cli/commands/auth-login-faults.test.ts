@@ -328,17 +328,6 @@ describe('a token endpoint that', () => {
     expect(desk.stored()).toMatchObject({ scopes: ['read', 'write'] })
   })
 
-  test('has a clock of its own is believed, and the difference kept', async ({ desk }) => {
-    const headers = { date: 'Sun, 01 Mar 2026 14:00:00 GMT' }
-    desk.school.scripts.set('/token', { headers, body: tokens })
-    expect((await desk.login()).code).toBe(0)
-    const { expiresAt, skewMs = 0 } = desk.stored() ?? {}
-    expect(Math.abs(Date.parse(expiresAt ?? '') - Date.parse('2026-03-01T15:00:00Z'))).toBeLessThanOrEqual(
-      500,
-    )
-    expect(Math.abs(skewMs - 2 * 3_600_000)).toBeLessThanOrEqual(500)
-  })
-
   test('sends an ID token as well is not held to it', async ({ desk }) => {
     desk.school.scripts.set('/token', { body: { ...tokens, id_token: 'not.a.token' } })
     expect((await desk.login()).code).toBe(0)

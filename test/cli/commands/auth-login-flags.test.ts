@@ -18,11 +18,6 @@ import type { RunOptions } from '../../helpers/cli.ts'
 import { freePort } from '../../helpers/free-port.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
-/** Consents, without effect. */
-const denied: Person = async (address) => {
-  await visit(redirect(address, { code: 'code-1' }))
-}
-
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 
 describe('auth login refuses', () => {
@@ -175,60 +170,6 @@ describe('auth login', () => {
       client_secret: 'from-env',
     })
     expect(desk.stored()).toMatchObject({ secretPlace: 'form' })
-  })
-
-  const unknownClient = { status: 401, body: { error: 'invalid_client' } }
-  const asApplication = { env: { LEARNCTL_CLIENT_SECRET: 'top-hat' } }
-
-  test('sends the secret in the form where the header is refused and no metadata says where', async ({
-    desk,
-  }) => {
-    desk.school.scripts.set('/token', [
-      unknownClient,
-      { body: { ...tokens, expires_in: 60 } },
-      { body: tokens },
-    ])
-    expect((await desk.login('--client-id app_1', approve, asApplication)).code).toBe(0)
-    const [first, second] = desk.school.forms('/token')
-    expect(first?.has('client_secret')).toBe(false)
-    expect(Object.fromEntries(second ?? [])).toMatchObject({
-      grant_type: 'authorization_code',
-      code: 'code-1',
-      client_id: 'app_1',
-      client_secret: 'top-hat',
-    })
-    // The way to send the secret is remembered, so a refresh sends one request.
-    desk.clock.advance(60_000)
-    expect((await desk.cli.run('auth token')).code).toBe(0)
-    const [, , third, ...others] = desk.school.forms('/token')
-    expect(Object.fromEntries(third ?? [])).toMatchObject({
-      grant_type: 'refresh_token',
-      client_secret: 'top-hat',
-    })
-    expect(others).toEqual([])
-  })
-
-  test('sends the secret of a device in the form where the header is refused', async ({ desk }) => {
-    desk.school.scripts.set('/device_authorization', [
-      unknownClient,
-      { body: { device_code: 'd', user_code: 'AB', verification_uri: school, expires_in: 600 } },
-    ])
-    expect((await desk.login('--device --client-id app_1', async () => {}, asApplication)).code).toBe(0)
-    for (const path of ['/device_authorization', '/token']) {
-      expect(desk.school.forms(path).at(-1)?.get('client_secret')).toBe('top-hat')
-    }
-    expect(desk.school.forms('/token')).toHaveLength(1)
-  })
-
-  test('tries no second place after metadata that names the header alone', async ({ desk }) => {
-    const more = { token_endpoint_auth_methods_supported: ['client_secret_basic'] }
-    desk.school.scripts.set(wellKnown, { body: { ...metadata, ...more } })
-    desk.school.scripts.set('/token', unknownClient)
-    const ran = await desk.login('--client-id app_1', denied, asApplication)
-    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('invalid_client') })
-    const [form, ...others] = desk.school.forms('/token')
-    expect(form?.has('client_secret')).toBe(false)
-    expect(others).toEqual([])
   })
 
   test('asks for the secret on a terminal, and does not show it', async ({ desk }) => {
