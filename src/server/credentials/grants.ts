@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { Grant, grants } from '../../contract/grants.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { recordReader } from '../database/record.ts'
@@ -45,15 +45,6 @@ export const grantRoutes = routesOf(grants, {
     return undefined
   },
 })
-
-/** Live ones, newest first. */
-export async function grantsOf(database: Database, userId: string, now: string): Promise<Grant[]> {
-  return (
-    await database.all(sql`
-      select ${columns} from ${from} where g.user_id = ${userId} and ${isLive(now)}
-      order by g.created_at desc, g.id desc`)
-  ).map(toGrant)
-}
 
 /**
  * With all its tokens; one that has ended stays unchanged. Throws 404, also for a grant of another user than `ownerId`, if

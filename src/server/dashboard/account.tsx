@@ -1,7 +1,7 @@
 import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
 import { Card } from '../../report/elements.tsx'
-import { grantsOf, revokeGrant } from '../credentials/grants.ts'
+import { revokeGrant } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
 import {
   type BrowserSession,
@@ -207,10 +207,10 @@ function sessionQueryOf({ database, user, visitor }: SignedInRequest) {
 const grantRevocation = confirmationPage({
   path: '/dashboard/grants/:grantId/revoke',
   section,
-  async find({ database, request, params, user }) {
-    const { grantId = '' } = params
-    const granted = await grantsOf(database, user.id, request.now.toISOString())
-    const grant = granted.find(({ id }) => id === grantId)
+  async find(signedIn) {
+    const { grantId = '' } = signedIn.params
+    const { data } = await askOwn(signedIn, grants.list, { query: { limit: '100' } })
+    const grant = data.find(({ id }) => id === grantId)
     if (!grant) throw notFound('grant', grantId)
     return grant
   },

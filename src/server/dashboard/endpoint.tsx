@@ -1,8 +1,6 @@
 import { lineOf } from '../../codec/display-text.ts'
-import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
-import type { XapiSettings } from '../../contract/statements.ts'
 import { Card } from '../../report/elements.tsx'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
@@ -18,7 +16,7 @@ import { type List, ListCard } from './list.tsx'
 import { messageColumns, statusField } from './messages.tsx'
 import { pageQueryOf } from './paging.tsx'
 import { bodyIn, filledInWith, RecordFields } from './record-form.tsx'
-import { countOf, Day, Details, Minute, recordUrl } from './values.tsx'
+import { Day, Details, Minute } from './values.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
@@ -114,7 +112,7 @@ async function showEndpoint(
       <Back to={`${base}${list}`}>Webhook endpoints</Back>
       <h1>{lineOf(endpoint.url, 200)}</h1>
       {edited ? null : <Faults fault={fault} />}
-      <Details facts={factsOf(signedIn, endpoint)} />
+      <Details facts={factsOf(endpoint)} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
       <ListCard
         signedIn={signedIn}
@@ -137,14 +135,12 @@ async function showEndpoint(
   )
 }
 
-function factsOf(signedIn: SignedInRequest, endpoint: Endpoint) {
-  const { kind, chat, xapi, description, events, pausedUntil, previousSecretUntil, expiresAt } = endpoint
+/** The form below has what it sends. */
+function factsOf(endpoint: Endpoint) {
+  const { kind, chat, description, events, pausedUntil, previousSecretUntil, expiresAt } = endpoint
   return [
     ['State', <EndpointState endpoint={endpoint} />],
     ['Kind', kindWords[kind]],
-    ['Messages', chat && chatText(chat)],
-    ['Courses', chat?.courseIds.length ? <CourseLinks signedIn={signedIn} ids={chat.courseIds} /> : null],
-    ['Statements', xapi && xapiText(xapi)],
     ['Paused until', pausedUntil && <Minute time={pausedUntil} />],
     ['Events', chat?.schedule !== 'daily' && <EventNames events={events} />],
     ['Description', description !== '' && lineOf(description)],
@@ -153,42 +149,6 @@ function factsOf(signedIn: SignedInRequest, endpoint: Endpoint) {
     ['Created', <Day time={endpoint.createdAt} />],
     ['ID', <code>{endpoint.id}</code>],
   ] as const
-}
-
-function CourseLinks({ signedIn, ids }: { signedIn: SignedInRequest; ids: readonly string[] }) {
-  return (
-    <ul class="plain">
-      {ids.map((id) => (
-        <li>
-          <a href={recordUrl(signedIn, 'courses', id)}>{id}</a>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** What an endpoint writes into its channel, and when, in words. */
-function chatText({
-  schedule,
-  digestHour,
-  digestTimezone,
-  courseIds,
-  atRiskOnly,
-  learnerNames,
-}: ChatSettings): string {
-  const digest = `${atRiskOnly ? 'learners at risk' : 'digest'}, daily at ${digestHour}:00 (${digestTimezone})`
-  return [
-    schedule === 'daily' ? digest : 'when something happens',
-    courseIds.length === 0 ? 'all courses' : countOf(courseIds.length, 'course'),
-    learnerNames ? 'with names of learners' : 'without names of learners',
-  ].join('; ')
-}
-
-/** What the statements of an endpoint look like, and how it signs in, in words. */
-function xapiText({ xapiVersion, actor, homePage, username, tokenUrl }: XapiSettings): string {
-  const signIn = tokenUrl !== null ? 'OAuth 2.0' : username !== null ? 'Basic authentication' : 'no sign-in'
-  const names = { id: 'id', 'external-id': 'external id', email: 'e-mail address' }
-  return `xAPI ${xapiVersion}; learners by ${names[actor]}; ${lineOf(homePage, 200)}; ${signIn}`
 }
 
 function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: Endpoint }) {

@@ -2,7 +2,6 @@ import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { ownClientId } from '../../../src/contract/oauth.ts'
 import { nowhere } from '../../../src/server/access/principal.ts'
-import { grantsOf } from '../../../src/server/credentials/grants.ts'
 import { idMaker } from '../../../src/server/database/id.ts'
 import { openGrant } from '../../../src/server/oauth/issue-tokens.ts'
 import {
@@ -41,7 +40,6 @@ test('everybody sees what they allow applications to do, the newest first', asyn
     lastUsedAt: null,
     expiresAt: '2026-05-30T12:00:00.000Z',
   })
-  expect(await grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual(listed.body.data)
   const page = await learner.get('/v1/grants?limit=1')
   expect(ids(await learner.get(`/v1/grants?limit=1&cursor=${page.body.nextCursor}`))).toEqual([first])
 })
@@ -55,7 +53,6 @@ test('a grant that has ended or was revoked is not listed', async ({ academy, cl
   const { id: revoked } = await createGrant(academy, { userId: learner.id })
   expect((await learner.delete(`/v1/grants/${revoked}`)).status).toBe(204)
   expect((await learner.get('/v1/grants?include_total=true')).body).toMatchObject({ data: [], total: 0 })
-  expect(await grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
 })
 
 test('a grant is revoked once, however often that is asked for', async ({ academy, clock, learner }) => {
@@ -132,7 +129,7 @@ describe('the grants of another user', () => {
 describe('access ends with', () => {
   /** Signs a user in with a program and a browser; returns how many of these sessions are left. */
   async function signIn(academy: TestAcademy, { id }: Person) {
-    const { database, clock } = academy
+    const { database } = academy
     const { accessToken } = await createGrant(academy, { userId: id })
     const program = academy.bearer(`Bearer ${accessToken}`)
     await database.run(sql`
@@ -140,7 +137,8 @@ describe('access ends with', () => {
       values (${id}, ${id}, ${start}, '2026-03-02T12:00:00.000Z')`)
     return async () => ({
       status: (await program.get('/v1/user/profile')).status,
-      grants: (await grantsOf(database, id, clock.now().toISOString())).length,
+      grants: (await database.all(sql`select 1 from grants where user_id = ${id} and revoked_at is null`))
+        .length,
       sessions: (await database.all(sql`select 1 from browser_sessions where user_id = ${id}`)).length,
     })
   }
