@@ -55,3 +55,6 @@ export const BatchResult = named(
   shown(() => ({ results: field(z.array(Result), 'One result for each item') })),
 )
 export type BatchResult = z.output<typeof BatchResult>
+
+/** What every batch answers with. */
+export const batchAnswer = { response: BatchResult, status: 200, report: true } as const

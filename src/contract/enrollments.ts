@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   choiceOf,
@@ -158,9 +158,7 @@ export const enrollments = operationsOf('enrollments', {
     summary: 'Create or update up to 1,000 enrolments',
     roles: teachers,
     body: batchOf(EnrollmentInput, 'fail', 'EnrollmentBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   update: {
     at: 'PUT /v1/enrollments/{enrollmentId}',

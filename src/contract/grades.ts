@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { aboveMaximumText, isGradable, maxScore, notGradableText, wholeCourse } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { report } from './gradebook.ts'
@@ -239,9 +239,7 @@ export const grades = operationsOf('grades', {
     summary: 'Record up to 1,000 grades',
     roles: teachers,
     body: batchOf(GradeInput, 'update', 'GradeBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   report,
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   erase,
@@ -171,9 +171,7 @@ export const groups = operationsOf('groups', {
     summary: 'Create or update up to 1,000 groups',
     roles: teachers,
     body: batchOf(GroupInput, 'fail', 'GroupBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   update: {
     at: 'PUT /v1/groups/{groupId}',
@@ -255,8 +253,6 @@ export const groups = operationsOf('groups', {
     summary: 'Add up to 1,000 users to groups',
     roles: teachers,
     body: batchOf(MembershipInput, 'skip', 'MembershipBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
 import { ForeignRecords, LmsKind, RecordPart } from './foreign-records.ts'
@@ -344,9 +344,7 @@ export const integrations = operationsOf('integrations', {
     scope: 'admin',
     roles: admins,
     body: batchOf(MappingInput, 'update', 'MappingBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   unmap: {
     at: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
   filtering,
@@ -192,8 +192,6 @@ export const progress = operationsOf('progress', {
     summary: 'Record up to 1,000 progress updates',
     roles: teachers,
     body: batchOf(ProgressItem, 'update', 'ProgressBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
 })

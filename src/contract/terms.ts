@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isDay } from '../codec/time-text.ts'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import { exactly, page, paging, period, sorting, UpdatedSince } from './lists.ts'
 import { admins, everyone, operationsOf } from './operation.ts'
@@ -86,9 +86,7 @@ export const terms = operationsOf('terms', {
     summary: 'Create or update up to 1,000 terms',
     roles: admins,
     body: batchOf(TermInput, 'fail', 'TermBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   update: {
     at: 'PUT /v1/terms/{termId}',

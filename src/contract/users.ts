@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
+import { batchAnswer, batchOf } from './batch.ts'
 import { type PersonalSection, personalSections, roles, scopes, userStatuses } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
@@ -270,9 +270,7 @@ export const users = operationsOf('users', {
     summary: 'Create or update up to 1,000 users',
     roles: teachers,
     body: batchOf(UserInput, 'fail', 'UserBatch'),
-    response: BatchResult,
-    status: 200,
-    report: true,
+    ...batchAnswer,
   },
   update: {
     at: 'PUT /v1/users/{userId}',

@@ -1,14 +1,13 @@
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { readable } from '../operation/lookup.ts'
 import { valueAt } from '../output/columns.ts'
+import { capitalise } from '../terminal/format-text.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
-type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
-
 /** By names of arguments and fields that refer to such a record. */
-export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
+export const pickedNouns: Readonly<Record<string, 'courses' | 'lessons' | 'groups' | 'users'>> = {
   course: 'courses',
   lesson: 'lessons',
   group: 'groups',
@@ -32,10 +31,11 @@ const naming = [
 ]
 
 /**
- * Prompts for a record with a list of titles, names and addresses that narrows while the user types. A complete id,
+ * Prompts for a record of an argument or field with a list of titles, names and addresses that narrows while the user types. A complete id,
  * external id or address is offered, too. Returns the id.
  */
-export async function pickThing(context: Context, noun: PickedNoun, message: string): Promise<string> {
+export async function pickThing(context: Context, name: string): Promise<string> {
+  const noun = pickedNouns[name] ?? 'courses'
   const { session, io, prompts } = context
   const [caller, { calls }] = await Promise.all([session.caller(), import('../../contract/calls.ts')])
   const operations = calls[noun] as { readonly list: Operation; readonly get: Operation }
@@ -56,12 +56,12 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
     return [data]
   }
 
-  return prompts.pick(`${message} (type to search)`, async (term, stopped) => {
+  return prompts.pick(`${capitalise(name)} (type to search)`, async (term, stopped) => {
     const signal = AbortSignal.any([io.signal, stopped])
     if (isRemote && term !== undefined) await io.sleep(typingMs, signal)
     const found = await Promise.all([
-      readable(() => named(term, signal)),
-      readable(() => listed(term, signal)),
+      readable(() => named(term, signal), [404]),
+      readable(() => listed(term, signal), [404]),
     ])
     const choices = new Map<string, Choice>()
     for (const item of found.flatMap((items) => items ?? [])) {
@@ -91,15 +91,4 @@ function labelOf(item: unknown, id: string): string {
   return others.length === 0
     ? String(first)
     : `${[first, ...others.slice(0, -1)].join(' ')} (${others.at(-1)})`
-}
-
-/** Undefined if the platform refuses or does not know the record. */
-async function readable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof NotOfferedError || error instanceof ProtocolError) return undefined
-    if (error instanceof ApiError && [400, 403, 404, 422].includes(error.status)) return undefined
-    throw error
-  }
 }

@@ -95,15 +95,10 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
 
 async function promptForArgument(context: Context, command: Command, argument: Argument): Promise<string> {
   const { pickThing, pickedNouns } = await import('./pick-thing.ts')
-  const noun = pickedNouns[argument.name]
+  const { name } = argument
   // Lists do not include deleted records.
-  if (noun !== undefined && command.calls && !command.name.startsWith('restore')) {
-    return pickThing(
-      context,
-      noun,
-      argument.name.replace(/^\w/, (letter) => letter.toUpperCase()),
-    )
-  }
+  if (name in pickedNouns && command.calls && !command.name.startsWith('restore'))
+    return pickThing(context, name)
   return context.prompts.text(`${argument.summary}:`, (text) => faultOf(argument, text) ?? true)
 }
 

@@ -92,17 +92,11 @@ const integrationSecretFlags: readonly Flag[] = [
   },
 ]
 
-interface GivenSecrets {
-  readonly body: JsonObject
-  /** The generated secret, to be printed: no other system has it yet. */
-  readonly generated: string | undefined
-}
-
-/** Reads the given secrets and generates the requested one. Throws a UsageError if both are for the same secret. */
+/** Reads the given secrets and generates the requested one, to be printed. Throws a UsageError if both are for the same secret. */
 async function readSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,
-): Promise<GivenSecrets> {
+): Promise<{ readonly body: JsonObject; readonly generated: string | undefined }> {
   const removed = Array.isArray(flags['remove-secret']) ? flags['remove-secret'].map(String) : []
   const unknown = removed.find((name) => !removable.includes(name))
   if (unknown !== undefined) {

@@ -1,4 +1,3 @@
-import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { type Setting, settings as table } from '../../config/setting.ts'
@@ -101,10 +100,7 @@ async function requestList(
     const opened = await open(io, transports, settings, target)
     if (!opened) return
     close = opened.close
-    for await (const { data } of opened.caller.pages(operation, {
-      query,
-      signal,
-    })) {
+    for await (const { data } of opened.caller.pages(operation, { query, signal })) {
       for (const item of data) {
         const thing = thingOf(item, operation.identifier)
         if (thing) found.push(thing)
@@ -154,21 +150,11 @@ async function requestModules(
   }
 }
 
-interface Opened {
-  readonly caller: Caller
-  readonly close: () => Promise<void>
-}
-
 /**
  * Opens a connection; null if that needs a prompt. Without a valid credential nothing is sent, and no token
  * is refreshed. A local academy that is missing or of an earlier version is not changed.
  */
-async function open(
-  io: Io,
-  transports: () => Promise<Transports>,
-  settings: Settings,
-  target: Target,
-): Promise<Opened | null> {
+async function open(io: Io, transports: () => Promise<Transports>, settings: Settings, target: Target) {
   const { createCaller } = await import('../../client/caller.ts')
   const timeoutMs = deadlineMs[target.kind]
   const common = { attempts: 1, timeoutMs, now: io.now, sleep: io.sleep, random: io.random }

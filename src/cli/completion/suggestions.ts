@@ -17,38 +17,8 @@ export interface Suggestions {
   readonly isOpen: boolean
 }
 
-/** Kinds of records that a word may refer to, of a platform or on this machine. */
-export type ThingNoun =
-  | 'courses'
-  | 'lessons'
-  | 'modules'
-  | 'groups'
-  | 'users'
-  | 'terms'
-  | 'enrollments'
-  | 'grades'
-  | 'keys'
-  | 'apps'
-  | 'grants'
-  | 'endpoints'
-  | 'messages'
-  | 'audit'
-  | 'changes'
-  | 'deliveries'
-  | 'calendars'
-  | 'profiles'
-  | 'snapshots'
-
-/** Finds records quickly; `typed` is the beginning of the reference. */
-export type FindThings = (
-  noun: ThingNoun,
-  place: CursorPlace,
-  typed: string,
-  isDeleted?: boolean,
-) => Promise<readonly Suggestion[]>
-
-/** By names of arguments and flags. */
-export const thingsByName: Readonly<Record<string, ThingNoun>> = {
+/** Kinds of records by the names of arguments and flags. */
+const things = {
   course: 'courses',
   lesson: 'lessons',
   module: 'modules',
@@ -69,7 +39,18 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   calendar: 'calendars',
   profile: 'profiles',
   'to-profile': 'profiles',
-}
+} as const
+export const thingsByName: Readonly<Record<string, ThingNoun>> = things
+/** Kinds of records that a word may refer to, of a platform or on this machine. */
+export type ThingNoun = (typeof things)[keyof typeof things] | 'snapshots'
+
+/** Finds records quickly; `typed` is the beginning of the reference. */
+export type FindThings = (
+  noun: ThingNoun,
+  place: CursorPlace,
+  typed: string,
+  isDeleted?: boolean,
+) => Promise<readonly Suggestion[]>
 
 export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
 

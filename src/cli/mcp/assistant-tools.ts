@@ -157,14 +157,8 @@ function inputError(text: string): JsonObject {
 const maxFound = 10
 const maxWords = 12
 
-interface FoundCommand {
-  readonly command: string
-  readonly summary: string
-  readonly writes: boolean
-}
-
 /** Finds commands by words, the best first. Each word counts once, most in the command itself. */
-function searchCommands(words: string, commands: readonly OfferedCommand[]): FoundCommand[] {
+function searchCommands(words: string, commands: readonly OfferedCommand[]) {
   const stems = stemsIn(words).slice(0, maxWords)
   return commands
     .map((offered) => ({ offered, score: scoreOf(offered, stems) }))

@@ -51,12 +51,16 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
   }
 }
 
-async function readable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+/** Undefined for a read that is forbidden or not offered, or has another of these statuses. */
+export async function readable<Value>(
+  read: () => Promise<Value>,
+  statuses: readonly number[] = [],
+): Promise<Value | undefined> {
   try {
     return await read()
   } catch (error) {
     if (error instanceof NotOfferedError || error instanceof ProtocolError) return undefined
-    if (error instanceof ApiError && [400, 403, 422].includes(error.status)) return undefined
+    if (error instanceof ApiError && [400, 403, 422, ...statuses].includes(error.status)) return undefined
     throw error
   }
 }

@@ -247,13 +247,7 @@ async function promptFor(context: Context, flag: Flag): Promise<unknown> {
   const question = `${flag.summary}:`
   if (flag.choices) return prompts.choice(question, flag.choices)
   const { pickThing, pickedNouns } = await import('../command/pick-thing.ts')
-  const noun = pickedNouns[flag.name]
-  if (noun)
-    return pickThing(
-      context,
-      noun,
-      flag.name.replace(/^\w/, (letter) => letter.toUpperCase()),
-    )
+  if (flag.name in pickedNouns) return pickThing(context, flag.name)
   const check = (text: string) => invalidReason(flag, text) ?? true
   return parseFlag(flag, await prompts.text(question, check, flag.asked && flag.default), undefined)
 }

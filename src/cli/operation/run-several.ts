@@ -269,16 +269,11 @@ function failureFor(context: Context, given: Given, call: BoundCall, { argument,
   return failureOf(withSources(error, call, givenOne(call, given, argument)), context.session.target())
 }
 
-interface NamedFailure {
-  readonly argument: string
-  readonly failure: Failure
-}
-
 /** Returns the error of a command that succeeded only in part. */
 function partialError(
   { spec: { name, several = '', exists } }: BoundCall,
   total: number,
-  failures: readonly NamedFailure[],
+  failures: readonly { readonly argument: string; readonly failure: Failure }[],
 ): CommandError {
   const isTaken = exists !== undefined && failures.some(({ failure }) => failure.code === 'duplicate')
   const keepHint = isTaken ? `To leave existing ${several} as they are: --${ifNotExistsFlag.name}` : undefined
@@ -315,12 +310,9 @@ async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: s
   return text.split('\n').flatMap((line, index) => {
     const id = line.trim()
     if (!/^[[{"]|\t/.test(id)) return id === '' ? [] : [id]
-    throw new UsageError(`${name}, line ${index + 1}: not an id: ${JSON.stringify(short(id))}`, {
+    const short = id.length > 60 ? `${id.slice(0, 59)}…` : id
+    throw new UsageError(`${name}, line ${index + 1}: not an id: ${JSON.stringify(short)}`, {
       hint: `Print ids alone: learnctl ${nounsByPlace[parameter] ?? '…'} list -q`,
     })
   })
-}
-
-function short(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

@@ -1,5 +1,5 @@
 import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Command, Host, NamedCommand, Noun } from '../command/command.ts'
+import type { Command, Host, NamedCommand } from '../command/command.ts'
 import { commandHelp, groupHelp, isListed, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
 
@@ -36,15 +36,8 @@ export async function helpAt(path: readonly string[], width: number, host: Host)
   return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
 }
 
-/** A noun, and the words after it without aliases. */
-interface Place {
-  readonly name: string
-  readonly noun: Noun
-  readonly loaded: readonly Command[] | Command
-  readonly words: readonly string[]
-}
-
-async function findPlace(path: readonly string[], host: Host): Promise<Place | null> {
+/** Returns a noun, and the words after it without aliases. */
+async function findPlace(path: readonly string[], host: Host) {
   const [first = '', ...others] = path
   const [name, ...typed] = [
     ...(wordsFor(shortcuts, first) ?? [wordsFor(nounsByAlias(Object.keys(nouns)), first) ?? first]),

@@ -1,5 +1,5 @@
 import { lmsKinds } from '../constants.ts'
-import { type Contract, operations } from '../index.ts'
+import { operations } from '../index.ts'
 import { securitySchemes } from '../oauth.ts'
 import type { Operation } from '../operation.ts'
 import { version } from '../version.ts'
@@ -18,32 +18,16 @@ import { type DocumentSchemas, documentSchemas } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** In the order of the contract. */
-const tagNames: Readonly<Record<keyof Contract, string>> = {
-  courses: 'Courses',
-  lessons: 'Lessons',
-  users: 'Users',
-  terms: 'Terms',
+/** Of tags whose name is not their display name. */
+const tagNames: Partial<Readonly<Record<string, string>>> = {
   enrollments: 'Enrolments',
-  groups: 'Groups',
-  progress: 'Progress',
-  grades: 'Grades',
-  analytics: 'Analytics',
-  calendars: 'Calendars',
   keys: 'API keys',
   apps: 'OAuth applications',
-  grants: 'Grants',
   endpoints: 'Webhook endpoints',
   messages: 'Webhook messages',
   deliveries: 'Webhook deliveries',
-  integrations: 'Integrations',
   audit: 'Audit log',
-  changes: 'Changes',
-  undo: 'Undo',
-  plans: 'Plans',
-  settings: 'Settings',
   leases: 'Apply lease',
-  service: 'Service',
 }
 
 /** OpenAPI 3.1; `x-published` marks the operations of the published interface. */
@@ -75,7 +59,7 @@ export function openapiOf(): Record<string, unknown> {
     security: [{ bearer: [] }, { oauth2: [] }],
     tags: Object.entries(tagWords).map(([name, description]) => ({
       name,
-      'x-displayName': tagNames[name as keyof Contract],
+      'x-displayName': tagNames[name] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       description,
     })),
     paths: { ...paths, ...inboxPath },
