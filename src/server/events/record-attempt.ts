@@ -1,4 +1,4 @@
-import sql, { join } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { nowhere } from '../access/principal.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
@@ -102,15 +102,13 @@ function timeAfter(now: Date, ms: number): string {
 /** Rows per transaction: some milliseconds. */
 const batchRows = 500
 const maxBatches = 100
-/** More wait for an endpoint: the oldest are given up. */
-const maxWaiting = 100_000
 const maxEndpoints = 1000
 
 /**
- * Ends expired endpoints, deletes the messages of removed ones, and shortens overlong queues, in small
- * transactions, between which others can write.
+ * Ends expired endpoints, and deletes the messages of removed ones in small transactions, between which
+ * others can write.
  */
-export async function tidyOutbox(database: Store, now: Date, maxQueued = maxWaiting): Promise<void> {
+export async function tidyOutbox(database: Store, now: Date): Promise<void> {
   const time = now.toISOString()
   const endpoints = await database.all<
     Row & { id: string; expires_at: string | null; deleted_at: string | null }
@@ -121,7 +119,6 @@ export async function tidyOutbox(database: Store, now: Date, maxQueued = maxWait
     const isOver = deletedAt === null && expiresAt !== null && expiresAt <= time
     if (isOver) await database.write((transaction) => removeEndpoint(transaction, id, time))
     if (isOver || deletedAt !== null) await removeMessages(database, id)
-    else await giveUpBeyond(database, id, time, maxQueued)
   }
 }
 
@@ -136,49 +133,5 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
       transaction.run(sql`delete from webhook_endpoints where id = ${endpointId}`),
     )
     return
-  }
-}
-
-async function giveUpBeyond(
-  database: Store,
-  endpointId: string,
-  time: string,
-  maxQueued: number,
-): Promise<void> {
-  const queue = sql`from webhook_messages where endpoint_id = ${endpointId} and due_at is not null`
-  const isTooLong = await database.one(sql`select 1 ${queue} order by due_at limit 1 offset ${maxQueued}`)
-  if (!isTooLong) return
-  // By id, because the due time says little about the age: some have failed, and some wait for others.
-  const last = await database.one<Row & { id: string }>(
-    sql`select id ${queue} order by id desc limit 1 offset ${maxQueued}`,
-  )
-  if (!last) return
-  for (let batch = 0; batch < maxBatches; batch += 1) {
-    const given = await database.write(async (transaction) => {
-      const old = await transaction.all<Row & { id: string; subject: string }>(
-        sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${batchRows}`,
-      )
-      if (old.length > 0) await giveUp(transaction, endpointId, time, old, maxQueued)
-      return old.length
-    })
-    if (given < batchRows) return
-  }
-}
-
-async function giveUp(
-  database: Database,
-  endpointId: string,
-  time: string,
-  messages: readonly { readonly id: string; readonly subject: string }[],
-  maxQueued: number,
-): Promise<void> {
-  await database.run(sql`
-    update webhook_messages set
-      status = 'failed', last_result = ${`Given up: more than ${maxQueued} messages waited`}, due_at = null, lease = null,
-      finished_at = ${time}
-    where id in (${join(messages.map(({ id }) => id))})`)
-  // Release messages that waited for one of them.
-  for (const subject of new Set(messages.map((message) => message.subject))) {
-    await release(database, subject, endpointId)
   }
 }

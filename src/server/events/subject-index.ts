@@ -16,7 +16,7 @@ export async function deleteMessagesAbout(database: Database, subject: string): 
   await database.run(
     sql`delete from webhook_messages as m where m.subject = ${subject} and ${isInSubjectIndex('m')}`,
   )
-  // The index of due messages contains the subject; an endpoint has at most 100,000 of them.
+  // The index of due messages contains the subject.
   await database.run(sql`
     delete from webhook_messages where id in (
       select id from webhook_messages where due_at is not null and subject = ${subject})`)

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { tidyOutbox } from '../../../src/server/events/record-attempt.ts'
 import { day, minute, test } from '../../helpers/academy.ts'
-import { makeEndpoint, messagesOf, openDispatcher, startReceiver, status, waitFor } from './scene.ts'
+import { makeEndpoint, messagesOf } from './scene.ts'
 
 const url = 'https://lms.example/hooks'
 
@@ -47,53 +47,6 @@ test('messages are kept for a week', async ({ academy: { database, clock }, admi
   clock.advance(1)
   await sweep(database, clock.now())
   expect(await messagesOf(admin, id)).toEqual([])
-})
-
-test('a queue that grows too long loses those that have waited longest, and says so', async ({
-  academy: { database, clock },
-  admin,
-}) => {
-  const { id } = await makeEndpoint(admin, url)
-  for (let count = 0; count < 5; count += 1) {
-    clock.advance(1)
-    await admin.post('/v1/courses', { title: `Course ${count}` })
-  }
-  await tidyOutbox(database, clock.now(), 3)
-  const gone = { status: 'failed', lastResult: 'Given up: more than 3 messages waited' }
-  const left = { status: 'pending' }
-  expect(await messagesOf(admin, id)).toMatchObject([gone, gone, left, left, left])
-})
-
-test('the oldest messages fail, whether they were attempted or wait for others', async ({
-  academy,
-  admin,
-}) => {
-  const { database, clock } = academy
-  const receiver = await startReceiver(status(500))
-  const { id } = await makeEndpoint(admin, receiver.url)
-  const { body } = await admin.post('/v1/courses', { title: 'Logic' })
-  for (const title of ['Ethics', 'Rhetoric']) {
-    clock.advance(1)
-    await admin.put(`/v1/courses/${body.id}`, { title })
-  }
-  const server = openDispatcher(academy)
-  server.advance(1)
-  await waitFor(admin, id).toMatchObject([
-    { attemptCount: 1 },
-    { nextAttemptAt: null },
-    { nextAttemptAt: null },
-  ])
-  await server.stop()
-  await admin.post('/v1/courses', { title: 'Grammar' })
-  await tidyOutbox(database, clock.now(), 2)
-  const nextAttemptAt = (await messagesOf(admin, id))[3].createdAt
-  expect(await messagesOf(admin, id)).toMatchObject([
-    { status: 'failed' },
-    { status: 'failed' },
-    // It is the first message now.
-    { status: 'pending', nextAttemptAt: expect.any(String) },
-    { status: 'pending', nextAttemptAt },
-  ])
 })
 
 test('there are at most 50 endpoints, and the secret is stored in no readable form', {
