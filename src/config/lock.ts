@@ -17,8 +17,6 @@ interface Holder {
   /** When the lock was taken or last renewed, in milliseconds since 1970. */
   readonly time: number
   readonly id: string
-  /** When the lock was taken; absent in locks of earlier versions. */
-  readonly since?: number
 }
 
 interface HeldLock {
@@ -70,11 +68,11 @@ export async function takeLock(path: string, clock: LockClock, signal?: AbortSig
  * Takes over a lock whose process has died or has not renewed it for 30 s.
  */
 export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock | null {
-  const since = clock.now()
-  const holder: Holder = { pid: process.pid, host: hostname(), time: since, since, id: crypto.randomUUID() }
+  const now = clock.now()
+  const holder: Holder = { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() }
   if (!tryCreate(path, holder)) {
-    if (!isStale(path, since)) return null
-    deleteStaleLock(path, since)
+    if (!isStale(path, now)) return null
+    deleteStaleLock(path, now)
     if (!tryCreate(path, holder)) return null
   }
   const isOwn = () => read(path)?.id === holder.id
@@ -90,13 +88,9 @@ export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock |
   }
 }
 
-/**
- * Returns the process that holds a lock, and since when, in milliseconds since 1970; null if the lock is
- * free.
- */
-export function lockHolder(path: string): { pid: number; host: string; since: number } | null {
-  const holder = read(path)
-  return holder && { pid: holder.pid, host: holder.host, since: holder.since ?? holder.time }
+/** Returns the id of the process that holds a lock; null if the lock is free. */
+export function lockHolder(path: string): number | null {
+  return read(path)?.pid ?? null
 }
 
 function tryCreate(path: string, holder: Holder): boolean {

@@ -65,7 +65,7 @@ export async function writeDataset(
   readManifest(directory, options.name)
   makeDirectory(directory, null)
   const lock = tryLock(lockPath(directory), context.io)
-  if (!lock) throw folderBusy(options.name, lockHolder(lockPath(directory))?.pid ?? null)
+  if (!lock) throw folderBusy(options.name, lockHolder(lockPath(directory)))
   const timer = setInterval(() => lock.renew(), renewEveryMs)
   try {
     return await writeLocked(context, caller, directory, options)
