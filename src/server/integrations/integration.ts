@@ -71,8 +71,7 @@ export async function integrationOf(database: Database, kind: string): Promise<I
 }
 
 /** Replaced at once. */
-export const singleSecrets = ['accessToken', 'clientSecret', 'refreshToken'] as const
-export type SingleSecret = (typeof singleSecrets)[number]
+export type SingleSecret = 'accessToken' | 'clientSecret' | 'refreshToken'
 
 export function secretPlaceOf(kind: string, field: SingleSecret | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
