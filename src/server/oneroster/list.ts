@@ -44,8 +44,8 @@ interface Found {
 const beginning: Position = { part: 0, after: null, skip: 0 }
 
 /**
- * Reads a page of a list. The position after a page is kept for a while, so that the next page begins there: an offset far
- * beyond it is refused (400), and no page passes more than `maxRows` rows.
+ * Reads a page of a list. The end of a page is kept for a while, so that the next page begins there. Any other offset is
+ * counted from the beginning, and no page passes more than `maxRows` rows: else it is refused (400).
  *
  * @param name name of the list of a client, with its filter and order
  */
@@ -64,18 +64,14 @@ export async function readList(
   const isIndexed = parts !== null && (sort === undefined || parts.length === 1) && parts.every(isUsable)
   if (parts === null || !isIndexed) return sortedPage()
   const list = { ...asking, parts, isDescending, query }
-  const known = bookmarksOf(store, name)
-  const from = offset === 0 ? undefined : known.nearest(offset)
-  const [start, position] = from ?? [0, beginning]
-  const page = await pageAfter(list, position, offset - start, limit)
-  if (page.next) known.put(offset + limit, page.next)
+  const before = pageEndsOf(store).get(placeOfEnd(name, offset))
+  const page = await pageAfter(list, before?.position ?? beginning, before ? 0 : offset, limit)
   const isOfWhole = narrowing.isWhole && parts.every((part) => 'records' in part || part.isSingle !== false)
   const end = page.next ? undefined : offset + page.records.length
   // An offset beyond the end says nothing about it.
   const counted = end !== undefined && (page.records.length > 0 || offset === 0) ? end : undefined
-  const total =
-    counted ?? (offset > 0 ? known.total : undefined) ?? (isOfWhole ? await countAll() : undefined)
-  known.total = total
+  const total = counted ?? (before ? before.total : isOfWhole ? await countAll() : undefined)
+  if (page.next) keepEnd(store, placeOfEnd(name, offset + limit), { position: page.next, total })
   return { records: page.records, total, hasMore: page.next !== undefined }
 
   /** Fixed records are in their own order. */
@@ -243,49 +239,29 @@ function compare(one: unknown, other: unknown): number {
   return text < otherText ? -1 : text > otherText ? 1 : 0
 }
 
-/** Lists whose positions are kept, for each academy. */
-const maxLists = 500
-const maxPositions = 4
-
-/** Positions after the pages of a list that were read last. */
-interface Bookmarks {
-  total: number | undefined
-  nearest(offset: number): readonly [offset: number, position: Position] | undefined
-  put(offset: number, position: Position): void
+interface PageEnd {
+  readonly position: Position
+  readonly total: number | undefined
 }
 
-const bookmarksByStore = new WeakMap<Store, Map<string, Bookmarks>>()
+/** For each academy. */
+const maxEnds = 2_000
+const endsByStore = new WeakMap<Store, Map<string, PageEnd>>()
 
-function bookmarksOf(store: Store, name: string): Bookmarks {
-  const all = bookmarksByStore.get(store) ?? new Map<string, Bookmarks>()
-  bookmarksByStore.set(store, all)
-  const known = all.get(name) ?? createBookmarks()
-  // The list that was read last is at the end.
-  all.delete(name)
-  all.set(name, known)
-  for (const oldest of all.keys()) {
-    if (all.size <= maxLists) break
-    all.delete(oldest)
-  }
-  return known
+function placeOfEnd(name: string, offset: number): string {
+  return `${name}\n${offset}`
 }
 
-function createBookmarks(): Bookmarks {
-  const positions = new Map<number, Position>()
-  return {
-    total: undefined,
-    nearest(offset) {
-      const before = [...positions].filter(([at]) => at <= offset)
-      return before.reduce<readonly [number, Position] | undefined>(
-        (best, each) => (best && best[0] > each[0] ? best : each),
-        undefined,
-      )
-    },
-    put(offset, position) {
-      positions.delete(offset)
-      positions.set(offset, position)
-      const [oldest] = positions.keys()
-      if (positions.size > maxPositions && oldest !== undefined) positions.delete(oldest)
-    },
-  }
+function pageEndsOf(store: Store): Map<string, PageEnd> {
+  const ends = endsByStore.get(store) ?? new Map<string, PageEnd>()
+  endsByStore.set(store, ends)
+  return ends
+}
+
+function keepEnd(store: Store, place: string, end: PageEnd): void {
+  const ends = pageEndsOf(store)
+  ends.delete(place)
+  ends.set(place, end)
+  const [oldest] = ends.keys()
+  if (ends.size > maxEnds && oldest !== undefined) ends.delete(oldest)
 }
