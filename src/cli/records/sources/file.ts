@@ -133,16 +133,20 @@ export async function inspectFile(
  * Assumes Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding.
  */
 async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hint: string): Promise<string> {
-  const unusual = await unusualByteIn(bytes)
-  if (unusual === null) return 'windows-1252'
-  const { byte, line } = unusual
-  throw new UsageError(`Cannot tell the encoding of ${name}: it is not UTF-8`, {
-    code: 'unknown_encoding',
-    why: [
-      `Line ${line} has the byte 0x${byte.toString(16).toUpperCase()}, which text in Windows-1252 rarely has`,
-    ],
-    hint,
-  })
+  let line = 1
+  for await (const piece of bytes) {
+    for (const byte of piece) {
+      if (byte === lineBreak) line += 1
+      if (byte < 0x80 || byte > 0x9f || usualBytes.has(byte)) continue
+      const hex = `0x${byte.toString(16).toUpperCase()}`
+      throw new UsageError(`Cannot tell the encoding of ${name}: it is not UTF-8`, {
+        code: 'unknown_encoding',
+        why: [`Line ${line} has the byte ${hex}, which text in Windows-1252 rarely has`],
+        hint,
+      })
+    }
+  }
+  return 'windows-1252'
 }
 
 async function* textOf(
@@ -250,7 +254,6 @@ export function sentence(name: string): string {
 const maxLabel = 40
 /** Bytes between 0x80 and 0x9F that text in Windows-1252 often has: `€`, `…`, quotation marks, dashes and `™`. */
 const usualBytes: ReadonlySet<number> = new Set([0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x96, 0x97, 0x99])
-const lineFeed = 0x0a
 
 /**
  * The standard name of the encoding that `--encoding` names (WHATWG Encoding Standard §4.2), such as `shift_jis` for
@@ -272,20 +275,6 @@ export function charsetOf(label: string): string | null {
   } catch {
     return null
   }
-}
-
-/** The first byte that shows text in another encoding than Windows-1252, and its line; null if there is none. */
-async function unusualByteIn(
-  bytes: AsyncIterable<Uint8Array>,
-): Promise<{ readonly byte: number; readonly line: number } | null> {
-  let line = 1
-  for await (const piece of bytes) {
-    for (const byte of piece) {
-      if (byte === lineFeed) line += 1
-      else if (byte >= 0x80 && byte <= 0x9f && !usualBytes.has(byte)) return { byte, line }
-    }
-  }
-  return null
 }
 
 /** Number of bytes to inspect for UTF-16. */
