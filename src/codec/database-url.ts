@@ -1,3 +1,5 @@
+import { unescape as percentDecoded } from 'node:querystring'
+
 /**
  * True for the URL of a PostgreSQL database, even a malformed one: taken for a path, it would be shown with
  * its password.
@@ -10,7 +12,7 @@ export function isDatabaseUrl(text: string): boolean {
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]
-  return [...urlPasswords(text), ...(named === undefined ? [] : [named, decodedOrRaw(named)])]
+  return [...urlPasswords(text), ...(named === undefined ? [] : [named, percentDecoded(named)])]
 }
 
 /**
@@ -22,13 +24,5 @@ export function urlPasswords(text: string): string[] {
   // been encoded.
   const [, user = '', password] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^:@/]*)(?::(.*))?@/is.exec(text) ?? []
   const secret = password || user
-  return secret === '' ? [] : [secret, decodedOrRaw(secret)]
-}
-
-function decodedOrRaw(secret: string): string {
-  try {
-    return decodeURIComponent(secret)
-  } catch {
-    return secret
-  }
+  return secret === '' ? [] : [secret, percentDecoded(secret)]
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { unescape as percentDecoded } from 'node:querystring'
 import { isLoopbackHost } from './loopback.ts'
 import { isNetwork } from './network-address.ts'
 
@@ -81,7 +82,8 @@ function parseProxy(variable: string, value: string): HttpProxy {
       `${variable} must be the URL of an http or https proxy; ${protocol.slice(0, -1)} proxies are not supported`,
     )
   }
-  const credentials = `${decoded(username)}:${decoded(password)}`
+  // Percent-decoded; a password with a bare % is taken as it is.
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
   return { url: origin, host, variable, authorization: credentials === ':' ? undefined : authorization }
 }
@@ -126,13 +128,4 @@ function normaliseHost(hostname: string): string {
   // A URL writes each IPv6 address in one form; NO_PROXY may have another.
   const isIpv6 = isIP(host) === 6
   return isIpv6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.replace(/(?<=.)\.$/, '')
-}
-
-/** Percent-decoded; a password with a bare % is taken as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

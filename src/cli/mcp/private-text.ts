@@ -1,3 +1,4 @@
+import { unescape as percentDecoded } from 'node:querystring'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { PeopleMap } from './people-map.ts'
 
@@ -78,11 +79,11 @@ export class PrivateText {
    */
   cleanUrl(url: string, typed: ReadonlySet<string>): string {
     const named = url.replaceAll(personInPath, (_, before: string, prefix = '', id = '') => {
-      const person = decoded(id)
+      const person = percentDecoded(id)
       const isTyped = typed.has(person) || typed.has(`${prefix}${person}`)
       return before + prefix + (isTyped || this.#replacements.has(person) ? id : this.#personOf(person))
     })
-    return this.#replaceAll(decoded(named))
+    return this.#replaceAll(percentDecoded(named))
   }
 
   #personOf(id: string): string {
@@ -125,14 +126,6 @@ function replaceKnown(message: string, known: readonly Identity[]): string {
     if (encoded !== text && replaced.includes(encoded)) replaced = replaceWord(replaced, encoded, replacement)
   }
   return replaced
-}
-
-function decoded(url: string): string {
-  try {
-    return decodeURIComponent(url)
-  } catch {
-    return url
-  }
 }
 
 const kindByPrefix = { usr: 'user', enr: 'enrolment', grd: 'grade', mem: 'membership' } as const
