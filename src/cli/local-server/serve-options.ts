@@ -203,36 +203,25 @@ export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settin
       `--public-url must be an http or https URL without a user name, query or fragment, not ${JSON.stringify(publicUrl)}`,
     )
   }
-  const corsOrigins = words(flags['cors-origin'])
-  const invalidOrigin = corsOrigins.find(
-    (origin) => !URL.canParse(origin) || new URL(origin).origin !== origin,
-  )
-  if (invalidOrigin !== undefined) {
-    throw new UsageError(
-      `--cors-origin must be an origin such as https://app.example.org, not ${JSON.stringify(invalidOrigin)}`,
-    )
+  const words = (name: string, meaning = '', isValid: (word: string) => boolean = () => true) => {
+    const value = flags[name]
+    const given = Array.isArray(value) ? value.map(String) : []
+    const invalid = given.find((word) => !isValid(word))
+    if (invalid === undefined) return given
+    throw new UsageError(`--${name} must be ${meaning}, not ${JSON.stringify(invalid)}`)
   }
-  const trustedProxies = words(flags['trusted-proxy'])
-  const invalidProxy = trustedProxies.find((proxy) => !isNetwork(proxy))
-  if (invalidProxy !== undefined) {
-    throw new UsageError(
-      `--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(invalidProxy)}`,
-    )
-  }
-  const webhookAllow = words(flags['webhook-allow'])
-  const invalidHost = webhookAllow.find((target) => !isNetwork(target) && !/^[\w.-]+$/.test(target))
-  if (invalidHost !== undefined) {
-    throw new UsageError(
-      `--webhook-allow must be a host name, an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(invalidHost)}`,
-    )
-  }
+  const network = 'an IP address or a network such as 10.0.0.0/8'
+  const corsOrigins = words('cors-origin', 'an origin such as https://app.example.org', isOrigin)
+  const trustedProxies = words('trusted-proxy', network, isNetwork)
+  const isTarget = (word: string) => isNetwork(word) || /^[\w.-]+$/.test(word)
+  const webhookAllow = words('webhook-allow', `a host name, ${network}`, isTarget)
   const host = String(flags['host'] ?? '127.0.0.1')
   const isTls = flags['tls-cert'] !== undefined || publicUrl?.startsWith('https:') === true
   if (!isTls && !isLoopbackHost(host) && !insecureHttp.value) throw unencrypted(host)
   return {
     host,
     port,
-    allowHosts: words(flags['allow-host']),
+    allowHosts: words('allow-host'),
     publicUrl,
     corsOrigins,
     perMinute,
@@ -262,8 +251,8 @@ export function listenError(error: unknown, { host, port }: { host: string; port
   })
 }
 
-function words(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : []
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text
 }
 
 /**
