@@ -20,7 +20,7 @@ import {
 import { ProblemError } from '../problem-error.ts'
 import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
 import { signInAgain } from './foreign-access.ts'
-import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
+import { type Integration, secretOf, webhookSecretsAt } from './integration.ts'
 import { askForPage } from './read-records.ts'
 
 type Check = IntegrationCheck['checks'][number]
@@ -68,7 +68,7 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   }
   let token: string | undefined
   try {
-    token = accessTokenOf(integration, sealing)
+    token = secretOf(integration, 'accessToken', sealing)
   } catch (error) {
     return [
       check('connection', 'skipped', 'the access token cannot be read'),

@@ -3,7 +3,7 @@ import { oneRosterScopes } from '../../lms/oneroster-records.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
 import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
-import { accessTokenOf, type Integration } from './integration.ts'
+import { type Integration, secretOf } from './integration.ts'
 
 export const signInAgain = 'sign in with: learnctl integrations sign-in classroom'
 
@@ -25,7 +25,7 @@ export async function accessOf(integration: Integration, call: AccessCall): Prom
   const { lmsKind, baseUrl } = integration
   if (lmsKind === 'classroom') return signedInAccess(integration, call)
   if (lmsKind === 'oneroster') return clientAccess(integration, call)
-  const token = accessTokenOf(integration, call.sealing)
+  const token = secretOf(integration, 'accessToken', call.sealing)
   if (baseUrl !== null && token !== undefined) return { baseUrl, token, isRenewable: false }
   throw refused('token', `The integration ${lmsKind} needs a base URL and an access token.`)
 }

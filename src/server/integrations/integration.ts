@@ -102,11 +102,6 @@ export function secretOf(
   return stored ? sealing.open(secretPlaceOf(integration.lmsKind, field), stored.sealed) : undefined
 }
 
-/** Undefined without one. Throws 503 if it cannot be decrypted. */
-export function accessTokenOf(integration: Integration, sealing: Sealing): string | undefined {
-  return secretOf(integration, 'accessToken', sealing)
-}
-
 export async function storeIntegration(database: Database, integration: Integration): Promise<void> {
   const { accessToken } = integration
   const values = fields.map((field) => {
