@@ -1,7 +1,6 @@
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { refused } from './status-info.ts'
 
-const maxLength = 2_000
 const maxConditions = 20
 
 const predicates = ['!=', '>=', '<=', '=', '>', '<', '~'] as const
@@ -26,7 +25,6 @@ const operator = /\s+(AND|OR)\s+/iy
  * written twice. Throws 400 `invalid_filter_field`.
  */
 export function parseFilter(text: string): Filter {
-  if (text.length > maxLength) throw invalid(`is longer than ${maxLength} characters`)
   if (!isStorableText(text)) throw invalid('has a character that no record has')
   const alternatives: FilterCondition[][] = [[]]
   let at = 0

@@ -62,7 +62,6 @@ describe('a filter', () => {
     ["email='\0'", 'invalid_filter_field'],
     ["__proto__='a'", 'invalid_filter_field'],
     ["a.b.c='a'", 'invalid_filter_field'],
-    [`email='${'a'.repeat(2000)}'`, 'invalid_filter_field'],
     [Array.from({ length: 21 }, () => "email='a'").join(' OR '), 'invalid_filter_field'],
   ] as const)('is refused: %s', async ([filter, code], { client }) => {
     const answer = await client.get(`${rostering}/users?filter=${encodeURIComponent(filter)}`)
