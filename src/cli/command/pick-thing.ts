@@ -1,10 +1,10 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { readable } from '../operation/lookup.ts'
 import { valueAt } from '../output/columns.ts'
 import { capitalise } from '../terminal/format-text.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
+import { readable } from './lookup.ts'
 
 /** By names of arguments and fields that refer to such a record. */
 export const pickedNouns: Readonly<Record<string, 'courses' | 'lessons' | 'groups' | 'users'>> = {

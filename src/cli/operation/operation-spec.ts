@@ -6,10 +6,10 @@ import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { Effect, FieldFlags, Flag } from '../command/flag.ts'
+import type { Lookup } from '../command/lookup.ts'
 import type { PasswordUse, SecretInput } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { ExitName } from '../terminal/errors.ts'
-import type { Lookup } from './lookup.ts'
 import type { Sources } from './refused-call.ts'
 
 export interface Rows {

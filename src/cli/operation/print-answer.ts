@@ -82,7 +82,7 @@ async function readSuccessLine(
 ): Promise<string | undefined> {
   if (!spec.readDone) return undefined
   try {
-    const { createLookup } = await import('./lookup.ts')
+    const { createLookup } = await import('../command/lookup.ts')
     return await spec.readDone(createLookup(await session.caller(), io.signal), given)
   } catch {
     return undefined
