@@ -24,11 +24,12 @@ test('opening a large academy of an earlier version reports how long its upgrade
   expect(ran.code).toBe(0)
   expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
     `note: Upgrading ${path} for this version of learnctl; this takes about a minute, and can be interrupted
-note: Upgrade: step 1 of 5 (0 s)
-note: Upgrade: step 2 of 5 (0 s)
-note: Upgrade: step 3 of 5 (0 s)
-note: Upgrade: step 4 of 5 (0 s)
-note: Upgrade: step 5 of 5 (0 s)
+note: Upgrade: step 1 of 6 (0 s)
+note: Upgrade: step 2 of 6 (0 s)
+note: Upgrade: step 3 of 6 (0 s)
+note: Upgrade: step 4 of 6 (0 s)
+note: Upgrade: step 5 of 6 (0 s)
+note: Upgrade: step 6 of 6 (0 s)
 `,
   )
   expect(versionOf(path)).toBe(schemaVersion)
@@ -52,7 +53,7 @@ test('Ctrl-C ends an upgrade at once, and the next command continues it', { tags
   const { code } = await cli.run('users list -q --database academy.db', {
     signal: interruption.signal,
     onStderr: (printed) => {
-      if (printed.includes('step 1 of 5')) interruption.abort(new InterruptedError('SIGINT'))
+      if (printed.includes('step 1 of 6')) interruption.abort(new InterruptedError('SIGINT'))
     },
   })
   expect(code).toBe(130)
@@ -70,5 +71,5 @@ test('a copy and a dry run of a large academy of an earlier version: the copy up
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
   const ran = await cli.run(words)
   expect(ran.code).toBe(0)
-  expect(ran.stderr).toContain('note: Upgrade: step 1 of 5')
+  expect(ran.stderr).toContain('note: Upgrade: step 1 of 6')
 })
