@@ -1,10 +1,8 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { enrollmentIdOf, isEnrolled, roleOf } from '../../lms/oneroster-mapping.ts'
 import { splitIds } from '../../lms/roster-conventions.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Condition } from '../database/keyset.ts'
 import { type Asking, type Collection, type Narrowing, refTo, type TablePart } from './collection.ts'
-import { badSelection } from './list-query.ts'
 import { active, baseFields, idNamed, since } from './part.ts'
 
 interface EnrollmentRow extends Row {
@@ -18,9 +16,6 @@ interface EnrollmentRow extends Row {
   readonly user_status: string
   readonly gone: number
 }
-
-/** Courses whose enrolments were deleted with them, in a list of changes. */
-const maxDeletedCourses = 1_000
 
 /** OneRoster has no inactive ones: these are to be deleted, as are enrolments of deleted users and courses. */
 export const enrollments: Collection = {
@@ -54,23 +49,15 @@ export const enrollments: Collection = {
       isActive: sql`e.status in ('active', 'completed') and (select status from users where id = e.user_id) <> 'deleted'`,
     })
     if (narrowing.status === 'active' || isNamed) return [live]
-    const trash = (where: readonly Condition[], by: readonly Sql[]) =>
-      enrolmentPart(asking, {
-        from: sql`deleted_enrollments e`,
-        columns: sql`(select deleted_at from deletions where id = e.course_id) as modified, 1 as gone,
-          (select coalesce(external_id, id) from deleted_courses where id = e.course_id) as course`,
-        ...{ where, by, isActive: sql`false` },
-      })
-    if (sort === undefined) return [live, trash([], [sql`e.course_id`, sql`e.id`])]
-    const deleted = await database.all<{ id: string }>(sql`
-      select id from deletions where kind = 'course' and deleted_at >= ${narrowing.since ?? ''}
-      order by deleted_at, id limit ${maxDeletedCourses + 1}`)
-    if (deleted.length > maxDeletedCourses) {
-      throw badSelection(
-        `more than ${maxDeletedCourses} classes were deleted since then: filter by a later time`,
-      )
-    }
-    return [live, ...deleted.map(({ id }) => trash([sql`e.course_id = ${id}`], [sql`e.id`]))]
+    const trash = enrolmentPart(asking, {
+      from: sql`deletions d cross join deleted_enrollments e`,
+      columns: sql`d.deleted_at as modified, 1 as gone,
+        (select coalesce(external_id, id) from deleted_courses where id = e.course_id) as course`,
+      where: [sql`d.kind = 'course'`, since(narrowing, sort, sql`d.deleted_at`), sql`e.course_id = d.id`],
+      by: [sql`d.deleted_at`, sql`d.id`, sql`e.id`],
+      isActive: sql`false`,
+    })
+    return [live, trash]
   },
 }
 
