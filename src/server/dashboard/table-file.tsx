@@ -19,8 +19,6 @@ export interface FilePage<Item = unknown> {
 
 export interface TableFile {
   readonly path: DashboardPage['path']
-  /** Without the extension; default: the last part of the path. */
-  readonly name?: string
   readonly formats?: readonly Format[]
   /** List of the API whose columns the rows have. */
   readonly operation: Operation
@@ -169,8 +167,9 @@ function fileHeaders({ visitor }: SignedInRequest, type: string, name: string) {
   }
 }
 
-function nameOf({ path, name }: TableFile): string {
-  return name ?? path.slice(path.lastIndexOf('/') + 1)
+/** Without the extension. */
+function nameOf({ path }: TableFile): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 /** Columns of the data dictionary. */
