@@ -39,7 +39,7 @@ export const exampleLines: readonly Example[] = [...new Map([...helpExamples, ..
 
 /** Options with which a line prints no JSON, or not all of it. */
 const otherOutput =
-  / -q\b(?!\))| -o (?!json\b)| --(all-columns|columns|file|to-sheet|print|dir|schema|man)\b|^help (?!--json)/
+  / -q\b(?!\))| -o (?!json\b)| --(all-columns|columns|file|to-sheet|print|folder|schema|man)\b|^help (?!--json)/
 
 /** Commands whose output is not compared, with the reason. */
 export const notCompared: Readonly<Record<string, string>> = {
