@@ -5,7 +5,7 @@ import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command
 import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
-import type { PlanTarget } from '../records/plan-lines.ts'
+import type { PlanTarget } from '../records/plan-file.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import { ExitWith, type Finding, UsageError } from '../terminal/errors.ts'

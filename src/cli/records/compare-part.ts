@@ -4,7 +4,7 @@ import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder, withTimesOf } from './compare.ts'
-import { type Declared, type Entry, isSet, type PartDataset, placeText } from './entries.ts'
+import { type Declared, type Entry, isSentWhole, type PartDataset, placeText } from './entries.ts'
 import { lessonsIn, membersFor, shownFor, shownIn } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText } from './identity.ts'
 import { lessonsMatched, type ShownLesson } from './lessons.ts'
@@ -298,7 +298,7 @@ class Comparison {
 
   #creationOf(entry: Entry): Action {
     const { label } = this.comparing.options
-    const isLabelled = label !== null && !isSet(this.dataset) && entry.record['managedBy'] === undefined
+    const isLabelled = label !== null && !isSentWhole(this.dataset) && entry.record['managedBy'] === undefined
     const labelled = isLabelled ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
     return {
       ...{ dataset: this.dataset.name, kind: 'create', key: entry.key },

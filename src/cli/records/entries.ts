@@ -82,7 +82,7 @@ export function placeText({ file, line }: Place): string {
 }
 
 /** True for datasets whose records are always sent as wholes, new or not; they have no label. */
-export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
+export function isSentWhole({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }
 

@@ -18,7 +18,7 @@ import { createProblems, type Declared, type Entry, nouns, type Part, placeText 
 import { keyText } from './identity.ts'
 import { makePlan } from './make-plan.ts'
 import type { Action, Plan, PlanOptions } from './plan.ts'
-import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
+import { type PlanTarget, readPlanFile, stalePlan, writePlanFile } from './plan-file.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
 import { openWriter, sourceOf, type Writer } from './write.ts'
@@ -141,7 +141,7 @@ export async function savePlan(
     all.filter((entry) => !entry.lacksPeople && !plan.leftOut.has(entry)).map(withoutSecret),
   )
   const header = { command, target, options, parts: [...declared.keys()] }
-  await savePlanLines(io, path, header, [plan.actions.map(savedOf), ...entries])
+  await writePlanFile(io, path, header, [plan.actions.map(savedOf), ...entries])
 }
 
 function savedOf({ dataset, kind, key, changes, current }: Action): Saved {
@@ -164,7 +164,7 @@ async function readPlan(
   plan: PlanTarget,
   variables: Variables,
 ): Promise<Comparable & { readonly actions: readonly Saved[] }> {
-  const { header, changes } = await readPlanLines(io, path, plan)
+  const { header, changes } = await readPlanFile(io, path, plan)
   // Written by savePlan.
   const lines = changes as (Saved | Entry)[]
   const problems = createProblems()

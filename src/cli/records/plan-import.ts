@@ -23,7 +23,7 @@ import {
   windowFinder,
 } from './open-import.ts'
 import type { Refusal } from './outcome.ts'
-import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
+import { type PlanTarget, readPlanFile, stalePlan, writePlanFile } from './plan-file.ts'
 import { type ImportFile, sentence } from './sources/file.ts'
 import type { Row } from './sources/rows.ts'
 import { type OnExists, versionOf } from './write.ts'
@@ -216,7 +216,7 @@ export async function saveImportPlan(
 ): Promise<void> {
   const options = { onExists, ...(dataset.presumed && { presumed: dataset.presumed }) }
   const header = { command, target, source: file.name, options }
-  await savePlanLines(io, path, header, changesIn())
+  await writePlanFile(io, path, header, changesIn())
 
   async function* changesIn(): AsyncGenerator<readonly object[]> {
     for await (const rows of plan) {
@@ -249,7 +249,7 @@ interface OpenedPlan {
 
 /** Throws a UsageError if the file is no plan of this command, and a CommandError if it is for another target. */
 export async function openImportPlan(io: Io, path: string, saved: PlanTarget): Promise<OpenedPlan> {
-  const { file, header, changes } = await readPlanLines(io, path, saved)
+  const { file, header, changes } = await readPlanFile(io, path, saved)
   // Written by saveImportPlan.
   const { onExists, presumed } = header['options'] as Pick<OpenedPlan, 'onExists' | 'presumed'>
   return { file, onExists, presumed, rows: changes as Row[] }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import type { PlannedNoun, PlannedStep } from '../../contract/plans.ts'
 import type { Names } from '../dataset/names.ts'
 import type { Change } from './compare.ts'
-import { type Entry, isSet, loadPart, type Part, type PartDataset, parts } from './entries.ts'
+import { type Entry, isSentWhole, loadPart, type Part, type PartDataset, parts } from './entries.ts'
 import { keyIn } from './identity.ts'
 import type { Action, Plan } from './plan.ts'
 import { versionOf } from './write.ts'
@@ -31,7 +31,7 @@ export async function writesOf(names: Names, plan: Plan): Promise<PlannedWrite[]
   for (const part of parts) {
     const dataset = await loadPart(part)
     const actions = (byPart.get(part) ?? []).filter(({ kind }) => kind !== 'delete')
-    const isUpdate = ({ kind }: Action) => kind === 'update' && !isSet(dataset)
+    const isUpdate = ({ kind }: Action) => kind === 'update' && !isSentWhole(dataset)
     // A creation may need a name that an update frees.
     for (const action of [...actions.filter(isUpdate), ...actions.filter((action) => !isUpdate(action))]) {
       for (const write of await writesOfAction(dataset, action, names)) writes.push(write)
@@ -64,7 +64,7 @@ async function writesOfAction(dataset: PartDataset, action: Action, names: Names
   if (dataset.name === 'progress') return missingSteps(entry, current).map(create)
   if (kind === 'create' && dataset.name === 'memberships') return [create(entry.record)]
   if (kind === 'create') return [create(await bodyOf(dataset, entry.record, null, names))]
-  if (isSet(dataset)) {
+  if (isSentWhole(dataset)) {
     const { gradedAt: _, ...others } = current ? await dataset.toRecord(current, names) : {}
     return [create({ ...others, ...entry.record })]
   }

@@ -11,7 +11,7 @@ const version = 4
  * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one
  * line for each change, and the number of changes, without which the file is incomplete.
  */
-export async function savePlanLines(
+export async function writePlanFile(
   { cwd }: Pick<Io, 'cwd'>,
   path: string,
   header: JsonObject,
@@ -41,7 +41,7 @@ export interface PlanTarget {
  * Reads a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError if it was made for
  * another target.
  */
-export async function readPlanLines(
+export async function readPlanFile(
   io: Io,
   path: string,
   { command, target }: PlanTarget,
