@@ -1,5 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
+import { setNewest } from '../../codec/bounded-map.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -90,10 +91,8 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
     get(key: string): Promise<Value> {
       const found = known.get(key)
       if (found) return found
-      const [oldest] = known.keys()
-      if (known.size >= remembered && oldest !== undefined) known.delete(oldest)
       const value = read(key)
-      known.set(key, value)
+      setNewest(known, key, value, remembered)
       // Do not cache failures.
       value.catch(() => known.delete(key))
       return value

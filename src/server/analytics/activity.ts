@@ -61,8 +61,7 @@ async function countProgress({ database, filter, enrolled, periods }: ActivitySc
     enrolled.on,
     sql`s.user_id = e.user_id and s.course_id = e.course_id`,
     during(sql`s.last_accessed`, periods),
-    ...filter.ofLearner,
-    ...filter.ofEnrollment,
+    ...filter.conditions,
   ]
   const rows = await database.all<Row & Record<'period' | 'learners' | 'records', number>>(sql`
     select period, count(*) as learners, cast(sum(records) as bigint) as records
@@ -79,8 +78,7 @@ async function countCompletions({ database, filter, enrolled, periods }: Activit
     enrolled.on,
     sql`p.user_id = e.user_id and p.course_id = e.course_id`,
     during(sql`p.completed_at`, periods),
-    ...filter.ofLearner,
-    ...filter.ofEnrollment,
+    ...filter.conditions,
   ]
   return countRows(database, sql`p.completed_at`, periods, {
     from: sql`${enrolled.tables} cross join progress p`,
@@ -103,8 +101,7 @@ async function countGrades({ database, filter, enrolled, periods }: ActivityScop
     sql`g.user_id = e.user_id and g.course_id = e.course_id and s.grade_id = g.id and ${isScore('s')}`,
     during(sql`s.graded_at`, periods),
     sql`(s.version = 1 or not ${isRepeated})`,
-    ...filter.ofLearner,
-    ...filter.ofEnrollment,
+    ...filter.conditions,
   ]
   return countRows(database, sql`s.graded_at`, periods, {
     from: sql`${enrolled.tables} cross join grades g cross join grade_steps s`,

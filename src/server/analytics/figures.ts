@@ -1,4 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { setNewest } from '../../codec/bounded-map.ts'
 import { type Attention, attentionKinds } from '../../contract/constants.ts'
 import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
@@ -47,40 +48,44 @@ export interface Figures {
 const gradePlace = sql`case when grade > 100 then ceil(grade * 100) else floor(grade * 100) end`
 
 export interface FigureRows extends Rows {
-  /** On `p`; the others are not. */
+  /** On `p`; `conditions` are on the other tables. */
   readonly ofProgress?: readonly Condition[]
 }
 
 /** Figures to keep of one database, each up to a megabyte. */
 const maxKept = 8
-const keptByDatabase = new WeakMap<
-  Dialect,
-  Map<string, { readonly mark: string; readonly figures: Figures }>
->()
+const keptByDatabase = new WeakMap<Dialect, Map<string, KeptFigures>>()
 
-/** As `readFigures`, which is read again only once something was written: for the rows of many courses. */
+interface KeptFigures {
+  /** The `writeMark` of the database before they were read. */
+  readonly mark: string
+  readonly figures: Figures
+}
+
+/** Reads figures as `readFigures` does, but only once until something is written: for the rows of many courses. */
 export async function readKeptFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
   const { dialect } = database
   const mark = (await database.one<Row & { mark: string }>(dialect.writeMark))?.mark ?? ''
-  const { sql: text, values } = statementOf(rows, now)
-  const key = JSON.stringify([text, values])
-  const kept = keptByDatabase.get(dialect) ?? new Map<string, { mark: string; figures: Figures }>()
+  const statement = statementOf(rows, now)
+  const key = JSON.stringify([statement.sql, statement.values])
+  const kept = keptByDatabase.get(dialect) ?? new Map<string, KeptFigures>()
   keptByDatabase.set(dialect, kept)
   const found = kept.get(key)
   if (found?.mark === mark) return found.figures
-  const figures = await readFigures(database, rows, now)
-  kept.delete(key)
-  kept.set(key, { mark, figures })
-  const [oldest] = kept.keys()
-  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+  const figures = await figuresBy(database, statement)
+  setNewest(kept, key, { mark, figures }, maxKept)
   return figures
 }
 
 /** Reads all of the rows once; who needs attention depends on the time. */
-export async function readFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
+export function readFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
+  return figuresBy(database, statementOf(rows, now))
+}
+
+async function figuresBy(database: Database, statement: Sql): Promise<Figures> {
   const groups = await database.all<
     Row & Omit<StatusFigures, 'courseId'> & Pick<Step, 'hundredths'> & { courseId: string | null }
-  >(statementOf(rows, now))
+  >(statement)
   const byStatus = groups.flatMap(({ courseId, ...own }) => (courseId === null ? [] : [{ ...own, courseId }]))
   const others = Map.groupBy(
     groups.filter(({ courseId }) => courseId === null),

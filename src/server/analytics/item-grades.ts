@@ -177,8 +177,7 @@ function readFigures(
     sql`e.course_id = ${id}`,
     // The grades of a learner in the course are together; SQLite would look through the items for each learner.
     fenced([sql`g.item_id >= ${itemIds[0]} and g.item_id <= ${itemIds.at(-1)}`]),
-    ...filter.ofLearner,
-    ...filter.ofEnrollment,
+    ...filter.conditions,
   ]
   return database.all<FigureRow>(sql`
     with graded as (

@@ -33,9 +33,13 @@ export interface RowFilter {
   readonly learnerIds: readonly string[] | undefined
   readonly groupIds: readonly string[] | undefined
   readonly termIds: readonly string[] | undefined
+  /** On `u`. */
   readonly ofLearner: readonly Condition[]
   /** On `e` and `c`. */
   readonly ofEnrollment: readonly Condition[]
+  /** On `u`, `e` and `c`. */
+  readonly conditions: readonly Condition[]
+  /** On `p`. */
   readonly ofProgress: readonly Condition[]
   /** On the last access; undefined without a period. */
   readonly inPeriod: Sql | undefined
@@ -89,6 +93,7 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
     termIds: termIds || undefined,
     ofLearner,
     ofEnrollment,
+    conditions: [...ofLearner, ...ofEnrollment],
     ofProgress,
     inPeriod,
   }
@@ -115,8 +120,8 @@ async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses'
   return { courses, courseIds: taught.length > 2 * maxCourses ? undefined : courseIds }
 }
 
-export function allConditions({ ofLearner, ofEnrollment, ofProgress }: RowFilter): Condition[] {
-  return [...ofLearner, ...ofEnrollment, ...ofProgress]
+export function allConditions({ conditions, ofProgress }: RowFilter): Condition[] {
+  return [...conditions, ...ofProgress]
 }
 
 /** Each bound is a day or an instant. Throws 400 if the start is after the end. */

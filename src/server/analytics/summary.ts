@@ -31,8 +31,8 @@ export async function summariseRows(
 }
 
 export function rowsOfFilter(filter: RowFilter): FigureRows {
-  const { ofLearner, ofEnrollment, ofProgress } = filter
-  return { tables: fewestRows(filter), conditions: [...ofLearner, ...ofEnrollment], ofProgress }
+  const { conditions, ofProgress } = filter
+  return { tables: fewestRows(filter), conditions, ofProgress }
 }
 
 /** Begins with the table whose index leaves the fewest rows. */

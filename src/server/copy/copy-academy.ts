@@ -39,14 +39,14 @@ export interface CopySummary {
  * is what it was. Throws CopyError, and errors of the databases.
  */
 export async function copyAcademy({ from, to, model, ...options }: CopyOptions): Promise<CopySummary> {
-  const summary = await from.database.read((view) =>
-    to.database.write(async (transaction) => {
-      if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)
+  const summary = await from.database.read(async (view) => {
+    if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)
+    return to.database.write(async (transaction) => {
       await requireNew(transaction, to.shown, model, copiedTables)
       await clearAcademy(transaction, copiedTables)
       return copyTables(view, { database: transaction, shown: to.shown }, options)
-    }),
-  )
+    })
+  })
   // Link waiting audit entries: a target with one writer would link new ones before them.
   await linkAll(to.database)
   return summary

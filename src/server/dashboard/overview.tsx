@@ -37,7 +37,8 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     term === undefined
       ? listed
       : await ask(signedIn, courses.list, { query: { limit: '1', include_total: 'true' } })
-  const { learners, all, byCourse, ...standing } = await readAcademyStanding(signedIn, signedIn.request.now)
+  const standing = await readAcademyStanding(signedIn, signedIn.request.now)
+  const { learners, all, byCourse } = standing
   const rows = await courseRowsOf(signedIn, listed.data, byCourse)
   const terms = await termFilter(signedIn)
   const courseUrl = (courseId: string) => recordUrl(signedIn, 'courses', courseId)

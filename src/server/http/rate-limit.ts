@@ -1,3 +1,5 @@
+import { setNewest } from '../../codec/bounded-map.ts'
+
 interface Allowance {
   readonly allowed: boolean
   /** Whole requests left. */
@@ -80,13 +82,8 @@ function createLruCache<Value>(maxEntries: number): LruCache<Value> {
       const known = values.get(name)
       // Usually the same name as before.
       if (known !== undefined && name === newest) return known
-      if (known !== undefined) values.delete(name)
-      else if (values.size >= maxEntries) {
-        const [oldest] = values.keys()
-        if (oldest !== undefined) values.delete(oldest)
-      }
       const value = known ?? make()
-      values.set(name, value)
+      setNewest(values, name, value, maxEntries)
       newest = name
       return value
     },

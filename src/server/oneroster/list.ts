@@ -1,4 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { setNewest } from '../../codec/bounded-map.ts'
 import type { Cell, Database, Row, Store } from '../database/database.ts'
 import { where } from '../database/keyset.ts'
 import {
@@ -71,7 +72,9 @@ export async function readList(
   // An offset beyond the end says nothing about it.
   const counted = end !== undefined && (page.records.length > 0 || offset === 0) ? end : undefined
   const total = counted ?? (before ? before.total : isOfWhole ? await countAll() : undefined)
-  if (page.next) keepEnd(store, placeOfEnd(name, offset + limit), { position: page.next, total })
+  if (page.next) {
+    setNewest(pageEndsOf(store), placeOfEnd(name, offset + limit), { position: page.next, total }, maxEnds)
+  }
   return { records: page.records, total, hasMore: page.next !== undefined }
 
   /** Fixed records are in their own order. */
@@ -256,12 +259,4 @@ function pageEndsOf(store: Store): Map<string, PageEnd> {
   const ends = endsByStore.get(store) ?? new Map<string, PageEnd>()
   endsByStore.set(store, ends)
   return ends
-}
-
-function keepEnd(store: Store, place: string, end: PageEnd): void {
-  const ends = pageEndsOf(store)
-  ends.delete(place)
-  ends.set(place, end)
-  const [oldest] = ends.keys()
-  if (ends.size > maxEnds && oldest !== undefined) ends.delete(oldest)
 }
