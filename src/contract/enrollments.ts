@@ -7,7 +7,7 @@ import {
   inGroups,
   ofCourses,
   ofTerms,
-  ofUsers,
+  ofUsersOrEmails,
   page,
   paging,
   period,
@@ -116,13 +116,7 @@ export const enrollments = operationsOf('enrollments', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      user_id: filtering(ofUsers, {
-        by: 'reference',
-        field: 'userId',
-        to: 'userId',
-        email: 'userEmail',
-        several: true,
-      }),
+      user_id: ofUsersOrEmails,
       group_id: inGroups,
       term_id: ofTerms,
       role: filtering(EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }), {

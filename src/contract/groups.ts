@@ -9,7 +9,7 @@ import {
   ofCourse,
   ofCourses,
   ofGroups,
-  ofUsers,
+  ofUsersOrEmails,
   page,
   paging,
   period,
@@ -120,13 +120,6 @@ export type Membership = z.output<typeof Membership>
 
 const membershipSort = sorting(['addedAt'], 'addedAt')
 const memberships = page(Membership, 'memberships')
-const ofMembers = filtering(ofUsers, {
-  by: 'reference',
-  field: 'userId',
-  to: 'userId',
-  email: 'userEmail',
-  several: true,
-})
 
 export const groups = operationsOf('groups', {
   list: {
@@ -214,7 +207,7 @@ export const groups = operationsOf('groups', {
     summary: 'List the members of a group',
     roles: everyone,
     query: z.strictObject({
-      user_id: ofMembers,
+      user_id: ofUsersOrEmails,
       ...period('Added', 'addedAt'),
       sort: membershipSort,
       ...paging,
@@ -240,7 +233,7 @@ export const groups = operationsOf('groups', {
     roles: everyone,
     query: z.strictObject({
       group_id: ofGroups,
-      user_id: ofMembers,
+      user_id: ofUsersOrEmails,
       ...period('Added', 'addedAt'),
       sort: membershipSort,
       ...paging,

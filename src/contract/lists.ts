@@ -115,6 +115,14 @@ export const ofCourses = filtering(
   isInCourse,
 )
 export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
+/** For items with `userId` and `userEmail`. */
+export const ofUsersOrEmails = filtering(ofUsers, {
+  by: 'reference',
+  field: 'userId',
+  to: 'userId',
+  email: 'userEmail',
+  several: true,
+})
 /** For items with `learnerId`, `externalId` and `email`. */
 export const isLearner = {
   by: 'reference',

@@ -1,3 +1,4 @@
+import type { Caller } from '../../client/caller.ts'
 import { platformName, type Target } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { type School as MappedSchool, schoolNamed } from '../../lms/oneroster-mapping.ts'
@@ -109,8 +110,6 @@ function orgOf({ orgName, orgId }: RosterExport, target: Target): MappedSchool {
 function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
 }
-
-type Caller = Awaited<ReturnType<typeof openWriter>>['caller']
 
 /** About records that the export lacks, with counts. */
 async function lostNotes(
