@@ -56,5 +56,5 @@ export const BatchResult = named(
 )
 export type BatchResult = z.output<typeof BatchResult>
 
-/** What every batch answers with. */
+/** Members of every batch operation: its response, its status, and that it is a report. */
 export const batchAnswer = { response: BatchResult, status: 200, report: true } as const

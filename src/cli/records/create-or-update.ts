@@ -18,7 +18,7 @@ import {
   write,
 } from './write.ts'
 
-/** What a row is created or updated with, without a comparison beforehand. */
+/** A platform that is open for writing, and how an import recognises, creates and updates its records. */
 export interface Putting extends Writer {
   readonly dataset: Dataset
   readonly abilities: { readonly find: boolean; readonly keys: boolean }

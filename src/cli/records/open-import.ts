@@ -34,7 +34,7 @@ export interface Import extends FileMapping {
   readonly isErrorsFileNamed: boolean
   /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
-  /** What is imported if the file is a saved plan; null for a file of records. */
+  /** Command and rows of the saved plan that the file is; null for a file of records. */
   readonly saved: { readonly command: string; readonly rows: readonly Row[] } | null
 }
 

@@ -28,7 +28,7 @@ export function compareCourse(wanted: WantedCourse, found: ClassroomCourse | nul
   ]
 }
 
-/** Returns the number of students in Classroom whom the academy does not have; they are not removed. */
+/** Counts the students in Classroom whom the academy does not have. A push does not remove them. */
 export function countExtra({ members }: WantedCourse, found: ClassroomCourse | null): number {
   const emails = new Set(members.map(({ email }) => lower(email)))
   const extra = [...(found?.roles ?? [])].filter(([email, role]) => role === 'learner' && !emails.has(email))

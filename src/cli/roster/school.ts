@@ -99,7 +99,7 @@ export class School {
     return all.sort((one, other) => compare(one.userKey, other.userKey) || compare(one.role, other.role))
   }
 
-  /** Of a course, null for the whole school; in the order of their keys. */
+  /** Returns the groups of a course, for null those without a course, sorted by key. */
   async groupsOf(course: Course | null): Promise<readonly Group[]> {
     this.#groupsByCourse ??= this.#readGroups()
     return (await this.#groupsByCourse).get(course?.id ?? null) ?? []

@@ -124,7 +124,7 @@ interface SessionParts {
   /** Finds the target when it is first needed. */
   readonly choose: () => Target | null
   readonly transports: Transports
-  /** What to do if the file of the local academy is missing (default `refuse`). */
+  /** How a missing file of the local academy is treated (default `refuse`). */
   readonly onMissing?: OnMissing
   /** Words of the command, which its writes name. */
   readonly command?: string

@@ -71,7 +71,7 @@ const lists = z.strictObject({
   size: z.strictObject({ parameter: text, maximum: count }).optional(),
 })
 
-/** What shows that a write was done: the record (its id, or a value that was sent), or the status alone. */
+/** Proof of a write: `record`, the response has the id or a value that was sent; `nothing`, its status is enough. */
 const shows = z.enum(['record', 'nothing'])
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 

@@ -18,7 +18,7 @@ import { type DocumentSchemas, documentSchemas } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Of tags whose name is not their display name. */
+/** Display names of tags; those of other tags are made from their names. */
 const tagNames: Partial<Readonly<Record<string, string>>> = {
   enrollments: 'Enrolments',
   keys: 'API keys',
