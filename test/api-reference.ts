@@ -1,10 +1,9 @@
-import { phraseOf, statusOf } from '../src/contract/errors.ts'
+import { phraseOf, statusOf, whenOf } from '../src/contract/errors.ts'
 import { type Contract, contract } from '../src/contract/index.ts'
-import type { Schema } from '../src/contract/openapi/descriptions.ts'
-import { partsOf } from '../src/contract/openapi/descriptions.ts'
 import { operationExamples } from '../src/contract/openapi/examples.ts'
 import { openapiOf } from '../src/contract/openapi/openapi.ts'
-import { problemCodes, whenOf } from '../src/contract/openapi/problem-texts.ts'
+import { problemCodes } from '../src/contract/openapi/responses.ts'
+import { partsOf, type Schema } from '../src/contract/openapi/schemas.ts'
 import type { Operation } from '../src/contract/operation.ts'
 import { code, table, text } from './markdown.ts'
 

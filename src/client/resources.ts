@@ -14,7 +14,6 @@ export type { AuditEntry } from '../contract/audit.ts'
 export type { BatchResult } from '../contract/batch.ts'
 export type { Calendar, NewCalendar } from '../contract/calendars.ts'
 export type { Change, ChangeCount, ChangedRecord } from '../contract/changes.ts'
-export type { ChatSettings } from '../contract/chat.ts'
 export type {
   Course,
   CourseDiff,
@@ -25,20 +24,24 @@ export type {
 } from '../contract/courses.ts'
 export type { DataRow, LearnerChange } from '../contract/data-tables.ts'
 export type { Delivery, DeliveryDetails, DeliveryStatus, Replayed } from '../contract/deliveries.ts'
-export type { Endpoint, EndpointKind, NewEndpoint } from '../contract/endpoints.ts'
+export type { ChatSettings, Endpoint, EndpointKind, NewEndpoint } from '../contract/endpoints.ts'
 export type { Enrollment } from '../contract/enrollments.ts'
-export type { ForeignRecords } from '../contract/foreign-records.ts'
-export type { ForeignWrite, ForeignWriteResult } from '../contract/foreign-writes.ts'
-export type { GradebookGrade, GradebookItem, GradebookRow } from '../contract/gradebook.ts'
-export type { Grade, GradeStep, RecordedGrade } from '../contract/grades.ts'
+export type { ForeignRecords, ForeignWrite, ForeignWriteResult } from '../contract/foreign-records.ts'
+export type {
+  Grade,
+  GradebookGrade,
+  GradebookItem,
+  GradebookRow,
+  GradeStep,
+  RecordedGrade,
+} from '../contract/grades.ts'
 export type { Grant } from '../contract/grants.ts'
 export type { DeletedGroup, Group, Membership } from '../contract/groups.ts'
-export type { Integration, IntegrationCheck, ShownSecret } from '../contract/integrations.ts'
+export type { Integration, IntegrationCheck, Mapping, ShownSecret } from '../contract/integrations.ts'
 export type { Key, NewKey } from '../contract/keys.ts'
 export type { LearnerRow } from '../contract/learner-row.ts'
 export type { Lease } from '../contract/leases.ts'
 export type { DeletedLesson, Lesson, LessonDiff, LessonSnapshot, LessonVersion } from '../contract/lessons.ts'
-export type { Mapping } from '../contract/mappings.ts'
 export type { Attempt, Message, MessageDetails } from '../contract/messages.ts'
 export type { Plan, PlannedStep, PlanOutcome, RefusedStep } from '../contract/plans.ts'
 export type { Progress, ProgressStep } from '../contract/progress.ts'

@@ -12,14 +12,14 @@ import {
   inGroups,
   isInCourse,
   isLearner,
+  listOf,
   ofCourses,
   ofTerms,
   ofUsers,
-  page,
   pageFields,
   paging,
 } from './lists.ts'
-import { admins, analysts, operationsOf, staff } from './operation.ts'
+import { analysts, operationsOf, staff } from './operation.ts'
 import { progressStatuses } from './progress.ts'
 import { Activity, ItemGrades, questions } from './questions.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
@@ -248,8 +248,7 @@ export const analytics = operationsOf('analytics', {
       }),
       ...rowPaging,
     }),
-    response: page(DataRow, 'rows of a data set'),
-    list: true,
+    ...listOf(DataRow, 'rows of a data set'),
   },
   changes: {
     at: 'GET /v1/analytics/changes',
@@ -325,14 +324,12 @@ export const analytics = operationsOf('analytics', {
       }),
       ...uncounted,
     }),
-    response: page(Statement, 'xAPI statements'),
-    list: true,
+    ...listOf(Statement, 'xAPI statements'),
   },
   backfill: {
     at: 'POST /v1/analytics/statements/backfill',
     summary: 'Send what learners have reached to a learning record store',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       endpoint_id: z
         .string()

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { machineScopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { page, paging, period } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { listOf, paging, period } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { Time, text } from './values.ts'
 
 const maxUriLength = 2048
@@ -128,17 +128,14 @@ export const apps = operationsOf('apps', {
     at: 'GET /v1/apps',
     summary: 'List OAuth applications',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({ ...period('Registered', 'createdAt'), ...paging }),
-    response: page(App, 'OAuth applications'),
-    list: true,
+    ...listOf(App, 'OAuth applications'),
     identifier: 'clientId',
   },
   create: {
     at: 'POST /v1/apps',
     summary: 'Register an OAuth application',
     scope: 'admin',
-    roles: admins,
     body: AppInput,
     response: NewApp,
     identifier: 'clientId',
@@ -148,7 +145,6 @@ export const apps = operationsOf('apps', {
     at: 'DELETE /v1/apps/{clientId}',
     summary: 'Delete an OAuth application',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
 })

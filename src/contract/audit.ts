@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
 import { field, named, shown } from './fields.ts'
-import { choiceOf, exactly, filtering, ofUserOrEmail, page, paging, period, sorting } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { choiceOf, exactly, listOf, ofUserOrEmail, oneOf, paging, period, sorting } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { Time } from './values.ts'
 
 const Changed = z.record(z.string(), z.unknown())
@@ -79,16 +79,11 @@ export const audit = operationsOf('audit', {
     at: 'GET /v1/audit',
     summary: 'List the entries of the audit log',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       user_id: ofUserOrEmail,
       credential: exactly('credential', 'credential'),
       action: choiceOf('action', actions),
-      noun: filtering(z.enum(nouns).optional().meta({ description: 'Filter by type of record' }), {
-        by: 'choice',
-        field: 'noun',
-        choices: nouns,
-      }),
+      noun: oneOf('noun', z.enum(nouns), nouns, { what: 'type of record' }),
       subject_id: exactly('the id of the record', 'subjectId'),
       change_id: exactly('the id of the change of many records', 'changeId'),
       request_id: exactly('the id of the request', 'requestId'),
@@ -96,14 +91,12 @@ export const audit = operationsOf('audit', {
       sort: sorting(['at', 'place'], '-at'),
       ...paging,
     }),
-    response: page(AuditEntry, 'the audit log'),
-    list: true,
+    ...listOf(AuditEntry, 'the audit log'),
   },
   get: {
     at: 'GET /v1/audit/{entryId}',
     summary: 'Show an entry of the audit log',
     scope: 'admin',
-    roles: admins,
     response: AuditEntry,
   },
 })

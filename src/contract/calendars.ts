@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { ofCourse, ofUser, page, paging, period } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { listOf, ofCourse, ofUser, paging, period } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { optional, Reference, Time } from './values.ts'
 
 const attributes = {
@@ -65,21 +65,18 @@ export const calendars = operationsOf('calendars', {
     at: 'GET /v1/calendars',
     summary: 'List calendars',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       course_id: ofCourse,
       user_id: ofUser,
       ...period('Created', 'createdAt'),
       ...paging,
     }),
-    response: page(Calendar, 'calendars'),
-    list: true,
+    ...listOf(Calendar, 'calendars'),
   },
   create: {
     at: 'POST /v1/calendars',
     summary: 'Create a calendar',
     scope: 'admin',
-    roles: admins,
     body: CalendarInput,
     response: NewCalendar,
     secret: 'secretPath',
@@ -88,7 +85,6 @@ export const calendars = operationsOf('calendars', {
     at: 'DELETE /v1/calendars/{calendarId}',
     summary: 'Revoke a calendar',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
 })

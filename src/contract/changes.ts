@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Action, actions, nouns } from './actions.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { ofUserOrEmail, page, paging, period, sorting } from './lists.ts'
+import { listOf, ofUserOrEmail, paging, period, sorting } from './lists.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { Time, text } from './values.ts'
 
@@ -102,8 +102,7 @@ export const changes = operationsOf('changes', {
       sort: sorting(['createdAt'], '-createdAt'),
       ...paging,
     }),
-    response: page(Change, 'changes'),
-    list: true,
+    ...listOf(Change, 'changes'),
   },
   create: {
     at: 'POST /v1/changes',
@@ -131,7 +130,6 @@ export const changes = operationsOf('changes', {
     summary: 'List what a change did to records',
     roles: teachers,
     query: z.strictObject({ ...period('Done', 'at'), sort: sorting(['at'], 'at'), ...paging }),
-    response: page(ChangedRecord, 'changed records'),
-    list: true,
+    ...listOf(ChangedRecord, 'changed records'),
   },
 })

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { lmsKinds } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
-import { choiceOf, filtering, page, paging, period } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { choiceOf, filtering, listOf, paging, period } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { Instant, Time } from './values.ts'
 
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
@@ -101,7 +101,6 @@ export const deliveries = operationsOf('deliveries', {
     at: 'GET /v1/webhooks/deliveries',
     summary: 'List webhook deliveries',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       lms_kind: choiceOf('lmsKind', lmsKinds),
       status: choiceOf('status', deliveryStatuses),
@@ -112,21 +111,18 @@ export const deliveries = operationsOf('deliveries', {
       }),
       ...paging,
     }),
-    response: page(Delivery, 'webhook deliveries'),
-    list: true,
+    ...listOf(Delivery, 'webhook deliveries'),
   },
   get: {
     at: 'GET /v1/webhooks/deliveries/{deliveryId}',
     summary: 'Show a webhook delivery with its payload',
     scope: 'admin',
-    roles: admins,
     response: DeliveryDetails,
   },
   replay: {
     at: 'POST /v1/webhooks/deliveries/{deliveryId}/replay',
     summary: 'Process a webhook delivery again',
     scope: 'admin',
-    roles: admins,
     response: Delivery,
     status: 200,
   },
@@ -134,7 +130,6 @@ export const deliveries = operationsOf('deliveries', {
     at: 'POST /v1/webhooks/deliveries/replay',
     summary: 'Process up to 100 unmatched webhook deliveries again',
     scope: 'admin',
-    roles: admins,
     body: ReplayInput,
     response: Replayed,
     report: true,

@@ -1,13 +1,64 @@
 import * as z from 'zod'
 import { eventPatterns } from './actions.ts'
-import { ChatSettings } from './chat.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { choiceOf, page, paging, period, UpdatedSince } from './lists.ts'
+import { choiceOf, listOf, paging, period, UpdatedSince } from './lists.ts'
 import { Message } from './messages.ts'
-import { admins, operationsOf } from './operation.ts'
+import { operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { XapiSettings } from './statements.ts'
-import { Instant, optional, Time, WebAddress } from './values.ts'
+import { Instant, optional, Reference, Time, Timezone, WebAddress } from './values.ts'
+
+const schedules = ['immediately', 'daily'] as const
+export const ChatSchedule = named(
+  'ChatSchedule',
+  'immediately for a message when something happens, daily for one digest a day',
+  z.enum(schedules),
+)
+
+const maxCourses = 50
+
+/** What an endpoint of kind `slack` or `teams` writes into its channel, and when. */
+export const ChatSettings = sent(
+  {
+    schedule: field(
+      ChatSchedule.default('immediately'),
+      'When messages are sent: immediately when something happens, or daily as a digest',
+      'Send messages immediately, or a daily digest',
+    ),
+    digestHour: field(
+      z.int().min(0).max(23).default(8),
+      'Hour of the digest, 0–23',
+      'Hour of the digest, 0–23',
+    ),
+    digestTimezone: field(
+      Timezone.default('UTC'),
+      'IANA time zone of the hour, such as Europe/Vienna',
+      'IANA time zone of the hour',
+    ),
+    courseIds: field(
+      z.array(Reference).max(maxCourses).default([]),
+      'Courses that messages are about: ids or ext:<externalId>; empty for everything; responses have ids',
+      'Courses that messages are about (default everything)',
+    ),
+    atRiskOnly: field(
+      z.boolean().default(false),
+      'Whether a digest only tells which learners need attention',
+      'Only learners who need attention, in a digest',
+    ),
+    learnerNames: field(
+      z.boolean().default(false),
+      'Whether messages have the names of learners; without, they have external ids or counts',
+      'Write the names of learners, which the other system then stores',
+    ),
+  },
+  (object) =>
+    object.refine(({ schedule, atRiskOnly }) => schedule === 'daily' || !atRiskOnly, {
+      path: ['atRiskOnly'],
+      params: { code: 'requires_daily' },
+      error: 'requires the schedule daily',
+    }),
+)
+export type ChatSettings = z.output<typeof ChatSettings>
 
 export const endpointKinds = ['standard', 'slack', 'teams', 'xapi'] as const
 export const EndpointKind = named(
@@ -132,28 +183,24 @@ export const endpoints = operationsOf('endpoints', {
     at: 'GET /v1/webhooks/endpoints',
     summary: 'List webhook endpoints',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       status: choiceOf('status', endpointStatuses),
       ...period('Created', 'createdAt'),
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: page(Endpoint, 'webhook endpoints'),
-    list: true,
+    ...listOf(Endpoint, 'webhook endpoints'),
   },
   get: {
     at: 'GET /v1/webhooks/endpoints/{endpointId}',
     summary: 'Show a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     response: Endpoint,
   },
   create: {
     at: 'POST /v1/webhooks/endpoints',
     summary: 'Create a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     body: EndpointInput,
     response: NewEndpoint,
     secret: 'secret',
@@ -162,7 +209,6 @@ export const endpoints = operationsOf('endpoints', {
     at: 'PUT /v1/webhooks/endpoints/{endpointId}',
     summary: 'Update a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     body: EndpointPatch,
     merge: true,
     response: Endpoint,
@@ -171,14 +217,12 @@ export const endpoints = operationsOf('endpoints', {
     at: 'DELETE /v1/webhooks/endpoints/{endpointId}',
     summary: 'Delete a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
   rotate: {
     at: 'POST /v1/webhooks/endpoints/{endpointId}/rotate',
     summary: 'Replace the secret of a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     response: NewEndpoint,
     status: 200,
     secret: 'secret',
@@ -187,7 +231,6 @@ export const endpoints = operationsOf('endpoints', {
     at: 'POST /v1/webhooks/endpoints/{endpointId}/test',
     summary: 'Send a test event to a webhook endpoint',
     scope: 'admin',
-    roles: admins,
     response: Message,
     status: 200,
   },

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { lmsKinds, recordParts } from './constants.ts'
-import { field, named, shown } from './fields.ts'
+import { field, named, sent, shown } from './fields.ts'
+import { optional, text } from './values.ts'
 
 export const LmsKind = named('LmsKind', 'Kind of the other learning management system', z.enum(lmsKinds))
 
@@ -49,3 +50,70 @@ export const ForeignRecords = named(
   })),
 )
 export type ForeignRecords = z.output<typeof ForeignRecords>
+
+export const writtenParts = ['courses', 'enrollments', 'items', 'grades'] as const
+
+/** Each takes one to three requests to the other system. */
+export const maxWrites = 20
+
+// Ids become parts of paths of the other system.
+const id = optional(text(1, 255).regex(/[^.]/))
+const score = optional(z.number().min(0).max(1_000_000))
+
+export const ForeignWrite = named(
+  'ForeignWrite',
+  'A record as another learning management system shall have it',
+  sent({
+    part: field(z.enum(writtenParts), 'Kind of the record: it decides which of the other fields count'),
+    id: field(id, 'Id of the course, item or grade in the other system; null to create a course or an item'),
+    courseId: field(id, 'Id in the other system of the course of the record'),
+    externalId: field(
+      optional(text(1, 255)),
+      'Your id of a new course: it becomes its alias, so that the course is created once',
+    ),
+    title: field(optional(text(1, 750)), 'Title of the course'),
+    description: field(optional(text(0, 30_000)), 'Description of the course'),
+    status: field(optional(z.enum(['draft', 'published', 'archived'])), 'Status of the course'),
+    email: field(optional(text(3, 254)), 'E-mail address of the person to enrol'),
+    role: field(optional(z.enum(['learner', 'instructor'])), 'Role in the course'),
+    label: field(optional(text(1, 3000)), 'Title of the item'),
+    scoreMaximum: field(score, 'Maximum score of the item'),
+    itemId: field(id, 'Id in the other system of the item of the grade'),
+    scoreGiven: field(score, 'Score; null to remove it'),
+    published: field(z.boolean().default(true), 'Whether the learner sees the score'),
+    returned: field(z.boolean().default(false), 'Whether the work is returned to the learner with the score'),
+  }),
+)
+export type ForeignWrite = z.output<typeof ForeignWrite>
+
+export const ForeignWrites = named(
+  'ForeignWrites',
+  'Records to write to another learning management system',
+  sent({
+    records: field(z.array(ForeignWrite).min(1).max(maxWrites), 'The records, in the order of the results'),
+  }),
+)
+
+const outcomes = ['created', 'updated', 'unchanged', 'invited', 'refused', 'waiting'] as const
+
+const Written = shown(() => ({
+  index: field(z.int(), 'Index of the record in the request, from 0'),
+  outcome: field(
+    z.enum(outcomes),
+    'What became of it; invited: the person has to accept; waiting: send it again, nothing is done twice',
+  ),
+  id: field(z.string().nullable(), 'Its id in the other system; null if there is none'),
+  detail: field(z.string().nullable(), 'Why it was refused or has to wait, or what is left to do'),
+}))
+
+/** In the order of the records. */
+export const ForeignWriteResult = named(
+  'ForeignWriteResult',
+  'What became of the records: one result for each, in the same order',
+  shown(() => ({
+    lmsKind: field(LmsKind, 'Kind of the other system'),
+    results: field(z.array(Written), 'One result for each record'),
+    retryAfter: field(z.int(), 'Seconds to wait before waiting records are sent again; 0 if none wait'),
+  })),
+)
+export type ForeignWriteResult = z.output<typeof ForeignWriteResult>

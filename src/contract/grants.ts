@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { scopes } from './constants.ts'
 import { field, named, shown } from './fields.ts'
-import { filtering, ofUser, page, paging, period } from './lists.ts'
+import { filtering, listOf, ofUser, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
 import { Time } from './values.ts'
 
@@ -35,8 +35,7 @@ export const grants = operationsOf('grants', {
       ...period('Granted', 'createdAt'),
       ...paging,
     }),
-    response: page(Grant, 'grants'),
-    list: true,
+    ...listOf(Grant, 'grants'),
   },
   revoke: {
     at: 'DELETE /v1/grants/{grantId}',

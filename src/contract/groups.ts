@@ -5,12 +5,12 @@ import {
   erase,
   exactly,
   filtering,
+  listOf,
   ofAny,
   ofCourse,
   ofCourses,
   ofGroups,
   ofUsersOrEmails,
-  page,
   paging,
   period,
   search,
@@ -119,7 +119,7 @@ export const Membership = named(
 export type Membership = z.output<typeof Membership>
 
 const membershipSort = sorting(['addedAt'], 'addedAt')
-const memberships = page(Membership, 'memberships')
+const memberships = listOf(Membership, 'memberships')
 
 export const groups = operationsOf('groups', {
   list: {
@@ -143,8 +143,7 @@ export const groups = operationsOf('groups', {
       sort: sorting(['createdAt', 'updatedAt', 'name'], '-createdAt'),
       ...paging,
     }),
-    response: page(Group, 'groups'),
-    list: true,
+    ...listOf(Group, 'groups'),
   },
   get: {
     at: 'GET /v1/groups/{groupId}',
@@ -192,8 +191,7 @@ export const groups = operationsOf('groups', {
       sort: trashSort,
       ...paging,
     }),
-    response: page(DeletedGroup, 'deleted groups'),
-    list: true,
+    ...listOf(DeletedGroup, 'deleted groups'),
   },
   restoreDeleted: {
     at: 'POST /v1/deleted-groups/{deletedGroupId}/restore',
@@ -212,8 +210,7 @@ export const groups = operationsOf('groups', {
       sort: membershipSort,
       ...paging,
     }),
-    response: memberships,
-    list: true,
+    ...memberships,
   },
   addMember: {
     at: 'PUT /v1/groups/{groupId}/members/{userId}',
@@ -238,8 +235,7 @@ export const groups = operationsOf('groups', {
       sort: membershipSort,
       ...paging,
     }),
-    response: memberships,
-    list: true,
+    ...memberships,
   },
   batchMembers: {
     at: 'POST /v1/memberships/batch',

@@ -2,13 +2,47 @@ import * as z from 'zod'
 import { batchAnswer, batchOf } from './batch.ts'
 import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
-import { ForeignRecords, LmsKind, RecordPart } from './foreign-records.ts'
-import { ForeignWriteResult, ForeignWrites } from './foreign-writes.ts'
-import { exactly, filtering, ofCourse, ofUser, page, paging, period, UpdatedSince } from './lists.ts'
-import { MappedNoun, Mapping, MappingInput } from './mappings.ts'
-import { admins, operationsOf } from './operation.ts'
+import { ForeignRecords, ForeignWriteResult, ForeignWrites, LmsKind, RecordPart } from './foreign-records.ts'
+import { exactly, filtering, listOf, ofCourse, ofUser, oneOf, paging, period, UpdatedSince } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
-import { Instant, optional, Percent, Time, text } from './values.ts'
+import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
+
+export const MappedNoun = named('MappedNoun', 'What is mapped: a course or a user', z.enum(mappedNouns))
+
+const mappingAttributes = {
+  noun: field(MappedNoun, 'What is mapped: course or user'),
+  externalKey: field(z.string().min(1).max(255), 'Id of the course or user in the other system'),
+  reference: field(
+    Reference,
+    'Course: id or ext:<externalId>; user: id, ext:<externalId> or email:<address>; responses have the id',
+  ),
+}
+
+/** Always sent as a whole; system, noun and key identify it. */
+export const MappingInput = named(
+  'MappingInput',
+  'A mapping, always as a whole. System, noun and key identify it',
+  sent(mappingAttributes),
+)
+export type MappingInput = z.output<typeof MappingInput>
+
+export const Mapping = named(
+  'Mapping',
+  'What a course or user of the other system is here',
+  shown(() => ({
+    id: field(z.string(), 'Id of the mapping, map_…'),
+    lmsKind: field(LmsKind, 'Kind of the other system'),
+    ...answered(mappingAttributes),
+    name: field(
+      z.string().nullable(),
+      'Title of the course or e-mail address of the user, as it is now; null if it was deleted permanently',
+    ),
+    targetStatus: field(z.enum(['active', 'deleted']), 'Whether the course or user is there, or was deleted'),
+    ...changed,
+  })),
+)
+export type Mapping = z.output<typeof Mapping>
 
 export const GradeToProgress = named(
   'GradeToProgress',
@@ -230,17 +264,14 @@ export const integrations = operationsOf('integrations', {
     at: 'GET /v1/integrations',
     summary: 'List integrations',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({ ...period('Created', 'createdAt'), updated_since: UpdatedSince, ...paging }),
-    response: page(Integration, 'integrations'),
-    list: true,
+    ...listOf(Integration, 'integrations'),
     identifier: 'lmsKind',
   },
   get: {
     at: 'GET /v1/integrations/{lmsKind}',
     summary: 'Show an integration',
     scope: 'admin',
-    roles: admins,
     response: Integration,
     identifier: 'lmsKind',
   },
@@ -248,7 +279,6 @@ export const integrations = operationsOf('integrations', {
     at: 'PUT /v1/integrations/{lmsKind}',
     summary: 'Create or update an integration',
     scope: 'admin',
-    roles: admins,
     body: IntegrationPatch,
     merge: true,
     response: Integration,
@@ -258,14 +288,12 @@ export const integrations = operationsOf('integrations', {
     at: 'DELETE /v1/integrations/{lmsKind}',
     summary: 'Delete an integration',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
   test: {
     at: 'POST /v1/integrations/{lmsKind}/test',
     summary: 'Check the connection to the other system',
     scope: 'admin',
-    roles: admins,
     response: IntegrationCheck,
     status: 200,
     report: true,
@@ -274,7 +302,6 @@ export const integrations = operationsOf('integrations', {
     at: 'GET /v1/integrations/{lmsKind}/records',
     summary: 'List records of the other system',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       part: RecordPart.meta({ description: 'Kind of the records' }),
       of: z
@@ -296,7 +323,6 @@ export const integrations = operationsOf('integrations', {
     at: 'POST /v1/integrations/{lmsKind}/records',
     summary: 'Send up to 20 records to the other system',
     scope: 'admin',
-    roles: admins,
     body: ForeignWrites,
     response: ForeignWriteResult,
     status: 200,
@@ -306,13 +332,8 @@ export const integrations = operationsOf('integrations', {
     at: 'GET /v1/integrations/{lmsKind}/mappings',
     summary: 'List mappings of courses and users',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
-      noun: filtering(MappedNoun.optional().meta({ description: 'Filter by noun' }), {
-        by: 'choice',
-        field: 'noun',
-        choices: mappedNouns,
-      }),
+      noun: oneOf('noun', MappedNoun, mappedNouns),
       external_key: exactly('key in the other system', 'externalKey'),
       course_id: filtering(ofCourse, { by: 'reference', field: 'reference', to: 'courseId' }),
       user_id: filtering(ofUser, { by: 'reference', field: 'reference', to: 'userId' }),
@@ -320,21 +341,18 @@ export const integrations = operationsOf('integrations', {
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: page(Mapping, 'mappings'),
-    list: true,
+    ...listOf(Mapping, 'mappings'),
   },
   mapping: {
     at: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}',
     summary: 'Show a mapping',
     scope: 'admin',
-    roles: admins,
     response: Mapping,
   },
   map: {
     at: 'PUT /v1/integrations/{lmsKind}/mappings',
     summary: 'Map a course or user of the other system',
     scope: 'admin',
-    roles: admins,
     body: MappingInput,
     response: Mapping,
   },
@@ -342,7 +360,6 @@ export const integrations = operationsOf('integrations', {
     at: 'POST /v1/integrations/{lmsKind}/mappings/batch',
     summary: 'Record up to 1,000 mappings',
     scope: 'admin',
-    roles: admins,
     body: batchOf(MappingInput, 'update', 'MappingBatch'),
     ...batchAnswer,
   },
@@ -350,7 +367,6 @@ export const integrations = operationsOf('integrations', {
     at: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}',
     summary: 'Delete a mapping',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
 })

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { scopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { ofUser, page, paging, period } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { listOf, ofUser, paging, period } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { Instant, Reference, Time, text } from './values.ts'
 
 const attributes = {
@@ -67,16 +67,13 @@ export const keys = operationsOf('keys', {
     at: 'GET /v1/keys',
     summary: 'List API keys',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({ user_id: ofUser, ...period('Created', 'createdAt'), ...paging }),
-    response: page(Key, 'API keys'),
-    list: true,
+    ...listOf(Key, 'API keys'),
   },
   create: {
     at: 'POST /v1/keys',
     summary: 'Create an API key',
     scope: 'admin',
-    roles: admins,
     body: KeyInput,
     response: NewKey,
     secret: 'key',
@@ -85,7 +82,6 @@ export const keys = operationsOf('keys', {
     at: 'DELETE /v1/keys/{keyId}',
     summary: 'Revoke an API key',
     scope: 'admin',
-    roles: admins,
     response: null,
   },
 })

@@ -87,21 +87,18 @@ export function search(where: string, fields: readonly string[]) {
   return filtering(parameter, { by: 'search', fields })
 }
 
+const isUser = { by: 'reference', field: 'userId', to: 'userId' } as const
+
 export const ofCourse = filtering(
   Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' }),
   { by: 'reference', field: 'courseId', to: 'courseId' },
 )
 export const ofUser = filtering(
   Reference.optional().meta({ description: 'Filter by user: id, ext:<externalId> or email:<address>' }),
-  { by: 'reference', field: 'userId', to: 'userId' },
+  isUser,
 )
 /** For items with `userEmail`. */
-export const ofUserOrEmail = filtering(ofUser, {
-  by: 'reference',
-  field: 'userId',
-  to: 'userId',
-  email: 'userEmail',
-})
+export const ofUserOrEmail = filtering(ofUser, { ...isUser, email: 'userEmail' })
 /** `references` continues the description. */
 export function ofAny(references: string) {
   return References.optional().meta({
@@ -116,31 +113,14 @@ export const ofCourses = filtering(
 )
 export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
 /** For items with `userId` and `userEmail`. */
-export const ofUsersOrEmails = filtering(ofUsers, {
-  by: 'reference',
-  field: 'userId',
-  to: 'userId',
-  email: 'userEmail',
-  several: true,
-})
+export const ofUsersOrEmails = filtering(ofUsers, { ...isUser, email: 'userEmail', several: true })
+/** One of several users, in the field `learnerId`. */
+export const isOneLearner = { by: 'reference', field: 'learnerId', to: 'userId', several: true } as const
 /** For items with `learnerId`, `externalId` and `email`. */
-export const isLearner = {
-  by: 'reference',
-  field: 'learnerId',
-  to: 'userId',
-  ext: 'externalId',
-  email: 'email',
-  several: true,
-} as const
+export const isLearner = { ...isOneLearner, ext: 'externalId', email: 'email' } as const
 export const ofLearners = filtering(ofUsers, isLearner)
 /** For items with `learnerId` and `userEmail`. */
-export const ofEnrolledLearners = filtering(ofUsers, {
-  by: 'reference',
-  field: 'learnerId',
-  to: 'userId',
-  email: 'userEmail',
-  several: true,
-})
+export const ofEnrolledLearners = filtering(ofUsers, { ...isOneLearner, email: 'userEmail' })
 /** Terms of the courses that are listed or referred to. */
 export const ofTerms = filtering(
   ofAny('term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has'),
@@ -195,6 +175,17 @@ export function choices<const Choice extends string, const Synonym extends strin
         return []
       }),
     )
+}
+
+/** A parameter of one choice, for items whose field is that choice. `options` are those of another parameter's choices. */
+export function oneOf<Choice extends z.ZodType>(
+  field: string,
+  choice: Choice,
+  options: readonly string[],
+  { what = field, names }: { what?: string; names?: Readonly<Record<string, string>> } = {},
+) {
+  const parameter = choice.optional().meta({ description: `Filter by ${what}` })
+  return filtering(parameter, { by: 'choice', field, choices: options, ...(names && { names }) })
 }
 
 /** A parameter of choices, for items whose field is one of them. */
@@ -254,9 +245,13 @@ export function pageFields<Item extends z.ZodType>(item: Item) {
   }
 }
 
-/** `of` names the items: `courses`. */
-export function page<Item extends z.ZodType>(item: Item, of: string) {
-  return named(`${componentOf(item)?.name}Page`, `One page of ${of}`, objectOf(pageFields(item)))
+/** Members of every list operation: its response, and that it is a list. `of` names the items: `courses`. */
+export function listOf<Item extends z.ZodType>(item: Item, of: string) {
+  const page = objectOf(pageFields(item))
+  return {
+    response: named(`${componentOf(item)?.name}Page`, `One page of ${of}`, page),
+    list: true,
+  } as const
 }
 
 /** The query parameter that deletes permanently. */

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { messageTypes } from './actions.ts'
 import { field, named, shown } from './fields.ts'
-import { choiceOf, exactly, page, paging, period } from './lists.ts'
-import { admins, operationsOf } from './operation.ts'
+import { choiceOf, exactly, listOf, paging, period } from './lists.ts'
+import { operationsOf } from './operation.ts'
 import { Time } from './values.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
@@ -62,7 +62,6 @@ export const messages = operationsOf('messages', {
     at: 'GET /v1/webhooks/messages',
     summary: 'List webhook messages',
     scope: 'admin',
-    roles: admins,
     query: z.strictObject({
       endpoint_id: exactly('endpoint', 'endpointId'),
       status: choiceOf('status', messageStatuses),
@@ -70,21 +69,18 @@ export const messages = operationsOf('messages', {
       ...period('Created', 'createdAt'),
       ...paging,
     }),
-    response: page(Message, 'webhook messages'),
-    list: true,
+    ...listOf(Message, 'webhook messages'),
   },
   get: {
     at: 'GET /v1/webhooks/messages/{messageId}',
     summary: 'Show a webhook message with its attempts',
     scope: 'admin',
-    roles: admins,
     response: MessageDetails,
   },
   resend: {
     at: 'POST /v1/webhooks/messages/{messageId}/resend',
     summary: 'Send a webhook message again',
     scope: 'admin',
-    roles: admins,
     response: Message,
     status: 200,
   },

@@ -77,25 +77,41 @@ export type Body<O extends Operation> = Output<O['body']>
 export type Answer<O extends Operation> = Output<O['response']>
 
 /** Without the fields derived from its place, method, query and response. */
-type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status' | 'filters'> & {
+type Declared = Omit<
+  Operation,
+  'id' | 'method' | 'path' | 'published' | 'scope' | 'roles' | 'status' | 'filters'
+> & {
   /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
   readonly published?: true
-  /** Default `read` for GET, `write` for other methods. */
-  readonly scope?: Scope | null
   /** Default 204 without a response body, 201 for POST, else 200. */
   readonly status?: Operation['status']
-}
+} & (
+    | {
+        readonly scope: 'admin'
+        /** Default: admins. */
+        readonly roles?: readonly RoleName[]
+      }
+    | {
+        /** Default `read` for GET, `write` for other methods. */
+        readonly scope?: Exclude<Scope, 'admin'> | null
+        readonly roles: readonly RoleName[]
+      }
+  )
 
 type MethodOf<At> = At extends `${infer M extends Method} ${string}` ? M : never
 type PathOf<At> = At extends `${Method} ${infer P extends `/${string}`}` ? P : never
 
-type Filled<Id extends string, D extends Declared> = Omit<D, 'at' | 'published' | 'scope' | 'status'> & {
+type Filled<Id extends string, D extends Declared> = Omit<
+  D,
+  'at' | 'published' | 'scope' | 'roles' | 'status'
+> & {
   readonly id: Id
   readonly method: MethodOf<D['at']>
   readonly path: PathOf<D['at']>
   readonly published: boolean
   readonly scope: Scope | null
+  readonly roles: readonly RoleName[]
   readonly status: Operation['status']
 }
 
@@ -124,6 +140,7 @@ function filledOf(id: string, { at, ...declared }: Declared): Operation {
     ...(declared.list && declared.query && { filters: filtersOf(declared.query) }),
     published: declared.published === true,
     scope: declared.scope === undefined ? (method === 'GET' ? 'read' : 'write') : declared.scope,
+    roles: declared.roles ?? admins,
     status: declared.status ?? standard,
   }
 }

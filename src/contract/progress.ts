@@ -4,10 +4,10 @@ import { answered, field, named, sent, shown } from './fields.ts'
 import {
   filtering,
   inGroups,
+  listOf,
   ofCourse,
   ofCourses,
   ofEnrolledLearners,
-  page,
   paging,
   period,
   UpdatedSince,
@@ -113,8 +113,8 @@ export const ProgressStep = named(
 )
 export type ProgressStep = z.output<typeof ProgressStep>
 
-const ProgressPage = page(Progress, 'progress records')
-const ProgressStepPage = page(ProgressStep, 'the progress history of a learner in a course')
+const recordList = listOf(Progress, 'progress records')
+const stepList = listOf(ProgressStep, 'the progress history of a learner in a course')
 
 const { include_total: _, ...uncounted } = paging
 
@@ -131,8 +131,7 @@ export const progress = operationsOf('progress', {
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: ProgressPage,
-    list: true,
+    ...recordList,
   },
   steps: {
     at: 'GET /v1/progress/history',
@@ -145,8 +144,7 @@ export const progress = operationsOf('progress', {
       ...period('Recorded', 'recordedAt'),
       ...uncounted,
     }),
-    response: ProgressStepPage,
-    list: true,
+    ...stepList,
   },
   list: {
     at: 'GET /v1/learners/{learnerId}/progress',
@@ -158,8 +156,7 @@ export const progress = operationsOf('progress', {
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: ProgressPage,
-    list: true,
+    ...recordList,
   },
   set: {
     at: 'PUT /v1/learners/{learnerId}/progress',
@@ -184,8 +181,7 @@ export const progress = operationsOf('progress', {
       ...period('Recorded', 'recordedAt'),
       ...paging,
     }),
-    response: ProgressStepPage,
-    list: true,
+    ...stepList,
   },
   batch: {
     at: 'POST /v1/progress/batch',

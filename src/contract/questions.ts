@@ -13,11 +13,11 @@ import {
   choices,
   filtering,
   inGroups,
+  listOf,
   ofCourses,
   ofLearners,
   ofTerms,
   ofUsers,
-  page,
   paging,
 } from './lists.ts'
 import { staff } from './operation.ts'
@@ -150,8 +150,7 @@ export const questions = {
       term_id: ofTerms,
       ...uncounted,
     }),
-    response: page(AtRiskRow, 'learners who may need help'),
-    list: true,
+    ...listOf(AtRiskRow, 'learners who may need help'),
   },
   activity: {
     at: 'GET /v1/analytics/activity',
@@ -190,7 +189,6 @@ export const questions = {
       term_id: ofTerms,
       ...uncounted,
     }),
-    response: page(ItemGrades, 'items of courses'),
-    list: true,
+    ...listOf(ItemGrades, 'items of courses'),
   },
 } as const

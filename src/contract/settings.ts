@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { admins, operationsOf } from './operation.ts'
+import { operationsOf } from './operation.ts'
 import { version } from './record-fields.ts'
 import { Time } from './values.ts'
 
@@ -43,14 +43,12 @@ export const settings = operationsOf('settings', {
     at: 'GET /v1/settings',
     summary: 'Show the settings of the academy',
     scope: 'admin',
-    roles: admins,
     response: Settings,
   },
   update: {
     at: 'PUT /v1/settings',
     summary: 'Update the settings of the academy',
     scope: 'admin',
-    roles: admins,
     body: SettingsPatch,
     merge: true,
     response: Settings,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isDay } from '../codec/time-text.ts'
 import { batchAnswer, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { exactly, page, paging, period, sorting, UpdatedSince } from './lists.ts'
+import { exactly, listOf, paging, period, sorting, UpdatedSince } from './lists.ts'
 import { admins, everyone, operationsOf } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
 import { optional, text } from './values.ts'
@@ -65,8 +65,7 @@ export const terms = operationsOf('terms', {
       sort: sorting(['createdAt', 'updatedAt', 'name', 'startDate'], '-createdAt'),
       ...paging,
     }),
-    response: page(Term, 'terms'),
-    list: true,
+    ...listOf(Term, 'terms'),
   },
   get: {
     at: 'GET /v1/terms/{termId}',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../codec/json-text.ts'
-import type { ForeignWrite } from '../contract/foreign-writes.ts'
+import type { ForeignWrite } from '../contract/foreign-records.ts'
 import { type ClassroomAnswer, isListOf, noList, readClassroom } from './classroom-records.ts'
 import { objectsIn, type RecordRequest, type RecordResponse, textIn } from './records.ts'
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { type ApiError, createClient } from '../../src/client/client.ts'
-import type { Schema } from '../../src/contract/openapi/descriptions.ts'
 import { openapiOf } from '../../src/contract/openapi/openapi.ts'
+import type { Schema } from '../../src/contract/openapi/schemas.ts'
 import { ownReplies, startSocketServer } from './harness.ts'
 
 const refusal = {

@@ -1,10 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
-import type { Schema } from '../../src/contract/openapi/descriptions.ts'
-import { partsOf } from '../../src/contract/openapi/descriptions.ts'
 import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 import { operationWords } from '../../src/contract/openapi/operation-texts.ts'
+import { partsOf, type Schema } from '../../src/contract/openapi/schemas.ts'
 import { test } from '../helpers/academy.ts'
 
 interface Described {

@@ -1,6 +1,6 @@
 import { auth, classroom, type classroom_v1 } from '@googleapis/classroom'
 import { expect, onTestFinished, test } from 'vitest'
-import { ForeignWrite } from '../../src/contract/foreign-writes.ts'
+import { ForeignWrite } from '../../src/contract/foreign-records.ts'
 import { classroomRecords } from '../../src/lms/classroom-records.ts'
 import { writeClassroom } from '../../src/lms/classroom-writes.ts'
 import type { RecordRequest, RecordResponse } from '../../src/lms/records.ts'

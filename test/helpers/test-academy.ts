@@ -385,7 +385,7 @@ function requireDeclared(method: string, path: string, status: number, code: unk
   const codes = response?.content?.['application/problem+json']?.examples ?? {}
   if (!response || (typeof code === 'string' && status >= 400 && !(code in codes))) {
     throw new Error(
-      `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/openapi/problem-texts.ts)`,
+      `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/openapi/responses.ts)`,
     )
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ForeignWrite } from '../../src/contract/foreign-writes.ts'
+import { ForeignWrite } from '../../src/contract/foreign-records.ts'
 import { classroomRecords } from '../../src/lms/classroom-records.ts'
 import { writeClassroom } from '../../src/lms/classroom-writes.ts'
 import type { RecordQuestion, RecordRequest, RecordResponse } from '../../src/lms/records.ts'

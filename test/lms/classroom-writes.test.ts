@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ForeignWrite } from '../../src/contract/foreign-writes.ts'
+import type { ForeignWrite } from '../../src/contract/foreign-records.ts'
 import { writeClassroom } from '../../src/lms/classroom-writes.ts'
 
 const essay: ForeignWrite = {

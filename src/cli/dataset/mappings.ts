@@ -1,5 +1,5 @@
 import { calls } from '../../contract/calls.ts'
-import { MappingInput } from '../../contract/mappings.ts'
+import { MappingInput } from '../../contract/integrations.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields } from './record.ts'

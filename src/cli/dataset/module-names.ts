@@ -1,6 +1,5 @@
 import { isJsonObject } from '../../codec/json-text.ts'
-import { withKnownIds } from '../../contract/known-ids.ts'
-import { moduleNames } from '../../contract/module-names.ts'
+import { moduleNames, withKnownIds } from '../../contract/known-ids.ts'
 
 /** Names of modules, by the ids of their course and their own. */
 export type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>

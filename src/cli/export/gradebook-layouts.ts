@@ -1,6 +1,6 @@
 import { itemNameOf, withId } from '../../codec/item-name.ts'
 import { wholeCourse } from '../../contract/constants.ts'
-import type { GradebookGrade, GradebookItem, GradebookRow } from '../../contract/gradebook.ts'
+import type { GradebookGrade, GradebookItem, GradebookRow } from '../../contract/grades.ts'
 import type { Column } from '../output/columns.ts'
 
 export type GradebookSystem = 'canvas' | 'moodle' | 'openedx'

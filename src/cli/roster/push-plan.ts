@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { ForeignWrite } from '../../contract/foreign-writes.ts'
+import type { ForeignWrite } from '../../contract/foreign-records.ts'
 import { type ClassroomCourse, lower, submissionKey, type WantedCourse } from './push-state.ts'
 
 /** Counted at the end. */

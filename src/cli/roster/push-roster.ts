@@ -1,4 +1,4 @@
-import { maxWrites } from '../../contract/foreign-writes.ts'
+import { maxWrites } from '../../contract/foreign-records.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'

@@ -4,15 +4,18 @@ import { securitySchemes } from '../oauth.ts'
 import type { Operation } from '../operation.ts'
 import { version } from '../version.ts'
 import { operationExamples } from './examples.ts'
-import { everyHeader, headers, headersOf, successHeaders } from './headers.ts'
 import { introduction, operationWords, tagWords } from './operation-texts.ts'
 import { parametersOf, takesIfMatch } from './parameters.ts'
 import {
+  everyHeader,
+  headers,
+  headersOf,
   problemExampleComponents,
   problemResponses,
   problemSchema,
   refusalsOf,
   refusalsWith,
+  successHeaders,
 } from './responses.ts'
 import { type DocumentSchemas, documentSchemas } from './schemas.ts'
 

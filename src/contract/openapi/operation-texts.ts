@@ -1,4 +1,4 @@
-import type { Words } from './descriptions.ts'
+import type { Words } from './schemas.ts'
 
 export const tagWords = {
   courses:

@@ -1,8 +1,8 @@
 import { lmsKinds, maxPlannedSteps } from '../constants.ts'
 import { operations } from '../index.ts'
 import type { Operation } from '../operation.ts'
-import { inInt32, type Schema } from './descriptions.ts'
 import type { OperationExample } from './examples.ts'
+import { inInt32, type Schema } from './schemas.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

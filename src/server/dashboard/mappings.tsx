@@ -1,5 +1,5 @@
 import { lineOf } from '../../codec/display-text.ts'
-import { type Mapping, MappingInput } from '../../contract/mappings.ts'
+import { type Mapping, MappingInput } from '../../contract/integrations.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { FilterForm } from './filter-form.tsx'
 import { Form } from './form.tsx'

@@ -1,5 +1,5 @@
 import { findTimeZone, utc } from '../../codec/time-zone.ts'
-import type { ChatSettings } from '../../contract/chat.ts'
+import type { ChatSettings } from '../../contract/endpoints.ts'
 import type { Database } from '../database/database.ts'
 import { type ChatMessage, namesOf, plainText, titlesOf } from './chat-text.ts'
 import type { Claimed } from './claim.ts'

@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
-import type { ChatSettings } from '../../contract/chat.ts'
-import type { Endpoint } from '../../contract/endpoints.ts'
+import type { ChatSettings, Endpoint } from '../../contract/endpoints.ts'
 import type { XapiSettings } from '../../contract/statements.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem-error.ts'

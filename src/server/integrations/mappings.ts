@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
 import type { LmsKind, MappedNoun } from '../../contract/constants.ts'
-import type { integrations } from '../../contract/integrations.ts'
-import { Mapping, MappingInput } from '../../contract/mappings.ts'
+import { type integrations, Mapping, MappingInput } from '../../contract/integrations.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'

@@ -1,4 +1,4 @@
-import type { ForeignWrite, ForeignWriteResult } from '../../contract/foreign-writes.ts'
+import type { ForeignWrite, ForeignWriteResult } from '../../contract/foreign-records.ts'
 import type { integrations } from '../../contract/integrations.ts'
 import { type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
 import { recordChange } from '../changes/change.ts'

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import type { GradebookGrade, GradebookRow } from '../../../src/contract/gradebook.ts'
+import type { GradebookGrade, GradebookRow } from '../../../src/contract/grades.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { test } from '../../helpers/academy.ts'
 

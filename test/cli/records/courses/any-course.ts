@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/records/sources/course.ts'
-import { moduleNames } from '../../../../src/contract/module-names.ts'
+import { moduleNames } from '../../../../src/contract/known-ids.ts'
 import { anyText } from '../../../helpers/random.ts'
 
 /** Texts that readers of YAML, lines or numbers could misread, and any others. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/records/sources/course.ts'
-import { moduleNamed, moduleNames } from '../../../../src/contract/module-names.ts'
+import { moduleNamed, moduleNames } from '../../../../src/contract/known-ids.ts'
 import { anyCourse } from './any-course.ts'
 
 describe('a document', () => {
