@@ -2,6 +2,9 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import {
+  atLeast,
+  atMost,
+  type BenchRow,
   compareInTurn,
   measureMs,
   peakMiB,
@@ -10,7 +13,6 @@ import {
   type Watched,
   watchLearnctl,
 } from './measure.ts'
-import { atLeast, atMost, type BenchRow } from './row.ts'
 import { fillEnrollments, makeEmptyAcademy } from './seed.ts'
 
 const rows = Number(process.env['LEARNCTL_EXPORT_ROWS'] ?? 1_000_000)
@@ -40,13 +42,12 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
   const database = join(directory, 'export.db')
   const key = await makeEmptyAcademy(database)
   fillEnrollments(database, rows)
-  const yardstick = (await has('sqlite3')) ? bySqlite3 : byNode
   const server = await serveAcademy(bin, database, directory, '0')
   const own = () => exported(bin, server.url, key, join(directory, 'ours.csv'))
   const { mine, theirs, ratio } = await compareInTurn(
     rounds,
     async () => (await own()).ms,
-    () => yardstick(database, join(directory, 'theirs.csv')),
+    () => exportedBySqlite3(database, join(directory, 'theirs.csv')),
   )
   const first = peakMiB(server.pid)
   const client = await own()
@@ -60,14 +61,12 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
       figure: `export: ${rows.toLocaleString('en')} rows to CSV`,
       value: 1 / ratio,
       ...atLeast(0.9),
-      from: `${(mine / 1000).toFixed(2)} s over ${(theirs / 1000).toFixed(2)} s (${yardstick.name}), ${megabytes} MB, ${rounds} rounds`,
+      from: `${(mine / 1000).toFixed(2)} s over ${(theirs / 1000).toFixed(2)} s (sqlite3), ${megabytes} MB, ${rounds} rounds`,
     },
     {
       figure: 'export: learners',
       value: rows / (mine / 1000),
-      unit: 'rows/s',
-      goal: 60_000,
-      better: 'more',
+      ...atLeast(60_000, 'rows/s'),
       from: `${rows.toLocaleString('en')} rows over HTTP to a file of CSV, the start of the command included`,
     },
     memory('server', first, `after ${rounds + 1} exports`),
@@ -83,12 +82,8 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
 }
 
 function memory(what: string, value: number | null, from: string): BenchRow {
-  return {
-    figure: `export: peak memory, ${what}`,
-    value: value ?? Number.NaN,
-    ...atMost(150, 'MiB'),
-    from,
-  }
+  const figure = `export: peak memory, ${what}`
+  return { figure, value: value ?? Number.NaN, ...atMost(150, 'MiB'), from }
 }
 
 /** Exports all learners of a server by the command line. */
@@ -98,24 +93,13 @@ export async function exported(bin: string, url: string, key: string, file: stri
   return watchLearnctl(bin, words, { env: { LEARNCTL_API_KEY: key } })
 }
 
-async function bySqlite3(database: string, file: string): Promise<number> {
+async function exportedBySqlite3(database: string, file: string): Promise<number> {
   const out = openSync(file, 'w')
   try {
     return await measureMs('sqlite3', ['-csv', '-header', database, statement], { stdout: out })
   } finally {
     closeSync(out)
   }
-}
-
-async function byNode(database: string, file: string): Promise<number> {
-  return measureMs(process.execPath, [join(import.meta.dirname, 'bare-export.ts'), database, statement, file])
-}
-
-async function has(program: string): Promise<boolean> {
-  return measureMs(program, ['--version']).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Returns the 99th percentile of small requests while `work` runs, and their number. */

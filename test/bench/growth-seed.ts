@@ -202,10 +202,3 @@ function statements({ users, courses, enrollments }: Size): string[] {
     from progress where percentage > 0 and percentage not in (25, 50) order by user_id, course_id`,
   ]
 }
-
-if (process.argv[1] === import.meta.filename) {
-  const [, , name = 'S', path = `${name}.db`] = process.argv
-  const size = Object.entries(sizes).find(([known]) => known === name)?.[1]
-  if (!size) throw new Error(`No such size: ${name}`)
-  await makeAcademyOf(size, path)
-}

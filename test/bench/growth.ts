@@ -1,10 +1,8 @@
-import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type OpenAcademy, openAcademy } from '../../src/server/academy/local-academy.ts'
 import { makeAcademyOf, sizes } from './growth-seed.ts'
-import { median } from './measure.ts'
-import { atMost, type BenchRow } from './row.ts'
+import { atMost, type BenchRow, median } from './measure.ts'
 
 const rounds = 9
 const goal = 1.5
@@ -48,8 +46,7 @@ const questions: readonly string[] = [
 
 /**
  * Measures the CPU time of each list in a large academy against a small one. The large one has a hundred thousand
- * users, or a million with LEARNCTL_GROWTH=L, which takes half an hour and 16 GB to make. Existing files are taken from
- * the folder LEARNCTL_GROWTH_FILES instead.
+ * users, or a million with LEARNCTL_GROWTH=L, which takes half an hour and 16 GB to make.
  */
 export async function benchGrowth(_bin: string, directory: string): Promise<BenchRow[]> {
   const large = process.env['LEARNCTL_GROWTH'] === 'L' ? 'L' : 'M'
@@ -69,9 +66,7 @@ export async function benchGrowth(_bin: string, directory: string): Promise<Benc
 /** Returns the CPU time of each request, in milliseconds. */
 async function measured(size: keyof typeof sizes, directory: string): Promise<number[]> {
   const path = join(directory, `${size}.db`)
-  const made = process.env['LEARNCTL_GROWTH_FILES']
-  if (made) copyFileSync(join(made, `${size}.db`), path)
-  else await makeAcademyOf(sizes[size], path)
+  await makeAcademyOf(sizes[size], path)
   const academy = await openAcademy({ path })
   const names = namesIn(path)
   const costs: number[] = []

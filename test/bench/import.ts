@@ -1,41 +1,25 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadTool } from './load.ts'
-import { measureMs, median, serveAcademy, watchLearnctl } from './measure.ts'
-import { atLeast, atMost, type BenchRow } from './row.ts'
+import {
+  atLeast,
+  atMost,
+  type BenchRow,
+  comparePairs,
+  perSecond,
+  serveAcademy,
+  watchLearnctl,
+} from './measure.ts'
 import { makeEmptyAcademy } from './seed.ts'
 
 const rows = Number(process.env['LEARNCTL_IMPORT_ROWS'] ?? 50_000)
 const rounds = 3
 const connections = 8
 const loadSeconds = 4
-/**
- * Number of bodies: more than a load tool sends in its time, because each user can be created once, and fewer than wrk
- * can hold.
- */
+/** Number of bodies: more than the load sends in its time, because each user can be created once. */
 const loadBodies = 30_000
-const curlRows = 400
 
-interface User {
-  readonly externalId: string
-  readonly email: string
-  readonly profile: { readonly firstName: string; readonly lastName: string }
-}
-
-function userOf(row: number): User {
-  const profile = { firstName: `First ${row}`, lastName: `Last ${row}` }
-  return { externalId: `S-${row}`, email: `learner-${row}@example.org`, profile }
-}
-
-/** Opens a new academy on a port, with a key. */
-interface Place {
-  readonly url: string
-  readonly key: string
-  stop(): Promise<void>
-}
-
-/** Writes a course, and the progress and a grade of each user in it. */
-function writeRecords(directory: string): Record<'courses' | 'progress' | 'grades', string> {
+/** Writes users, a course, and the progress and a grade of each user in it; returns the path of each table. */
+function writeTables(directory: string): Record<'users' | 'courses' | 'progress' | 'grades', string> {
   const write = (name: string, header: string, lines: readonly string[]) => {
     const path = join(directory, `${name}.csv`)
     writeFileSync(path, `${header}\n${lines.join('\n')}\n`)
@@ -43,6 +27,11 @@ function writeRecords(directory: string): Record<'courses' | 'progress' | 'grade
   }
   const each = (line: (row: number) => string) => Array.from({ length: rows }, (_, row) => line(row))
   return {
+    users: write(
+      'users',
+      'externalId,email,firstName,lastName',
+      each((row) => `S-${row},learner-${row}@example.org,First ${row},Last ${row}`),
+    ),
     courses: write('courses', 'externalId,title,status', ['SEA,Marine Biology,published']),
     progress: write(
       'progress',
@@ -59,124 +48,111 @@ function writeRecords(directory: string): Record<'courses' | 'progress' | 'grade
 
 /**
  * Measures imports over HTTP into a server of this machine, with a request for each row and with many rows in each,
- * against a load tool that posts the same bodies to the same operation over as many connections, and against curl under
- * xargs. Only the import sends an Idempotency-Key, for which a server stores each response: neither of the others could
- * be continued.
+ * against a load that posts the same users to the same operation over as many connections. Only the import sends an
+ * Idempotency-Key, for which a server stores each response.
  */
 export async function benchImport(bin: string, directory: string): Promise<BenchRow[]> {
-  const file = join(directory, 'users.csv')
-  const lines = Array.from({ length: rows }, (_, row) => {
-    const { externalId, email, profile } = userOf(row)
-    return `${externalId},${email},${profile.firstName},${profile.lastName}\n`
-  })
-  writeFileSync(file, `externalId,email,firstName,lastName\n${lines.join('')}`)
-  const files = writeRecords(directory)
-  const tool = loadTool(directory)
+  const files = writeTables(directory)
   const peaks: number[] = []
 
-  async function open(): Promise<Place> {
+  /** Gives work a new academy on a port, and a key. */
+  async function served<Result>(work: (url: string, key: string) => Promise<Result>): Promise<Result> {
     const database = join(directory, 'import.db')
     for (const ending of ['', '-wal', '-shm']) rmSync(database + ending, { force: true })
     const key = await makeEmptyAcademy(database)
     const server = await serveAcademy(bin, database, directory, '0')
-    return { url: server.url, key, stop: () => server.stop() }
+    const result = await work(server.url, key)
+    await server.stop()
+    return result
   }
 
-  async function imported(batchSize: number): Promise<number> {
-    const place = await open()
-    const rate = await importInto(place, 'users', file, batchSize)
-    await place.stop()
-    return rate
-  }
-
-  /** Returns rows a second: users, then their progress, which enrols them, then their grades. */
-  async function importedRecords(): Promise<Record<'users' | 'progress' | 'grades', number>> {
-    const place = await open()
-    await importInto(place, 'courses', files.courses, 500)
-    const rates = {
-      users: await importInto(place, 'users', file, 500),
-      progress: await importInto(place, 'progress', files.progress, 500),
-      grades: await importInto(place, 'grades', files.grades, 500),
-    }
-    await place.stop()
-    return rates
-  }
-
-  async function importInto(
-    { url, key }: Place,
-    noun: string,
-    path: string,
-    batchSize: number,
-  ): Promise<number> {
-    const words = [noun, 'import', path, '--url', url]
-    const { ms, peak } = await watchLearnctl(bin, [...words, '--batch-size', String(batchSize)], {
-      env: { LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
-    })
+  /** Imports a table in batches of this size; returns rows a second. */
+  async function imported(noun: keyof typeof files, batchSize: number, url: string, key: string) {
+    const words = [noun, 'import', files[noun], '--url', url, '--batch-size', String(batchSize)]
+    const env = { LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory }
+    const { ms, peak } = await watchLearnctl(bin, words, { env })
     peaks.push(peak)
     return (rows / ms) * 1000
   }
 
-  async function loaded(): Promise<number> {
-    const { url, key, stop } = await open()
-    const requests = Array.from({ length: loadBodies }, (_, row) => {
-      return { path: '/v1/users', body: JSON.stringify(userOf(row)) }
+  /** Returns rows a second: users, then their progress, which enrols them, then their grades. */
+  const importedAll = () =>
+    served(async (url, key) => {
+      await imported('courses', 500, url, key)
+      return {
+        users: await imported('users', 500, url, key),
+        progress: await imported('progress', 500, url, key),
+        grades: await imported('grades', 500, url, key),
+      }
     })
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const load = { url, method: 'POST', headers, requests, connections, seconds: loadSeconds } as const
-    const rate = await tool.perSecond(load)
-    await stop()
-    return rate
-  }
 
-  async function curled(): Promise<number> {
-    const { url, key, stop } = await open()
-    const bodies = join(directory, 'bodies.txt')
-    const words = Array.from({ length: curlRows }, (_, row) => `'${JSON.stringify(userOf(row))}'\n`)
-    writeFileSync(bodies, words.join(''))
-    const curl = `curl -sf -o /dev/null -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" ${url}/v1/users -d`
-    const ms = await measureMs('sh', ['-c', `xargs -P8 -I{} sh -c '${curl} "$1"' curl {} < ${bodies}`], {
-      env: { KEY: key },
+  const posted = () =>
+    served((url, key) => {
+      const requests = Array.from({ length: loadBodies }, (_, row) => {
+        const profile = { firstName: `First ${row}`, lastName: `Last ${row}` }
+        const user = { externalId: `S-${row}`, email: `learner-${row}@example.org`, profile }
+        return { path: '/v1/users', body: JSON.stringify(user) }
+      })
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      return perSecond({ url, method: 'POST', headers, requests, connections, seconds: loadSeconds })
     })
-    await stop()
-    return (curlRows / ms) * 1000
-  }
 
-  const measured: { single: number; batch: number; load: number }[] = []
+  const single: [number, number][] = []
+  const batch: [number, number][] = []
+  const progress: [number, number][] = []
+  const grades: [number, number][] = []
   for (let round = 0; round < rounds; round += 1) {
-    measured.push({ single: await imported(1), load: await loaded(), batch: await imported(500) })
+    const load = await posted()
+    single.push([await served((url, key) => imported('users', 1, url, key)), load])
+    const rates = await importedAll()
+    batch.push([rates.users, load])
+    progress.push([rates.progress, rates.users])
+    grades.push([rates.grades, rates.users])
   }
-  const byCurl = await curled()
-  const from = (value: number, other: number, name: string) =>
-    `${Math.round(value)} rows/s over ${Math.round(other)}/s (${name})`
-  const records: Awaited<ReturnType<typeof importedRecords>>[] = []
-  for (let round = 0; round < rounds; round += 1) records.push(await importedRecords())
-  const besideUsers = (noun: 'progress' | 'grades'): BenchRow => ({
-    figure: `import: ${noun} in batches`,
-    value: median(records.map((each) => each[noun] / each.users)),
-    ...atLeast(0.5),
-    from: `${from(median(records.map((each) => each[noun])), median(records.map(({ users }) => users)), 'users in batches')}, ${rows} rows of one course, ${rounds} rounds`,
-  })
-  const middle = (one: 'single' | 'batch' | 'load') => median(measured.map((each) => each[one]))
-  const ratio = (one: 'single' | 'batch'): Pick<BenchRow, 'value' | 'from'> => ({
-    value: median(measured.map((each) => each[one] / each.load)),
-    from: `${from(middle(one), middle('load'), `${tool.name}, without Idempotency-Key`)}, ${rows} rows, ${rounds} rounds`,
-  })
+  const row = (figure: string, goal: number, pairs: [number, number][], other: string): BenchRow => {
+    const { mine, theirs, ratio } = comparePairs(pairs)
+    const from = `${Math.round(mine)} rows/s over ${Math.round(theirs)}/s (${other}), ${rows} rows, ${rounds} rounds`
+    return { figure: `import: ${figure}`, value: ratio, ...atLeast(goal), from }
+  }
   return [
-    { figure: 'import: a request for each user', ...atLeast(0.8), ...ratio('single') },
-    { figure: 'import: users in batches', ...atLeast(2), ...ratio('batch') },
-    besideUsers('progress'),
-    besideUsers('grades'),
-    {
-      figure: 'import: a request for each user',
-      value: middle('single') / byCurl,
-      ...atLeast(1),
-      from: from(middle('single'), byCurl, `curl under xargs -P8, ${curlRows} rows`),
-    },
+    row('a request for each user', 0.8, single, 'without Idempotency-Key'),
+    row('users in batches', 2, batch, 'without Idempotency-Key'),
+    row('progress in batches', 0.5, progress, 'users in batches'),
+    row('grades in batches', 0.5, grades, 'users in batches'),
     {
       figure: 'import: peak memory',
       value: Math.max(...peaks),
       ...atMost(200, 'MiB'),
       from: `${rows} rows`,
     },
+  ]
+}
+
+/** Measures time and memory of applying the shipped examples to an empty academy in process, and of applying them again. */
+export async function benchApply(bin: string, directory: string): Promise<BenchRow[]> {
+  const folder = join(directory, 'academy')
+  mkdirSync(folder)
+  const tables = ['users', 'enrollments', 'progress']
+  const examples = join(import.meta.dirname, '../../src/examples')
+  for (const name of tables) cpSync(join(examples, `${name}.csv`), join(folder, `${name}.csv`))
+  const courses = ['2013J', '2014J'].map((title) => ({ externalId: `AAA-${title}`, title }))
+  const named = Object.fromEntries(tables.map((name) => [name, { file: `${name}.csv` }]))
+  writeFileSync(join(folder, 'academy.json'), JSON.stringify({ learnctl: 1, courses, ...named }))
+  const pairs: [again: number, first: number][] = []
+  const peaks: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const database = join(directory, `apply-${round}.db`)
+    const apply = () => watchLearnctl(bin, ['apply', folder, '--yes', '--database', database])
+    const first = await apply()
+    const second = await apply()
+    pairs.push([second.ms, first.ms])
+    peaks.push(first.peak, second.peak)
+    rmSync(database)
+  }
+  const { mine, theirs, ratio } = comparePairs(pairs)
+  const from = `${(mine / 1000).toFixed(2)} s over ${(theirs / 1000).toFixed(2)} s, ${rounds} rounds`
+  return [
+    { figure: 'apply: again over the first time', value: ratio, ...atMost(0.5), from },
+    { figure: 'apply: peak memory', value: Math.max(...peaks), ...atMost(200, 'MiB'), from: 'src/examples' },
   ]
 }

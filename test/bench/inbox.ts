@@ -1,9 +1,15 @@
 import { join } from 'node:path'
 import { sign } from '../../src/lms/sign.ts'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { loadTool, type Sent } from './load.ts'
-import { compareInTurn, serveAcademy, startServer } from './measure.ts'
-import { atLeast, type BenchRow } from './row.ts'
+import {
+  atLeast,
+  type BenchRow,
+  compareInTurn,
+  perSecond,
+  type Sent,
+  serveAcademy,
+  startServer,
+} from './measure.ts'
 import { post } from './seed.ts'
 
 const rounds = 5
@@ -28,19 +34,18 @@ export async function benchInbox(bin: string, directory: string): Promise<BenchR
     join(import.meta.dirname, 'bare-inbox.ts'),
     join(directory, 'bare-inbox.db'),
   ])
-  const tool = loadTool(directory)
   const load = { method: 'POST' as const, headers: {}, connections, seconds }
   let requests: Sent[] = []
   const { mine, theirs, ratio } = await compareInTurn(
     rounds,
     async (round) => {
       requests = await deliveries(round)
-      return tool.perSecond({ ...load, url: academy.url, requests })
+      return perSecond({ ...load, url: academy.url, requests })
     },
-    () => tool.perSecond({ ...load, url: bare.url, requests }),
+    () => perSecond({ ...load, url: bare.url, requests }),
   )
   await Promise.all([academy.stop(), bare.stop()])
-  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${rounds} × ${seconds} s`
+  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${connections} connections, ${rounds} × ${seconds} s`
   const figure = 'inbox: verified deliveries over a bare insert'
   return [{ figure, value: ratio, ...atLeast(0.5), from }]
 }

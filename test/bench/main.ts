@@ -1,26 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { benchAnalytics } from './analytics.ts'
-import { benchApply } from './apply.ts'
-import { benchAtRisk } from './at-risk.ts'
+import { benchAnalytics, benchAtRisk } from './analytics.ts'
 import { benchConnect } from './connect.ts'
-import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
-import { benchImport } from './import.ts'
+import { benchApply, benchImport } from './import.ts'
 import { benchInbox } from './inbox.ts'
-import { benchMcp } from './mcp.ts'
+import type { BenchRow } from './measure.ts'
 import { benchPackaging } from './packaging.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchRoster } from './roster.ts'
-import { type BenchRow, tableOf } from './row.ts'
 import { benchServer } from './server.ts'
-import { benchStart } from './start.ts'
+import { benchExec, benchMcp, benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// Runs `npm run bench [start|exec|mcp|server|export|at-risk|import|inbox|connect|webhooks|packaging|analytics|growth|postgres …]`: each figure is the
-// ratio of two measurements made alternately in this run.
+// Runs `npm run bench [part …]`: each figure is the ratio of two measurements made alternately in this run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
@@ -60,3 +55,23 @@ try {
 process.stdout.write(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}\n\n${tableOf(rows)}\n`,
 )
+
+/** Formats rows as a table for a terminal or a note. */
+function tableOf(all: readonly BenchRow[]): string {
+  const cells = all.map(({ figure, value, unit, goal, better, from }) => {
+    const met = better === 'more' ? value >= goal : value <= goal
+    const shown = unit === 'ratio' ? value.toFixed(2) : `${Math.round(value * 10) / 10} ${unit}`
+    const wanted = `${better === 'more' ? '≥' : '≤'} ${goal}${unit === 'ratio' ? '' : ` ${unit}`}`
+    return [figure, shown, wanted, met ? 'met' : 'missed', from]
+  })
+  const lines = [['figure', 'measured', 'goal', '', 'from'], ...cells]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

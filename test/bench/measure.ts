@@ -1,12 +1,28 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import autocannon, { type Client } from 'autocannon'
+
+/** A line of the result: a figure, its goal, and the measurements behind it. */
+export interface BenchRow {
+  readonly figure: string
+  readonly value: number
+  /** Unit; `ratio` compares with the yardstick. */
+  readonly unit: 'ratio' | 'MiB' | 'MB' | 'ms' | 's' | 'rows/s'
+  readonly goal: number
+  /** Whether higher or lower is better. */
+  readonly better: 'more' | 'less'
+  readonly from: string
+}
+
+/** Goals of a figure: one that may be higher, and one that may be lower. */
+export const atLeast = (goal: number, unit: BenchRow['unit'] = 'ratio') =>
+  ({ unit, goal, better: 'more' }) as const
+export const atMost = (goal: number, unit: BenchRow['unit'] = 'ratio') =>
+  ({ unit, goal, better: 'less' }) as const
 
 /** Returns the median. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}
+export const median = (values: readonly number[]) => percentile(values, 0.5)
 
 /** Returns the quantile at `part`, from 0 to 1. */
 export function percentile(values: readonly number[], part: number): number {
@@ -155,19 +171,43 @@ export function peakMiB(pid: number): number | null {
   }
 }
 
-const ticksPerSecond = 100
+/** A path and the body to send to it. */
+export interface Sent {
+  readonly path: string
+  readonly body?: string
+  /** Headers of this request instead of those of the load. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
-/** Returns the CPU time of a process in milliseconds, to hundredths of a second; 0 if the system does not report it. */
-export function cpuMs(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program comes first and may contain anything (proc(5)).
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-    return ((Number(user) + Number(system)) * 1000) / ticksPerSecond
-  } catch {
-    return 0
+/** Requests to send repeatedly. */
+export interface Load {
+  /** URL of the server, without a path. */
+  readonly url: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  /** Requests, sent in turn. */
+  readonly requests: readonly Sent[]
+  readonly connections: number
+  readonly seconds: number
+}
+
+/**
+ * Sends a load by autocannon and returns the successful requests a second. Throws if one was refused or failed. The load
+ * takes as much of the processors as a server does, so ratios are nearer to 1 than from another machine.
+ */
+export async function perSecond({ seconds, requests, ...load }: Load): Promise<number> {
+  const each = requests.map(({ path, body = '', headers }) => ({
+    ...{ method: load.method, path, body },
+    ...(headers && { headers }),
+  }))
+  let clients = 0
+  // Each connection would start with the first request, but a create succeeds only once.
+  const setupClient = (client: Client) => {
+    const place = clients++ % load.connections
+    const own = each.filter((_, index) => index % load.connections === place)
+    if (own.length > 0) client.setRequests(own)
   }
+  const sent = await autocannon({ ...load, duration: seconds, requests: each, setupClient })
+  if (sent.non2xx > 0 || sent.errors > 0) throw new Error(`${sent.non2xx} refusals, ${sent.errors} errors`)
+  return sent.requests.total / sent.duration
 }

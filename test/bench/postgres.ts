@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { makeDatabase, type OwnDatabase, postgresUrl } from '../helpers/postgres.ts'
-import { type LoadTool, loadTool } from './load.ts'
-import { cpuMs, measureMs, median, type Served, startServer } from './measure.ts'
-import { atLeast, atMost, type BenchRow } from './row.ts'
-import { fillAcademy, type Seed, type Trial, trials } from './trials.ts'
+import {
+  atLeast,
+  atMost,
+  type BenchRow,
+  measureMs,
+  median,
+  perSecond,
+  type Served,
+  startServer,
+} from './measure.ts'
+import { fillAcademy, loadOf, type Seed, type Trial, trials } from './server.ts'
 
 const rounds = 5
 const seconds = 2
@@ -18,7 +26,7 @@ const learners = 100
 
 /** Result of a load: requests a second, CPU milliseconds a request, and rollbacks a response. */
 interface Cost {
-  readonly perSecond: number
+  readonly rate: number
   readonly serverMs: number
   readonly databaseMs: number
   readonly rollbacks: number
@@ -68,12 +76,11 @@ export async function benchPostgres(bin: string, directory: string): Promise<Ben
     const one = { servers: [first], database: databases[0] }
     const two = { servers: [first, second], database: databases[0] }
     const bare = { servers: [yardstick], database: databases[1] }
-    const tool = loadTool(directory)
-    const meter = meterOf(tool, client, seed)
+    const meter = meterOf(client, seed)
     const rows: BenchRow[] = []
     for (const trial of Object.values(trials)) {
       const [mine, theirs] = await inTurn(meter, trial, one, bare)
-      rows.push(overBare(trial, mine, theirs, tool))
+      rows.push(overBare(trial, mine, theirs))
       if (trial.method !== 'GET') rows.push(rollbacksOf(trial, mine))
     }
     for (const trial of Object.values(trials)) {
@@ -100,10 +107,8 @@ async function inTurn(meter: Meter, trial: Trial, one: Stand, other: Stand): Pro
   return costs
 }
 
-function meterOf(tool: LoadTool, client: pg.Client, { key, ...seed }: Seed): Meter {
-  return async ({ servers, database }, { method, requestsOf }, connectionsEach) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const requests = requestsOf({ key, ...seed })
+function meterOf(client: pg.Client, seed: Seed): Meter {
+  return async ({ servers, database }, trial, connectionsEach) => {
     const spent = async () => ({
       serverMs: servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
       ...(await databaseOf(client, database)),
@@ -111,14 +116,14 @@ function meterOf(tool: LoadTool, client: pg.Client, { key, ...seed }: Seed): Met
     const before = await spent()
     const rates = await Promise.all(
       servers.map(({ url }) =>
-        tool.perSecond({ method, url, headers, requests, connections: connectionsEach, seconds }),
+        perSecond({ ...loadOf(trial, url, seed), connections: connectionsEach, seconds }),
       ),
     )
     const after = await spent()
-    const perSecond = rates.reduce((sum, rate) => sum + rate, 0)
-    const each = (name: keyof typeof after) => (after[name] - before[name]) / (perSecond * seconds)
+    const rate = rates.reduce((sum, each) => sum + each, 0)
+    const each = (name: keyof typeof after) => (after[name] - before[name]) / (rate * seconds)
     return {
-      perSecond,
+      rate,
       serverMs: each('serverMs'),
       databaseMs: each('databaseMs'),
       rollbacks: each('rollbacks'),
@@ -142,13 +147,11 @@ async function databaseOf(
   }
 }
 
-function overBare({ figure }: Trial, mine: Cost[], theirs: Cost[], { name }: LoadTool): BenchRow {
-  const [rate, bareRate] = [middle(mine, 'perSecond'), middle(theirs, 'perSecond')]
-  const value = median(
-    mine.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN)),
-  )
+function overBare({ figure }: Trial, mine: Cost[], theirs: Cost[]): BenchRow {
+  const [rate, bareRate] = [middle(mine, 'rate'), middle(theirs, 'rate')]
+  const value = median(mine.map((one, round) => one.rate / (theirs[round]?.rate ?? Number.NaN)))
   const cpu = costText('server', mine, theirs, 'serverMs')
-  const from = `${perSeconds(rate, bareRate)}, ${cpu}, ${costText('PostgreSQL', mine, theirs, 'databaseMs')}, ${name}, ${connections} connections, ${rounds} × ${seconds} s`
+  const from = `${perSeconds(rate, bareRate)}, ${cpu}, ${costText('PostgreSQL', mine, theirs, 'databaseMs')}, ${connections} connections, ${rounds} × ${seconds} s`
   return { figure: `postgres: ${figure}`, value, ...atLeast(goal), from }
 }
 
@@ -156,25 +159,15 @@ function overBare({ figure }: Trial, mine: Cost[], theirs: Cost[], { name }: Loa
 function rollbacksOf({ figure }: Trial, mine: Cost[]): BenchRow {
   const value = middle(mine, 'rollbacks')
   const from = `rollbacks an answer, ${connections} at a time`
-  return {
-    figure: `postgres: ${figure}, rollbacks`,
-    value,
-    ...atMost(maxRollbacks),
-    from,
-  }
+  return { figure: `postgres: ${figure}, rollbacks`, value, ...atMost(maxRollbacks), from }
 }
 
 function overOne({ figure }: Trial, both: Cost[], alone: Cost[]): BenchRow {
   const value = 2 * (middle(alone, 'serverMs') / middle(both, 'serverMs'))
-  const shared = perSeconds(middle(both, 'perSecond'), middle(alone, 'perSecond'))
+  const shared = perSeconds(middle(both, 'rate'), middle(alone, 'rate'))
   const cpu = costText('servers', both, alone, 'serverMs')
   const from = `${cpu}, ${costText('PostgreSQL', both, alone, 'databaseMs')}; ${shared} on the cores of this machine`
-  return {
-    figure: `postgres: two servers, ${figure}`,
-    value,
-    ...atLeast(goalOfTwo),
-    from,
-  }
+  return { figure: `postgres: two servers, ${figure}`, value, ...atLeast(goalOfTwo), from }
 }
 
 function costText(of: string, mine: Cost[], theirs: Cost[], name: 'serverMs' | 'databaseMs'): string {
@@ -187,4 +180,21 @@ function perSeconds(one: number, other: number): string {
 
 function middle(costs: readonly Cost[], name: keyof Cost): number {
   return median(costs.map((cost) => cost[name]))
+}
+
+const ticksPerSecond = 100
+
+/** Returns the CPU time of a process in milliseconds, to hundredths of a second; 0 if the system does not report it. */
+function cpuMs(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name of the program comes first and may contain anything (proc(5)).
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+    return ((Number(user) + Number(system)) * 1000) / ticksPerSecond
+  } catch {
+    return 0
+  }
 }

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePackage } from '../helpers/oneroster-package.ts'
-import { comparePairs, measureMs, median, watchLearnctl } from './measure.ts'
-import { benchRosterExport } from './roster-export.ts'
-import { atLeast, atMost, type BenchRow } from './row.ts'
+import { makeAcademyOf } from './growth-seed.ts'
+import { atLeast, atMost, type BenchRow, comparePairs, measureMs, median, watchLearnctl } from './measure.ts'
 
 const users = Number(process.env['LEARNCTL_ROSTER_USERS'] ?? 100_000)
 const enrollments = users * 4
@@ -15,7 +14,11 @@ const rounds = 3
  * academy in this process and again, `roster diff` of two packages, and their memory.
  */
 export async function benchRoster(bin: string, directory: string): Promise<BenchRow[]> {
-  return [...(await benchValidate(bin, directory)), ...(await benchApply(bin, directory))]
+  return [
+    ...(await benchValidate(bin, directory)),
+    ...(await benchExport(bin, directory)),
+    ...(await benchApply(bin, directory)),
+  ]
 }
 
 async function benchApply(bin: string, directory: string): Promise<BenchRow[]> {
@@ -53,18 +56,8 @@ async function benchApply(bin: string, directory: string): Promise<BenchRow[]> {
       ...atMost(0.2),
       from: `${seconds(second)} over ${seconds(first)}`,
     },
-    {
-      figure: 'roster diff of two packages',
-      value: median(diffs) / 1000,
-      ...atMost(15, 's'),
-      from: size,
-    },
-    {
-      figure: 'memory of roster apply',
-      value: applyPeak,
-      ...atMost(1024, 'MiB'),
-      from: size,
-    },
+    { figure: 'roster diff of two packages', value: median(diffs) / 1000, ...atMost(15, 's'), from: size },
+    { figure: 'memory of roster apply', value: applyPeak, ...atMost(1024, 'MiB'), from: size },
     { figure: 'memory of roster diff', value: diffPeak, ...atMost(1024, 'MiB'), from: size },
   ]
 }
@@ -91,6 +84,41 @@ async function benchValidate(bin: string, directory: string): Promise<BenchRow[]
       from: `${size}: ${Math.round(mine)} ms, csv-parse ${Math.round(theirs)} ms`,
     },
     { figure: 'memory of roster validate', value: peak, ...atMost(400, 'MiB'), from: size },
-    ...(await benchRosterExport(bin, directory, users)),
   ]
+}
+
+/** Measures rows per second and memory of `roster export` as OneRoster, from a local academy of this size. */
+async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
+  const database = join(directory, 'roster-export.db')
+  await makeAcademyOf({ users, courses: Math.max(100, users / 100), enrollments: users * 4 }, database)
+  const runs: Awaited<ReturnType<typeof exported>>[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const target = join(directory, `exported-${round}`)
+    runs.push(await exported(bin, database, target))
+    rmSync(target, { recursive: true })
+  }
+  const [rows = 0] = runs.map((run) => run.rows)
+  const ms = median(runs.map((run) => run.ms))
+  const size = `${rows.toLocaleString('en')} rows in ${(ms / 1000).toFixed(2)} s, ${rounds} rounds`
+  return [
+    {
+      figure: 'roster export: rows per second',
+      value: median(runs.map((run) => run.rows / (run.ms / 1000))),
+      ...atLeast(100_000, 'rows/s'),
+      from: size,
+    },
+    {
+      figure: 'roster export: peak memory',
+      value: Math.max(...runs.map(({ peak }) => peak)),
+      ...atMost(400, 'MiB'),
+      from: size,
+    },
+  ]
+}
+
+async function exported(bin: string, database: string, target: string) {
+  const words = ['roster', 'export', '--format', 'oneroster', target, '--database', database, '-o', 'json']
+  const { ms, peak, printed } = await watchLearnctl(bin, words)
+  const { files } = JSON.parse(printed) as { files: readonly { rows: number }[] }
+  return { rows: files.reduce((sum, file) => sum + file.rows, 0), ms, peak }
 }

@@ -3,11 +3,17 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { listen } from '../helpers/listen.ts'
-import { loadTool } from './load.ts'
-import { compareInTurn, comparePairs, type Served, serveAcademy } from './measure.ts'
-import { atLeast, type BenchRow } from './row.ts'
+import {
+  atLeast,
+  type BenchRow,
+  compareInTurn,
+  comparePairs,
+  perSecond,
+  type Served,
+  serveAcademy,
+} from './measure.ts'
 import { post } from './seed.ts'
-import { fillAcademy, type Seed, trials } from './trials.ts'
+import { fillAcademy, loadOf, type Seed, trials } from './server.ts'
 
 const rounds = 5
 const seconds = 3
@@ -28,7 +34,6 @@ export async function benchWebhooks(bin: string, directory: string): Promise<Ben
  */
 async function writesWithEvents(bin: string, directory: string): Promise<BenchRow> {
   const receiver = await startReceiver()
-  const tool = loadTool(directory)
   const places = [join(directory, 'events.db'), join(directory, 'silent.db')]
   const seeds: Seed[] = []
   for (const path of places) seeds.push(await fillAcademy(path, learners))
@@ -37,20 +42,16 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
   for (const path of places) {
     servers.push(await serveAcademy(bin, path, directory))
   }
-  const perSecond = async (index: number) => {
+  const rateOf = async (index: number) => {
     const seed = seeds[index]
     const server = servers[index]
     if (!seed || !server) throw new Error('There are two servers')
-    return tool.perSecond({
-      ...{ method: 'PUT', url: server.url, connections, seconds },
-      headers: { authorization: `Bearer ${seed.key}`, 'content-type': 'application/json' },
-      requests: trials.progress.requestsOf(seed),
-    })
+    return perSecond({ ...loadOf(trials.progress, server.url, seed), connections, seconds })
   }
   const { mine, theirs, ratio } = await compareInTurn(
     rounds,
-    () => perSecond(0),
-    () => perSecond(1),
+    () => rateOf(0),
+    () => rateOf(1),
   )
   for (const server of servers) await server.stop()
   await receiver.close()
@@ -58,7 +59,7 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
     figure: 'webhooks: record progress with an endpoint subscribed, over without',
     value: ratio,
     ...atLeast(0.8),
-    from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${receiver.count()} events received meanwhile`,
+    from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${connections} connections, ${receiver.count()} events received meanwhile`,
   }
 }
 

@@ -74,6 +74,13 @@ test('oauth4webapi finds the server, gets a code with its issuer, exchanges it, 
   expect(await profile.json()).toMatchObject({ email: person.email, authMethod: 'oauth' })
   const second = await refreshed(server, first.refresh_token)
   expect(second.refresh_token).not.toBe(first.refresh_token)
+  const introspected = await oauth.introspectionRequest(server, client, auth, second.access_token, loopback)
+  expect(await oauth.processIntrospectionResponse(server, client, introspected)).toMatchObject({
+    active: true,
+    scope: 'read write',
+    client_id: 'learnctl',
+    iss: served.address,
+  })
   const revoked = await oauth.revocationRequest(server, client, auth, second.refresh_token ?? '', loopback)
   await oauth.processRevocationResponse(revoked)
   await expect(refreshed(server, second.refresh_token)).rejects.toMatchObject({ error: 'invalid_grant' })
