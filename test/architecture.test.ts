@@ -25,7 +25,6 @@ server/users server/analytics
 server/calendars server/credentials server/digests.ts server/leases.ts server/progress server/settings.ts
 server/grades server/oauth
 server/integrations server/oneroster
-server/undo
 server/plans
 server/dashboard server/upkeep.ts
 server/routes.ts

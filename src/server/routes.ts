@@ -32,7 +32,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   audit: async () => (await import('./audit/audit-log.ts')).auditRoutes,
   changes: async () => (await import('./audit/changes.ts')).changeRoutes,
   plans: async () => (await import('./plans/plans.ts')).planRoutes,
-  undo: async () => (await import('./undo/undo.ts')).undoRoutes,
+  undo: async () => (await import('./plans/undo.ts')).undoRoutes,
   settings: async () => (await import('./settings.ts')).settingsRoutes,
   leases: async () => (await import('./leases.ts')).leaseRoutes,
   deliveries: async () => (await import('./integrations/deliveries.ts')).deliveryRoutes,

@@ -2,14 +2,16 @@ import { ApiError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxPlannedWrites } from '../../contract/constants.ts'
-import type { PlanOutcome, RefusedStep } from '../../contract/plans.ts'
+import type { PlannedNoun, PlannedStep, PlanOutcome, RefusedStep } from '../../contract/plans.ts'
+import type { Names } from '../dataset/names.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
-import { nouns } from './entries.ts'
+import type { Change } from './compare.ts'
+import { type Entry, isSentWhole, loadPart, nouns, type Part, type PartDataset, parts } from './entries.ts'
+import { keyIn } from './identity.ts'
 import type { Action, Plan } from './plan.ts'
-import { type PlannedWrite, writesOf } from './plan-writes.ts'
-import { batchSize, createBatcher, type Writer } from './write.ts'
+import { batchSize, createBatcher, versionOf, type Writer } from './write.ts'
 
 /** An action that the server refuses. */
 export interface Failure {
@@ -52,32 +54,37 @@ export async function stagePlan(
   { command, source }: BulkChange,
   plan: Plan,
 ): Promise<StagedPlan> {
-  const writes = await writesOf(names, plan)
   const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
   const params = { planId: made.id }
+  /** Action of each step; null for none. */
+  const actions: (Action | null)[] = []
+  const batcher = createBatcher<JsonObject>(partSize, (step) => step)
   let sent = 0
-  for (const steps of batchesOf(writes)) {
-    await caller.call(calls.plans.addSteps, {
-      params: { ...params, stepNumber: String(sent) },
-      body: { steps } as never,
-      signal,
-    })
+  const send = async (steps: readonly JsonObject[]) => {
+    if (steps.length === 0) return
+    const at = { ...params, stepNumber: String(sent) }
+    await caller.call(calls.plans.addSteps, { params: at, body: { steps } as never, signal })
     sent += steps.length
   }
+  for await (const { from, ...step } of writesOf(names, plan)) {
+    actions.push(from)
+    await send(batcher.add(step) ?? [])
+  }
+  await send(batcher.rest())
 
   const run = async (isTrial: boolean, skipsRefused: boolean): Promise<PlanOutcome> => {
     const body = { isTrial, skipsRefused }
     return (await caller.call(calls.plans.carryOut, { params, body, signal })).data
   }
-  const actionsAt = (steps: readonly number[]) => steps.flatMap((step) => writes[step]?.from ?? [])
+  const actionsAt = (steps: readonly number[]) => steps.flatMap((step) => actions[step] ?? [])
 
   return {
-    size: writes.length,
+    size: actions.length,
     async trial() {
-      if (writes.length > maxPlannedWrites) return null
+      if (actions.length > maxPlannedWrites) return null
       const { refused, restored } = await run(true, true)
       return {
-        failures: failuresOf(plan, writes, refused),
+        failures: failuresOf(plan, actions, refused),
         restored: restoredNotes('Restores', actionsAt(restored)),
       }
     },
@@ -94,8 +101,8 @@ export async function stagePlan(
         const isStopped = part.refused.length > 0 && !skipsRefused
         if (!part.isComplete && !isStopped) continue
         for (const text of restoredNotes('Restored', actionsAt(restored))) notes.add(text)
-        const failures = failuresOf(plan, writes, refused)
-        const done = new Set(writes.slice(0, part.done).flatMap(({ from }) => from ?? []))
+        const failures = failuresOf(plan, actions, refused)
+        const done = new Set(actions.slice(0, part.done).flatMap((action) => action ?? []))
         for (const { action } of failures) done.delete(action)
         return { failures, done, ids }
       }
@@ -110,25 +117,15 @@ export async function stagePlan(
 /** Maximum size of a request that adds steps. */
 const partSize = { ...batchSize, records: 1000 }
 
-function* batchesOf(writes: readonly PlannedWrite[]): Generator<readonly JsonObject[]> {
-  const batcher = createBatcher<JsonObject>(partSize, (step) => step)
-  for (const { noun, action, id = null, version = null, record = {} } of writes) {
-    const full = batcher.add({ noun, action, id, version, record })
-    if (full) yield full
-  }
-  const rest = batcher.rest()
-  if (rest.length > 0) yield rest
-}
-
 /** Returns the failures in the order of the plan, one for each action. */
 function failuresOf(
   plan: Plan,
-  writes: readonly PlannedWrite[],
+  actions: readonly (Action | null)[],
   refused: readonly RefusedStep[],
 ): readonly Failure[] {
   const failures = new Map<Action, Failure>()
   for (const { step, code, ...refusal } of refused) {
-    const action = writes[step]?.from
+    const action = actions[step]
     if (action && !failures.has(action)) failures.set(action, { action, code, message: messageOf(refusal) })
   }
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
@@ -163,3 +160,164 @@ export async function whereAllowed<Result>(work: () => Promise<Result>): Promise
     throw error
   }
 }
+
+/** A step that the server carries out. */
+interface PlannedWrite {
+  readonly noun: PlannedNoun
+  readonly action: PlannedStep['action']
+  readonly id?: unknown
+  /** Version that the record must have; undefined for any. */
+  readonly version?: number | undefined
+  readonly record?: JsonObject
+  /** Action that it is a part of; null for none. */
+  readonly from: Action | null
+}
+
+/**
+ * Yields the writes of a plan in their order: closed records, records of each part, places of lessons, deletions.
+ */
+async function* writesOf(names: Names, plan: Plan): AsyncGenerator<PlannedWrite> {
+  const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
+  /** Steps of new lessons by key; equal lessons in their order. */
+  const newLessons = new Map<string | undefined, number[]>()
+  let step = 0
+  for (const { dataset, current } of plan.kept) {
+    const version = versionOf(current)
+    yield { noun: nounOf[dataset], action: 'keep', id: current?.['id'], version, from: null }
+    step += 1
+  }
+  for (const part of parts) {
+    const dataset = await loadPart(part)
+    const actions = (byPart.get(part) ?? []).filter(({ kind }) => kind !== 'delete')
+    const isUpdate = ({ kind }: Action) => kind === 'update' && !isSentWhole(dataset)
+    // A creation may need a name that an update frees.
+    for (const action of [...actions.filter(isUpdate), ...actions.filter((action) => !isUpdate(action))]) {
+      for (const write of await writesOfAction(dataset, action, names)) {
+        if (part === 'lessons' && write.action === 'create') {
+          const key = keyIn('lessons', action.entry?.record ?? {}) ?? action.key
+          newLessons.set(key, [...(newLessons.get(key) ?? []), step])
+        }
+        yield write
+        step += 1
+      }
+    }
+    if (part !== 'lessons') continue
+    for (const write of placesIn(plan, newLessons)) {
+      yield write
+      step += 1
+    }
+  }
+  for (const part of parts.toReversed()) {
+    for (const action of byPart.get(part) ?? []) {
+      if (action.kind === 'delete') yield deletionOf(part, action)
+    }
+  }
+}
+
+function deletionOf(part: Part, action: Action): PlannedWrite {
+  const { current } = action
+  const { groupId, userId } = current ?? {}
+  return {
+    ...{ noun: nounOf[part], action: 'delete', from: action },
+    ...(part === 'memberships' ? { record: { groupId, userId } } : { id: current?.['id'] }),
+    version: versionOf(current),
+  }
+}
+
+async function writesOfAction(dataset: PartDataset, action: Action, names: Names): Promise<PlannedWrite[]> {
+  const { entry, current, kind } = action
+  if (!entry) return []
+  const noun = nounOf[dataset.name]
+  const create = (record: JsonObject): PlannedWrite => ({ noun, action: 'create', record, from: action })
+  if (dataset.name === 'progress') return missingSteps(entry, current).map(create)
+  if (kind === 'create' && dataset.name === 'memberships') return [create(entry.record)]
+  if (kind === 'create') return [create(await bodyOf(dataset, entry.record, null, names))]
+  if (isSentWhole(dataset)) {
+    const { gradedAt: _, ...others } = current ? await dataset.toRecord(current, names) : {}
+    return [create({ ...others, ...entry.record })]
+  }
+  const record = await bodyOf(dataset, changedFields(dataset, action), current, names)
+  if (Object.keys(record).length === 0) return []
+  const { id } = current ?? {}
+  return [{ noun, action: 'update', id, version: versionOf(current), record, from: action }]
+}
+
+/** Returns what an operation takes; the module of a lesson keeps its name, since the plan may make it. */
+async function bodyOf(
+  dataset: PartDataset,
+  { module, ...record }: JsonObject,
+  current: JsonObject | null,
+  names: Names,
+): Promise<JsonObject> {
+  const body = await dataset.toBody(record, current, names)
+  return module === undefined ? body : { ...body, module }
+}
+
+function changedFields(dataset: PartDataset, { entry, changes }: Action): JsonObject {
+  const record = entry?.record ?? {}
+  const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
+  const changed = changedPart(record, changes)
+  if (dataset.name === 'lessons') {
+    // Lessons move when all of them are there.
+    delete changed['order']
+    // They name modules of their course.
+    if (Object.keys(changed).length > 0) changed['courseId'] = record['courseId']
+  }
+  return restored ? { ...changed, status: restored.to } : changed
+}
+
+/** Returns the steps that order the lessons of courses, once they are written. */
+function placesIn(
+  { lessonPlaces, actions }: Plan,
+  newLessons: Map<string | undefined, number[]>,
+): PlannedWrite[] {
+  const lessons = actions.filter(({ dataset }) => dataset === 'lessons')
+  return [...lessonPlaces].map(([courseId, places]) => ({
+    ...{ noun: 'lesson', action: 'place' },
+    record: {
+      courseId,
+      places: places.map(({ key, order, id }) => {
+        const step = id === undefined ? newLessons.get(key)?.shift() : undefined
+        return { order, ...(id !== undefined && { id }), ...(step !== undefined && { step }) }
+      }),
+    },
+    from: lessons.find(({ entry }) => entry?.record['courseId'] === courseId) ?? null,
+  }))
+}
+
+/** Returns the fields that have changes; objects contain only declared members. */
+function changedPart(record: JsonObject, changes: readonly Change[]): Record<string, unknown> {
+  const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
+  return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
+}
+
+/** Returns the steps that the academy lacks: those after the shown one, else those with later times. */
+function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
+  const { steps = [entry.record] } = entry
+  if (shown === null) return steps
+  const last = steps.findLastIndex((step) => isSame(step, shown))
+  if (last >= 0 && last < steps.length - 1) return steps.slice(last + 1)
+  const reached = timeOf(shown) ?? 0
+  const later = steps.filter((step) => (timeOf(step) ?? Number.MAX_SAFE_INTEGER) > reached)
+  return later.length > 0 ? later : [entry.record]
+}
+
+function isSame(step: JsonObject, shown: JsonObject): boolean {
+  return step['completionPercentage'] === shown['completionPercentage'] && timeOf(step) === timeOf(shown)
+}
+
+function timeOf({ lastAccessed }: JsonObject): number | null {
+  return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : null
+}
+
+const nounOf = {
+  terms: 'term',
+  users: 'user',
+  courses: 'course',
+  groups: 'group',
+  memberships: 'membership',
+  lessons: 'lesson',
+  enrollments: 'enrollment',
+  progress: 'progress',
+  grades: 'grade',
+} as const satisfies Readonly<Record<Part, PlannedNoun>>

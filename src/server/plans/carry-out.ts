@@ -15,8 +15,8 @@ import type { Row } from '../database/database.ts'
 import { resolve } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import { type Input, type Perform, performer } from '../undo/perform.ts'
-import { kindOf, type RecordKind, restoreParams } from '../undo/record-kinds.ts'
+import { type Input, type Perform, performer } from './perform.ts'
+import { kindOf, type RecordKind, restoreParams } from './record-kinds.ts'
 
 /** A plan of which the first `done` steps are carried out. */
 interface Begun {
