@@ -118,13 +118,13 @@ async function runDiff(context: Context, given: Given): Promise<void> {
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
-  summary: 'Make an academy match a roster, and compare both afterwards',
+  summary: 'Make an academy match a roster',
   writes: ['academy'],
   prints: ['AppliedRoster', 'Plan'],
-  exits: ['partial', 'drift'],
+  exits: ['partial'],
   confirms: true,
   description:
-    'Shows the plan and asks before anything is changed; --yes confirms. Users match by external id, else by e-mail address.\nRecords that match are left alone, so an apply that was interrupted continues when it is run again. Grades and progress\nare never removed. At the end the platform is read again and compared with the roster: exit 0 if all records are equal,\n8 if some were refused, 9 if some differ all the same. Prints nothing if there was nothing to do and no terminal.',
+    'Shows the plan and asks before anything is changed; --yes confirms. Users match by external id, else by e-mail address.\nRecords that match are left alone, so an apply that was interrupted continues when it is run again. Grades and progress\nare never removed. At the end it prints the counts of both sides: exit 0 if all records are equal, 8 if some were refused.\nPrints nothing if there was nothing to do and no terminal.',
   arguments: [sourceArgument],
   flags: [
     ...rosterFlags,

@@ -188,9 +188,9 @@ export const recordResults = {
     warnings: z.array(problem),
     notes: z.array(text),
   }),
-  AppliedRoster: result('What applying a roster did, and the comparison afterwards', {
+  AppliedRoster: result('What applying a roster did, and what both sides have', {
     formatVersion,
-    outcome: z.enum(['equal', 'applied', 'different', 'refused']),
+    outcome: z.enum(['equal', 'applied', 'refused']),
     exitCode: count,
     target: text,
     summary: z.object({ create: count, update: count, remove: count, unchanged: count }),

@@ -4,8 +4,7 @@ import type { Context } from '../command/context.ts'
 import { isClosed } from '../records/apply-order.ts'
 import { countText, type Declared, type Part } from '../records/entries.ts'
 import { keyText } from '../records/identity.ts'
-import { makePlan } from '../records/make-plan.ts'
-import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
+import { type MakePlan, planOf, readSaved } from '../records/open-plan.ts'
 import { type Action, countsText, type Plan, type PlanOptions } from '../records/plan.ts'
 import {
   type Applied,
@@ -15,10 +14,10 @@ import {
   refusedError,
   runApply,
 } from '../records/run-apply.ts'
-import { idPrinter, openWriter, sourceOf, type Writer } from '../records/write.ts'
+import { idPrinter, sourceOf } from '../records/write.ts'
 import { CommandError, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { checkOf, countLines, differenceDocument, differenceText, type RosterCheck } from './check-roster.ts'
+import { checkOf, countLines, differenceDocument, type RosterCheck } from './check-roster.ts'
 import type { DeclaredRoster } from './declared-roster.ts'
 import { integrationIn } from './open-source.ts'
 
@@ -41,14 +40,11 @@ export interface RosterToApply {
 export type RosterReport = ReturnType<typeof reportOf>
 
 const command = 'roster apply'
-/** Maximum number of differences to name in an error. */
-const maxNamed = 10
 /** Maximum number of differences in a document. */
 const maxListed = 1000
 
 /**
- * Makes a platform equal to a roster, and compares both again after the last write. Throws a CommandError for refused
- * records (exit 8) and for records that differ all the same (exit 9).
+ * Makes a platform equal to a roster. Throws a CommandError for refused records (exit 8).
  *
  * @param onReport receives what was done, before any such error is thrown
  */
@@ -67,9 +63,7 @@ export async function applyRoster(
   const form: ApplyCommand = {
     ...{ command, verb: 'remove', diff: 'learnctl roster diff', isRemoval, isSilent },
     report: async (held, applied) => {
-      const before = checkOf(applied.planned.declared, applied.planned.plan)
-      const after = await checkAgain(held, applied.planned, before)
-      const report = reportOf(applied, before, after, skipped + applied.planned.plan.leftOut.size)
+      const report = reportOf(applied, skipped + applied.planned.plan.leftOut.size)
       onReport(report)
       await printReport(held, report, isSilent(applied.planned.plan))
     },
@@ -208,19 +202,6 @@ export function isRemoval({ kind, changes }: Action): boolean {
   )
 }
 
-/** Reads the platform and compares it with the roster; a plan without changes was that comparison. */
-async function checkAgain(
-  context: Context,
-  { plan, declared, options, reader }: Planned,
-  before: RosterCheck,
-): Promise<RosterCheck> {
-  if (plan.actions.length === 0) return before
-  // Names may have been cached before they changed.
-  const fresh: Writer = await openWriter(context)
-  const again = await makePlan({ ...reader, names: fresh.names }, declared, options)
-  return checkOf(declared, again)
-}
-
 /** Returns the numbers of records by action; closed records count as removed. */
 function summaryOf({ actions, unchanged }: Plan) {
   const remove = actions.filter(isRemoval).length
@@ -229,12 +210,14 @@ function summaryOf({ actions, unchanged }: Plan) {
 }
 
 /** @param skipped rows of the roster that were left out */
-function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, skipped: number) {
+function reportOf(applied: Applied, skipped: number) {
   const { planned, failures, done } = applied
-  const { plan, target } = planned
+  const { plan, target, declared } = planned
+  const isDone = new Set(done.actions)
+  const actions = plan.actions.filter((action) => !isDone.has(action))
+  const [before, after] = [checkOf(declared, plan), checkOf(declared, { ...plan, actions })]
   const shared = { target, summary: summaryOf(done), before, after, applied, skipped }
   if (failures.length > 0 || skipped > 0) return { ...shared, outcome: 'refused', exit: 'partial' } as const
-  if (after.differences.length > 0) return { ...shared, outcome: 'different', exit: 'drift' } as const
   return { ...shared, outcome: plan.actions.length === 0 ? 'equal' : 'applied', exit: 'ok' } as const
 }
 
@@ -262,21 +245,6 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
       hint: 'See them with `learnctl roster validate`',
     })
   }
-  if (exit === 'drift') throw differenceError(after)
-}
-
-function differenceError({ differences }: RosterCheck): CommandError {
-  const named = differences.slice(0, maxNamed).map(differenceText)
-  const count = differences.length
-  return new CommandError(
-    'different',
-    'drift',
-    `${pluralise(count, 'record')} still ${count === 1 ? 'differs' : 'differ'} from the roster`,
-    {
-      why: [...named, ...(count > maxNamed ? [`and ${count - maxNamed} more; -o json lists them`] : [])],
-      hint: 'Something else may have changed them meanwhile; apply the roster again',
-    },
-  )
 }
 
 /** Returns an apply as data, for `-o json` and the report file; docs/rosters.md describes the members. */

@@ -1,8 +1,6 @@
-import { changeText, namedChanges } from '../operation/differences.ts'
-import { type Declared, type Entry, nouns, type Part } from '../records/entries.ts'
+import type { Declared, Entry, Part } from '../records/entries.ts'
 import { keyText } from '../records/identity.ts'
 import type { Action, Plan } from '../records/plan.ts'
-import { capitalise } from '../terminal/format-text.ts'
 
 export interface PartCounts {
   readonly roster: number
@@ -15,8 +13,8 @@ export interface PartCounts {
 
 export type RosterCheck = ReturnType<typeof checkOf>
 
-/** Returns the counts of a comparison that was just made. */
-export function checkOf(declared: Declared, { actions, leftOut }: Plan) {
+/** Returns the counts of both sides: `actions` are what they differ in. */
+export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'actions' | 'leftOut'>) {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const counts = new Map<Part, PartCounts>()
   for (const [part, entries] of declared) {
@@ -37,7 +35,7 @@ export function checkOf(declared: Declared, { actions, leftOut }: Plan) {
 /** A line for each part: `users: 1,229 of 1,229 equal`. */
 export function countLines({ counts }: RosterCheck): string[] {
   const number = (value: number) => value.toLocaleString('en')
-  const compared = [...counts].map(([part, { roster, platform, equal, extra }]) => {
+  return [...counts].map(([part, { roster, platform, equal, extra }]) => {
     const missing = roster - platform
     const faults = [
       ...(missing > 0 ? [`${number(missing)} missing`] : []),
@@ -47,16 +45,6 @@ export function countLines({ counts }: RosterCheck): string[] {
     const rest = faults.length > 0 ? `: ${faults.join(', ')}` : ''
     return `${part}: ${number(equal)} of ${number(roster)} equal${rest}`
   })
-  return compared
-}
-
-/** For example `Enrolment ext:BIO, ext:5, learner: missing`. */
-export function differenceText({ dataset, kind, key, changes }: Action): string {
-  const name = capitalise(`${nouns[dataset]} ${keyText(key)}`)
-  if (kind === 'create') return `${name}: missing`
-  if (kind === 'delete') return `${name}: still there`
-  const texts = changes.flatMap(({ field, from, to }) => namedChanges(field, from, to).map(changeText))
-  return `${name}: ${texts.join(', ')}`
 }
 
 export function differenceDocument({ dataset, kind, key, current, changes }: Action): object {
