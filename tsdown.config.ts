@@ -16,7 +16,7 @@ const groups = Object.entries({
   commands:
     /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion|record-commands))\.ts$/,
   // Running an operation and printing its result.
-  run: /src\/cli\/(command\/(context|resolve-times|run-command)|operation\/(run-operation|print-list)|session\/(open-caller|upgrade-notes)|output\/formats\/delimited)\.ts$/,
+  run: /src\/cli\/(command\/(context|resolve-times|run-command)|operation\/(run-operation|print-list)|session\/(open-caller|academy-file)|output\/formats\/delimited)\.ts$/,
   // A local academy.
   server: /src\/server\/(academy\/local-academy|database\/page)\.ts$/,
 }).map(([name, test]) => ({ name, test }))

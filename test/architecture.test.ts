@@ -78,9 +78,9 @@ const doorsToServer = [
 const typesOfServer = [
   'cli/commands/server-copy.ts',
   'cli/session/session.ts',
-  'cli/session/upgrade-notes.ts',
-  'cli/local-server/log-text.ts',
-  'cli/local-server/exec-files.ts',
+  'cli/session/academy-file.ts',
+  'cli/local-server/start-report.ts',
+  'cli/local-server/exec-run.ts',
 ]
 
 interface Import {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { topHelp } from '../src/cli/program/help-at.ts'
+import { topHelp } from '../src/cli/program/host.ts'
 import { listen } from './helpers/listen.ts'
 import { bin, type Ended, isExecutable, launch, root, run, runLearnctl } from './helpers/process.ts'
 

@@ -7,9 +7,8 @@ import {
 import { shellWord } from '../codec/display-text.ts'
 import { scopes as apiScopes } from '../contract/constants.ts'
 import { oauthPaths } from '../contract/oauth.ts'
-import type { SecretPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import { type Fetch, objectIn, readAnswer } from './oauth-exchange.ts'
+import { type Fetch, objectIn, readAnswer, type SecretPlace } from './oauth-exchange.ts'
 
 export interface AuthorizationServer {
   /** Its identifier in redirects (RFC 9207). */

@@ -11,11 +11,9 @@ import {
 import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
-import { failurePage, successPage } from './callback-page.ts'
-import { clientAuthentication } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import { type Fetch, refusalError } from './oauth-exchange.ts'
-import { type Loopback, openLoopback, readPasted } from './redirect-listener.ts'
+import { clientAuthentication, type Fetch, refusalError } from './oauth-exchange.ts'
+import { failurePage, type Loopback, openLoopback, readPasted, successPage } from './redirect-listener.ts'
 import { requestTokens, type TokenPurpose } from './token-response.ts'
 
 export const signInTimeoutMinutes = 5

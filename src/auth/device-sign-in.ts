@@ -8,10 +8,9 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import { metadataOf } from './authorization-server.ts'
-import { clientAuthentication } from './client-authentication.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
 import { SignInError } from './errors.ts'
-import { readAnswer, refusalError } from './oauth-exchange.ts'
+import { clientAuthentication, readAnswer, refusalError } from './oauth-exchange.ts'
 import { requestTokens } from './token-response.ts'
 
 const defaultIntervalSeconds = 5

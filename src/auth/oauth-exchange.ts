@@ -1,6 +1,7 @@
+import { allowInsecureRequests, type ClientAuth, customFetch, revocationRequest } from 'oauth4webapi'
 import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
+import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
-import type { ClientIdentity } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 
 /** A request to an authorization server, as oauth4webapi makes it (its `CustomFetchOptions`). */
@@ -139,4 +140,66 @@ export function refusalError(
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
   return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`
+}
+
+/** This program as a client of an authorization server (RFC 6749 §2). */
+export interface ClientIdentity {
+  readonly id: string
+  /** Null for a public client. */
+  readonly secret: string | null
+}
+
+/**
+ * Where the client secret is sent: in the header, which every server must support, or in the form (RFC 6749
+ * §2.3.1).
+ */
+export type SecretPlace = 'header' | 'form'
+
+/** Authenticates the client to the token endpoint and the others that it calls directly. */
+export function clientAuthentication({ id, secret }: ClientIdentity, place: SecretPlace): ClientAuth {
+  return (_server, _client, form, headers) => {
+    if (secret !== null && place === 'header') {
+      const pair = `${formEncoded(id)}:${formEncoded(secret)}`
+      headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`)
+      return
+    }
+    form.set('client_id', id)
+    if (secret !== null) form.set('client_secret', secret)
+  }
+}
+
+/**
+ * Form-encodes a text (RFC 6749 Appendix B), but no more than necessary, for servers that forget to decode.
+ */
+function formEncoded(text: string): string {
+  return encodeURIComponent(text).replaceAll('%20', '+')
+}
+
+/**
+ * Revokes a session at its server (RFC 7009): by its refresh token, which also ends its access tokens, else
+ * by its access token. Throws a SignInError if the server refuses, and errors of `fetch`.
+ */
+export async function revoke(
+  tokens: StoredTokens & { readonly revocationEndpoint: string },
+  fetch: Fetch,
+): Promise<void> {
+  const { issuer, revocationEndpoint, clientId: id, clientSecret, secretPlace = 'header' } = tokens
+  const { refreshToken, accessToken } = tokens
+  const authentication = clientAuthentication({ id, secret: clientSecret ?? null }, secretPlace)
+  const response = await revocationRequest(
+    { issuer, revocation_endpoint: revocationEndpoint },
+    { client_id: id },
+    authentication,
+    refreshToken ?? accessToken,
+    {
+      [customFetch]: fetch,
+      // `fetch` decides whether plain http is allowed.
+      [allowInsecureRequests]: true,
+      additionalParameters: { token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token' },
+    },
+  )
+  if (response.ok) return
+  const { host } = new URL(revocationEndpoint)
+  const { refusal } = await readAnswer(revocationEndpoint, response)
+  if (refusal) throw new SignInError('token_refused', `${host} says: ${refusalText(refusal)}`)
 }

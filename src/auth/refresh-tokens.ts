@@ -1,9 +1,13 @@
 import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from 'oauth4webapi'
-import type { ProfileStore } from '../config/profile-store.ts'
-import { credentialOf, type Profiles, type StoredTokens, withCredential } from '../config/profiles.ts'
-import { clientAuthentication } from './client-authentication.ts'
+import {
+  credentialOf,
+  type ProfileStore,
+  type Profiles,
+  type StoredTokens,
+  withCredential,
+} from '../config/profiles.ts'
 import { SignInError } from './errors.ts'
-import { type Fetch, type Refusal, refusalText, retryHintOf } from './oauth-exchange.ts'
+import { clientAuthentication, type Fetch, type Refusal, refusalText, retryHintOf } from './oauth-exchange.ts'
 import { requestGrant } from './token-response.ts'
 
 export interface RefreshOptions extends RequestTools {

@@ -3,12 +3,15 @@ import {
   processGenericTokenEndpointResponse,
   UnsupportedOperationError,
 } from 'oauth4webapi'
-import type { StoredTokens } from '../config/profiles.ts'
+import {
+  type GrantedTokens,
+  grantedTokensOf,
+  type StoredTokens,
+  type TokenResponse,
+} from '../config/profiles.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import type { ClientIdentity } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import { type Refusal, readAnswer } from './oauth-exchange.ts'
-import { type GrantedTokens, grantedTokensOf, type TokenResponse } from './tokens.ts'
+import { type ClientIdentity, type Refusal, readAnswer } from './oauth-exchange.ts'
 
 const elsewhere = 'If the token endpoint is elsewhere, specify it with --token-url <url>'
 

@@ -1,8 +1,7 @@
 import { ConfigError } from '../config/errors.ts'
-import type { StoredTokens } from '../config/profiles.ts'
+import { isFresh, remainingMs, type StoredTokens } from '../config/profiles.ts'
 import { SignInError } from './errors.ts'
 import type { RefreshOptions } from './refresh-tokens.ts'
-import { isFresh, remainingMs } from './tokens.ts'
 
 /** The access token of one run, refreshed when necessary. */
 export interface TokenSource {

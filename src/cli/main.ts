@@ -24,9 +24,8 @@ export async function main(words: readonly string[], io: Io, transports?: Transp
   let command: Command | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
-    const [{ createContext }, { runCommand }, { refuseSettings }] = await Promise.all([
+    const [{ createContext }, { runCommand, refuseSettings }] = await Promise.all([
       import('./command/context.ts'),
-      import('./command/run-command.ts'),
       import('./command/run-command.ts'),
     ])
     command = invocation.command

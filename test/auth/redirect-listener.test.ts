@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { failurePage, successPage } from '../../src/auth/callback-page.ts'
-import { openLoopback } from '../../src/auth/redirect-listener.ts'
+import { failurePage, openLoopback, successPage } from '../../src/auth/redirect-listener.ts'
 import { hasIpv6, visit } from './school.ts'
 
 // An address that no machine has (RFC 5737).

@@ -3,8 +3,13 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { type RefreshOptions, refreshTokens } from '../../src/auth/refresh-tokens.ts'
 import { ConfigError } from '../../src/config/errors.ts'
-import { createProfileStore, type ProfileStore } from '../../src/config/profile-store.ts'
-import { type StoredCredential, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
+import {
+  createProfileStore,
+  type ProfileStore,
+  type StoredCredential,
+  type StoredTokens,
+  withCredential,
+} from '../../src/config/profiles.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 import { readProfiles, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
 

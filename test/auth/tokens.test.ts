@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { grantedTokensOf, isFresh } from '../../src/auth/tokens.ts'
+import { grantedTokensOf, isFresh } from '../../src/config/profiles.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 
 const url = 'https://school.example'

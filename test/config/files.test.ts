@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
 import { makeDirectory, readRegularFile } from '../../src/config/files.ts'
-import { createProfileStore } from '../../src/config/profile-store.ts'
+import { createProfileStore } from '../../src/config/profiles.ts'
 import { readProjectFile } from '../../src/config/resolve-settings.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 

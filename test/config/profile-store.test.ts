@@ -13,8 +13,12 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
-import { createProfileStore } from '../../src/config/profile-store.ts'
-import { credentialOf, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
+import {
+  createProfileStore,
+  credentialOf,
+  type StoredTokens,
+  withCredential,
+} from '../../src/config/profiles.ts'
 import { runModule } from '../helpers/process.ts'
 
 let root: string
@@ -139,7 +143,7 @@ describe('the profile store', () => {
 
   it('loses no profile when three processes write at once', { tags: ['slow'] }, async () => {
     const names = ['a', 'b', 'c']
-    const modulePath = new URL('../../src/config/profile-store.ts', import.meta.url)
+    const modulePath = new URL('../../src/config/profiles.ts', import.meta.url)
     const script = (name: string) => `
       const { createProfileStore } = await import(${JSON.stringify(modulePath.href)})
       const sleep = (ms) => new Promise((done) => setTimeout(done, ms))

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { schemaOfPrinted } from '../../src/cli/help/printed.ts'
+import { schemaOfPrinted } from '../../src/cli/help/describe-command.ts'
 import { resultSchemas } from '../../src/cli/results/output-schemas.ts'
 
 const schemas = await resultSchemas('#/$defs/')

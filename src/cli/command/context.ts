@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Directories, directoriesOf } from '../../config/directories.ts'
-import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
+import { createProfileStore, type ProfileStore } from '../../config/profiles.ts'
 import { readProjectFile, resolveSettings, type Settings } from '../../config/resolve-settings.ts'
 import { chooseTarget } from '../../config/target.ts'
 import { createOutput, type Output } from '../output/output.ts'

@@ -1,8 +1,12 @@
 import { join } from 'node:path'
 import { profileTokenSource, type TokenSource } from '../../auth/token-source.ts'
 import { shellWord } from '../../codec/display-text.ts'
-import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
-import { credentialOf, type StoredTokens } from '../../config/profiles.ts'
+import {
+  createProfileStore,
+  credentialOf,
+  type ProfileStore,
+  type StoredTokens,
+} from '../../config/profiles.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 

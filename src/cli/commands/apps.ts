@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { fields, filters } from '../flags/apps.ts'
+import { appFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -15,7 +15,7 @@ const app = recordCommands({
   parameter: 'clientId',
   noun: 'application',
   columns: ['name', 'public', 'redirectUris', 'machineScopes', 'createdAt', 'clientId'],
-  filters,
+  ...appFlags,
   byName: { id: /^app_\w{20,}$/, apart: ({ createdAt }) => `created ${createdAt}` },
 })
 
@@ -27,7 +27,7 @@ export const commands: readonly Command[] = [
     description:
       'A redirect URI is an https URI, an http URI on 127.0.0.1, [::1] or localhost, or, for a public application, a\nprivate-use scheme such as com.example.app:/callback. It must match exactly, except for the port on 127.0.0.1\nand [::1].\n\nAn application with machine scopes acts for itself, without a user: it gets tokens by its client id and secret, and\nreads the academy over OneRoster. It needs no redirect URI.',
     operation: async () => (await contract()).create,
-    fields,
+    fields: appFlags.fields,
     exists: {
       name: (thing) => `application ${thingName(thing)}`,
       find: async (context, caller, { name }) => {

@@ -1,6 +1,6 @@
 import { type Command, noColumns, notAList } from '../command/command.ts'
 import { bindQueryFlags } from '../command/flag.ts'
-import { filters } from '../flags/audit.ts'
+import { auditFilters } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFlags, withFlagNames } from './export.ts'
@@ -8,7 +8,7 @@ import { exportFlags, withFlagNames } from './export.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
 
 const columns = ['at', 'action', 'userEmail', 'subjectName', 'address', 'credential']
-const query = bindQueryFlags(filters)
+const query = bindQueryFlags(auditFilters)
 
 const expectFlag = {
   name: 'expect',
@@ -22,7 +22,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List the entries of the audit log, newest first',
     operation: async () => (await contract()).list,
-    query: filters,
+    query: auditFilters,
     columns,
     examples: [
       'audit list --since 7d',

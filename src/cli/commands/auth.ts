@@ -4,7 +4,7 @@ import { type Command, type Given, noColumns, notAList } from '../command/comman
 import type { Context } from '../command/context.ts'
 import { browserFlag, type Flag, googleClientIdFlag, googleRedirectUriFlag } from '../command/flag.ts'
 import { clientSecret, secretFlag } from '../command/secret-input.ts'
-import { filters as grantFilters } from '../flags/grants.ts'
+import { grantFilters } from '../flags/access.ts'
 import { valueAt } from '../output/columns.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/output.ts'
@@ -80,7 +80,7 @@ async function runLogin(context: Context, given: Given): Promise<void> {
   const device = flags['device'] === true
   if (flags['with-key'] === true) {
     refuseTogether('--with-key', given, oauthFlags)
-    return (await import('../sign-in/key-sign-in.ts')).signInWithKey(context)
+    return (await import('../sign-in/sign-in-place.ts')).signInWithKey(context)
   }
   if (device) {
     refuseTogether(

@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { fields, filters } from '../flags/calendars.ts'
+import { calendarFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
 import { recordCommands } from './record-commands.ts'
@@ -10,7 +10,7 @@ const calendar = recordCommands({
   operations: contract,
   argument: { name: 'calendar', summary: 'Id of the calendar' },
   columns: ['courseTitle', 'userEmail', 'last4', 'createdAt', 'id'],
-  filters,
+  ...calendarFlags,
   nameOf: (calendar, { arguments: names }) =>
     `the calendar of ${valueAt(calendar, 'courseTitle') ?? valueAt(calendar, 'userEmail') ?? names['calendar']}`,
 })
@@ -23,7 +23,7 @@ export const commands: readonly Command[] = [
     description:
       'Makes an address at which calendar programs read the dates of a course, or of all courses of a user. Anyone who has the\naddress can read them; revoke it when it is no longer needed.',
     operation: async () => (await contract()).create,
-    fields,
+    fields: calendarFlags.fields,
     ifLost: 'revoke the calendar and create another',
     columns: ['courseTitle', 'userEmail', 'id', 'secretPath'],
     notes: (answer) => {

@@ -1,7 +1,7 @@
 import type { CourseInput } from '../../contract/courses.ts'
 import { type Command, type Given, noColumns, noTarget, plainText } from '../command/command.ts'
 import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
-import { deletedFilters, fields, filters, versionFilters } from '../flags/courses.ts'
+import { courseFlags } from '../flags/courses.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -216,7 +216,7 @@ const argument = { name: 'course', summary: 'Course: id or external id' }
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
-const course = recordCommands({ operations: contract, argument, columns, filters, fields })
+const course = recordCommands({ operations: contract, argument, columns, ...courseFlags })
 
 /** Returns the line of an update, `Updated course Marine Biology (BIO-101), version 3`, or that nothing changed. */
 function updatedText(verb: string, state?: string) {
@@ -255,7 +255,7 @@ export const commands: readonly Command[] = [
       ],
     }),
     {
-      filters: deletedFilters,
+      filters: courseFlags.deletedFilters,
       columns: ['title', 'lessons', 'enrollments', 'deletedAt', 'restorableUntil', 'externalId', 'id'],
     },
   ),
@@ -318,7 +318,7 @@ export const commands: readonly Command[] = [
     thing: 'course',
     argument,
     operations: contract,
-    versionFilters,
+    versionFilters: courseFlags.versionFilters,
     updateColumns,
     columns,
     example: 'ext:first-course',
@@ -330,7 +330,7 @@ export const commands: readonly Command[] = [
   importCommand('courses', 'courses', ['courses import courses.csv']),
   exportCommand({
     dataset: 'courses',
-    query: oldestFirst(filters),
+    query: oldestFirst(courseFlags.filters),
     examples: ['courses export --file all-courses.csv', 'courses export --all-columns -o json'],
   }),
 ]

@@ -4,7 +4,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import { bindFieldFlags, type Flag } from '../command/flag.ts'
 import type { Lookup } from '../command/lookup.ts'
-import { changes, fields, filters } from '../flags/enrollments.ts'
+import { enrollmentFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn, thingName } from '../operation/thing-name.ts'
@@ -14,7 +14,7 @@ import { exportCommand, oldestFirst } from './export.ts'
 import { importCommand } from './import.ts'
 import { recordCommands } from './record-commands.ts'
 
-const enrollmentFlags: readonly Flag[] = [
+const ownFlags: readonly Flag[] = [
   {
     name: 'user',
     unlisted: ['--learner', '--user-id'],
@@ -52,12 +52,12 @@ const enrollment = recordCommands({
   argument: { name: 'enrollment', summary: 'Id of the enrolment', instead: ['user', 'course'] },
   noun: 'enrolment',
   columns,
-  filters,
-  fields: changes,
+  filters: enrollmentFlags.filters,
+  fields: enrollmentFlags.changes,
   nameOf: shownName,
 })
 
-const anyEnrollment = { flags: enrollmentFlags, finds: enrollmentFinder({ withDeleted: true }) }
+const anyEnrollment = { flags: ownFlags, finds: enrollmentFinder({ withDeleted: true }) }
 
 async function deletionQuestion(
   look: Lookup,
@@ -96,7 +96,7 @@ function withGroup(command: Command): Command {
       if (others[0] !== undefined) throw new UsageError(`--group and ${others[0]} cannot be used together`)
       if (flags['course'] === undefined) throw new UsageError('--course is required')
       const { enrollGroup } = await import('../records/enroll-group.ts')
-      const bound = bindFieldFlags(fields)
+      const bound = bindFieldFlags(enrollmentFlags.fields)
       const body = bound.flatMap(({ place, flag }) =>
         flags[flag.name] === undefined ? [] : [[place, flags[flag.name]]],
       )
@@ -136,7 +136,7 @@ export const commands: readonly Command[] = [
       },
       flags: [groupFlag],
       several: 'enrolments',
-      fields,
+      fields: enrollmentFlags.fields,
       exists: {
         dataset: 'enrollments',
         name: (thing, { flags }) =>
@@ -164,7 +164,7 @@ export const commands: readonly Command[] = [
   }),
   enrollment.delete({
     summary: 'Delete enrolments (progress is kept)',
-    flags: enrollmentFlags,
+    flags: ownFlags,
     finds: enrollmentFinder({ withDeleted: false }),
     destroys: { question: deletionQuestion },
     consequence: 'Progress is kept.',
@@ -182,7 +182,7 @@ export const commands: readonly Command[] = [
     dataset: 'enrollments',
     people: true,
     noun: 'enrolments',
-    query: oldestFirst(filters),
+    query: oldestFirst(enrollmentFlags.filters),
     examples: ['enrollments export --course ext:AAA-2014J --file all-enrollments.csv'],
   }),
 ]

@@ -4,7 +4,7 @@ import type { Argument, Command, Given } from '../command/command.ts'
 import { bindQueryFlags, checkChoices, type Flag } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
 import type { GradebookSystem } from '../export/gradebook-layouts.ts'
-import { fields, filters, historyFilters, reportFilters } from '../flags/grades.ts'
+import { gradeFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
@@ -26,7 +26,7 @@ const argument = {
   unlisted: ['--learner', '--user'],
 } satisfies Argument
 
-const gradeFlags: readonly Flag[] = [
+const ownFlags: readonly Flag[] = [
   { name: 'course', unlisted: ['--course-id'], kind: 'text', summary: 'Course: id or external id' },
   {
     name: 'item',
@@ -38,7 +38,7 @@ const gradeFlags: readonly Flag[] = [
 ]
 
 /** Base of commands for one grade, or for several learners' grades of one item. */
-const oneGrade = { flags: gradeFlags, finds: findGrade }
+const oneGrade = { flags: ownFlags, finds: findGrade }
 const example = 'ext:65002 --course ext:AAA-2014J --item 1758'
 const columns = [
   'userEmail',
@@ -73,11 +73,11 @@ const grade = recordCommands({
   parameter: 'gradeId',
   noun: 'grade',
   columns,
-  filters,
+  filters: gradeFlags.filters,
   nameOf: shownName,
 })
 
-const boundReportFilters = bindQueryFlags(reportFilters)
+const boundReportFilters = bindQueryFlags(gradeFlags.reportFilters)
 
 const systemFlag = {
   name: 'for',
@@ -105,7 +105,7 @@ export const commands: readonly Command[] = [
       },
     },
     several: 'grades',
-    fields,
+    fields: gradeFlags.fields,
     confirms: {
       field: 'extraCredit',
       code: 'above_maximum',
@@ -153,7 +153,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).history,
     arguments: { gradeId: argument },
     ...oneGrade,
-    query: historyFilters,
+    query: gradeFlags.historyFilters,
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: [`grades history ${example}`],
   }),
@@ -240,7 +240,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'grades',
     people: true,
-    query: filters,
+    query: gradeFlags.filters,
     examples: ['grades export --course ext:AAA-2014J --file all-grades.csv'],
   }),
 ]

@@ -1,5 +1,5 @@
 import type { Command, Given } from '../command/command.ts'
-import { deletedFilters, fields, filters, memberFilters, membershipFilters } from '../flags/groups.ts'
+import { groupFlags } from '../flags/courses.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -15,7 +15,7 @@ const deletedGroup = { name: 'group', summary: 'Group: id or external id' }
 const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['name', 'courseTitle', 'externalId', 'version', 'updatedAt', 'id']
 
-const group = recordCommands({ operations: contract, argument, columns, filters, fields })
+const group = recordCommands({ operations: contract, argument, columns, ...groupFlags })
 
 /** Returns the group in a membership, `Class 5b (5b)`; the given reference if it has none. */
 function groupIn(answer: unknown, { arguments: { group = '' } }: Given): string {
@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
     'group',
     group.list({ examples: ['groups list --course ext:AAA-2014J', 'groups list --user 11391'] }),
     {
-      filters: deletedFilters,
+      filters: groupFlags.deletedFilters,
       columns: ['name', 'members', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
     },
   ),
@@ -68,7 +68,7 @@ export const commands: readonly Command[] = [
     summary: 'List the members of a group',
     operation: async () => (await contract()).members,
     arguments: { groupId: argument },
-    query: memberFilters,
+    query: groupFlags.memberFilters,
     columns: ['userEmail', 'userExternalId', 'addedAt', 'userId'],
     examples: ['groups members list 5b --all'],
   }),
@@ -105,7 +105,7 @@ export const commands: readonly Command[] = [
       dataset: 'memberships',
       people: true,
       noun: 'members of groups',
-      query: membershipFilters,
+      query: groupFlags.membershipFilters,
       order: 'addedAt',
       examples: ['groups members export --file all-members.csv', 'groups members export --group 5b'],
     }),
@@ -114,7 +114,7 @@ export const commands: readonly Command[] = [
   importCommand('groups', 'groups', ['groups import groups.csv']),
   exportCommand({
     dataset: 'groups',
-    query: oldestFirst(filters),
+    query: oldestFirst(groupFlags.filters),
     examples: ['groups export --file all-groups.csv'],
   }),
 ]

@@ -1,8 +1,14 @@
 import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
-import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
+import {
+  checkChoices,
+  type Flag,
+  fileFormFlags,
+  mappingFlags,
+  planFlags,
+  requirePlanAlone,
+} from '../command/flag.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-file.ts'

@@ -12,16 +12,17 @@ import {
   secretFlag,
   webhookSecret,
 } from '../command/secret-input.ts'
-import { fields, filters, mappingFilters } from '../flags/integrations.ts'
+import { integrationFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import type { Output } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { webhookNotes } from '../webhooks/next-steps.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 import { recordCommands } from './record-commands.ts'
 
 /** Flags of `integrations set` whose values are read from a file or concern a single item. */
-const integrationFlags: readonly Flag[] = [
+const ownFlags: readonly Flag[] = [
   {
     name: 'jwks',
     kind: 'text',
@@ -173,7 +174,7 @@ const integration = recordCommands({
   parameter: 'lmsKind',
   noun: 'integration',
   columns,
-  filters,
+  filters: integrationFlags.filters,
   nameOf: (_, { arguments: { kind } }) => `integration ${kind}`,
 })
 
@@ -186,8 +187,8 @@ never shown again. A new webhook secret is accepted at once; the previous one is
 the other system can be changed meanwhile.`,
     operation: async () => (await contract()).set,
     arguments: { lmsKind: kind },
-    fields,
-    flags: [...integrationFlags, ...integrationSecretFlags],
+    fields: integrationFlags.fields,
+    flags: [...ownFlags, ...integrationSecretFlags],
     fixed,
     merge: true,
     versioned: true,
@@ -223,7 +224,6 @@ async function runSet(context: Context, given: Given): Promise<void> {
   }
   if (settings.dryRun.value || settings.quiet.value || settings.output.value !== 'table') return
   const hasNewSecret = 'webhookSecrets' in secrets.body
-  const { webhookNotes } = await import('../webhooks/next-steps.ts')
   for (const note of await webhookNotes(context, given.arguments['kind'] ?? '', hasNewSecret)) {
     await output.note(note)
   }
@@ -267,7 +267,7 @@ the client id of the integration is used.`,
   ],
   run: async (context, given) => {
     checkArgument(signInKind, given.arguments['kind'])
-    const { signInToIntegration } = await import('../sign-in/integration-sign-in.ts')
+    const { signInToIntegration } = await import('../sign-in/google-sign-in.ts')
     return signInToIntegration(context, given)
   },
 }
@@ -323,7 +323,7 @@ export const commands: readonly Command[] = [
     summary: 'List the mappings of courses and users',
     operation: async () => (await contract()).mappings,
     arguments: { lmsKind: kind },
-    query: mappingFilters,
+    query: integrationFlags.mappingFilters,
     columns: ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id'],
     examples: ['integrations mappings moodle', 'integrations mappings moodle --noun course --all -o csv'],
   }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { NewKey } from '../../contract/keys.ts'
 import type { Command } from '../command/command.ts'
-import { fields, filters } from '../flags/keys.ts'
+import { keyFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { recordCommands } from './record-commands.ts'
@@ -13,7 +13,7 @@ const apiKey = recordCommands({
   argument: { name: 'key', summary: 'API key: id or name' },
   noun: 'API key',
   columns: ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail'],
-  filters,
+  ...keyFlags,
   byName: {
     id: /^key_\w{20,}$/,
     counts: ({ revokedAt }) => revokedAt === null || revokedAt === undefined,
@@ -27,7 +27,7 @@ export const commands: readonly Command[] = [
     name: 'create',
     summary: 'Create an API key (shown only once)',
     operation: async () => (await contract()).create,
-    fields,
+    fields: keyFlags.fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],
     notes: (answer, { flags }) => {
       // Another platform's response may have another shape.

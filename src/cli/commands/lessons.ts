@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
-import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
+import { lessonFlags } from '../flags/courses.ts'
 import type { CourseOf } from '../operation/course-modules.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -170,7 +170,7 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.les
 
 const argument = { name: 'lesson', summary: 'Lesson: id or external id' }
 
-const lesson = recordCommands({ operations: contract, argument, columns, filters, fields })
+const lesson = recordCommands({ operations: contract, argument, columns, ...lessonFlags })
 
 /** Lets `--module` of a command be a title. */
 function withModuleTitle(command: Command, courseOf: CourseOf): Command {
@@ -206,7 +206,7 @@ export const commands: readonly Command[] = [
       courseGiven,
     ),
     {
-      filters: deletedFilters,
+      filters: lessonFlags.deletedFilters,
       columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
     },
   ),
@@ -238,7 +238,7 @@ export const commands: readonly Command[] = [
     thing: 'lesson',
     argument,
     operations: contract,
-    versionFilters,
+    versionFilters: lessonFlags.versionFilters,
     updateColumns: columns,
     columns,
     example: 'ext:welcome',
@@ -247,7 +247,7 @@ export const commands: readonly Command[] = [
   withModuleTitle(
     exportCommand({
       dataset: 'lessons',
-      query: oldestFirst(filters),
+      query: oldestFirst(lessonFlags.filters),
       examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
     }),
     courseGiven,

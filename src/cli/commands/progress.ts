@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { fields, filters, historyFilters, learnerFilters } from '../flags/progress.ts'
+import { progressFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -29,7 +29,7 @@ export const commands: readonly Command[] = [
     summary: 'Show the progress of a learner, by course',
     operation: async () => (await contract()).list,
     arguments: { learnerId: learner },
-    query: learnerFilters,
+    query: progressFlags.learnerFilters,
     columns,
     examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
   }),
@@ -41,7 +41,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).set,
     arguments: { learnerId: learner },
     several: 'progress records',
-    fields,
+    fields: progressFlags.fields,
     presumed: (now) => ({ lastAccessed: now }),
     columns: ['userEmail', ...columns, 'learnerId'],
     done: (answer, given) => {
@@ -58,7 +58,7 @@ export const commands: readonly Command[] = [
     summary: 'List the progress history of a learner in a course, newest first',
     operation: async () => (await contract()).history,
     arguments: { learnerId: learner },
-    query: historyFilters,
+    query: progressFlags.historyFilters,
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),
@@ -66,7 +66,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'progress',
     people: true,
-    query: filters,
+    query: progressFlags.filters,
     order: null,
     history: true,
     examples: [

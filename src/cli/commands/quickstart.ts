@@ -143,10 +143,7 @@ function chooseDatabase(context: Context) {
 }
 
 async function addLearners({ session }: Context): Promise<string> {
-  const [{ readExampleData }, { hasExamples, loadExamples }] = await Promise.all([
-    import('../local-server/example-data.ts'),
-    import('../local-server/example-academy.ts'),
-  ])
+  const { hasExamples, loadExamples, readExampleData } = await import('../local-server/example-data.ts')
   const [data, caller] = await Promise.all([readExampleData(), session.caller()])
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
   if (await hasExamples(caller, data))

@@ -4,11 +4,17 @@ import { makeDatabaseDirectory, makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, encryptionKeyOf, inUseError } from '../local-server/served-database.ts'
-import { defaultSnapshotName, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
+import {
+  assertNoServer,
+  databaseFile,
+  defaultSnapshotName,
+  encryptionKeyOf,
+  inUseError,
+  snapshotFolder,
+  snapshotPath,
+} from '../local-server/served-database.ts'
 import { hasChosenForm } from '../output/output.ts'
-import { databaseErrorOf } from '../session/database-error.ts'
-import { upgradeNotes } from '../session/upgrade-notes.ts'
+import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'

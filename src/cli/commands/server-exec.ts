@@ -1,18 +1,16 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Writable } from 'node:stream'
-import { createProfileStore } from '../../config/profile-store.ts'
+import { createProfileStore } from '../../config/profiles.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import type { EnvFile, WebhookFile } from '../local-server/exec-files.ts'
+import type { EnvFile, WebhookFile } from '../local-server/exec-run.ts'
 import { findSeeds, type Seed, seedCommandLine } from '../local-server/seeds.ts'
 import { fixedFlags, listenError, readFixedFlags, readPort } from '../local-server/serve-options.ts'
-import { databaseFile } from '../local-server/served-database.ts'
-import { findSnapshot } from '../local-server/snapshots.ts'
-import { databaseErrorOf } from '../session/database-error.ts'
+import { databaseFile, findSnapshot } from '../local-server/served-database.ts'
+import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
 import { transports } from '../session/session.ts'
-import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/io.ts'
 
@@ -104,7 +102,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   }
   const from = snapshot === undefined ? undefined : await findStart(context, snapshot)
   if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
-  const { openEnvFile, openWebhookFile } = await import('../local-server/exec-files.ts')
+  const { openEnvFile, openWebhookFile } = await import('../local-server/exec-run.ts')
   const envFile =
     flags['dotenv-file'] === undefined ? undefined : await openEnvFile(io.cwd, String(flags['dotenv-file']))
   if (settings.dryRun.value)
@@ -210,10 +208,7 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
 
 async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promise<void> {
   if (seed.kind === 'examples') {
-    const [{ readExampleData }, { loadExamples }] = await Promise.all([
-      import('../local-server/example-data.ts'),
-      import('../local-server/example-academy.ts'),
-    ])
+    const { loadExamples, readExampleData } = await import('../local-server/example-data.ts')
     await loadExamples(await context.session.caller(), await readExampleData())
     return
   }

@@ -3,14 +3,16 @@ import { makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, inUseError } from '../local-server/served-database.ts'
 import {
+  assertNoServer,
+  databaseFile,
   defaultSnapshotName,
   findSnapshot,
+  inUseError,
   snapshotFolder,
   snapshotPath,
   snapshotsOf,
-} from '../local-server/snapshots.ts'
+} from '../local-server/served-database.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { partPath, removeDeadParts } from '../terminal/target-file.ts'
@@ -139,7 +141,7 @@ async function withExclusiveUse(
   try {
     work(await import('../../server/database/sqlite/backup.ts'))
   } catch (error) {
-    const { databaseErrorOf } = await import('../session/database-error.ts')
+    const { databaseErrorOf } = await import('../session/academy-file.ts')
     throw databaseErrorOf(await inUseError(context, action, database, error))
   }
 }

@@ -3,8 +3,6 @@ import { makeDatabaseDirectory } from '../../config/files.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { dashboardOf, type FirstSecrets, type KeyFile, startText } from '../local-server/first-secrets.ts'
-import { clockText, encryptionText } from '../local-server/log-text.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import {
   assertNewAcademy,
@@ -16,8 +14,15 @@ import {
   serveFlags,
 } from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { databaseErrorOf } from '../session/database-error.ts'
-import { upgradeNotes } from '../session/upgrade-notes.ts'
+import {
+  clockText,
+  dashboardOf,
+  encryptionText,
+  type FirstSecrets,
+  type KeyFile,
+  startText,
+} from '../local-server/start-report.ts'
+import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
 import type { Io } from '../terminal/io.ts'
 import { createLineWriter } from '../terminal/line-writer.ts'
 import { removeDeadParts } from '../terminal/target-file.ts'
@@ -80,7 +85,7 @@ async function start(context: Context, given: Given): Promise<void> {
   if (settings.dryRun.value) {
     return output.note(`Would serve ${database} on ${options.host}, port ${options.port}`)
   }
-  const { openKeyFile } = await import('../local-server/first-secrets.ts')
+  const { openKeyFile } = await import('../local-server/start-report.ts')
   const keyFileName = given.flags['key-file']
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (isDetached) {
@@ -188,7 +193,7 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
   const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
   if (format !== 'text') return undefined
   const [{ logText }, { createPainterFor }] = await Promise.all([
-    import('../local-server/log-text.ts'),
+    import('../local-server/start-report.ts'),
     import('../terminal/colour.ts'),
   ])
   return logText(await createPainterFor(io.stderr, io, settings))

@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { fields } from '../flags/settings.ts'
+import { settingFields } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.settings
@@ -20,7 +20,7 @@ export const commands: readonly Command[] = [
     description:
       'The settings belong to the academy: they apply to all servers of it from the next request on, and to all credentials.',
     operation: async () => (await contract()).update,
-    fields,
+    fields: settingFields,
     merge: true,
     versioned: true,
     columns,

@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { fields, filters } from '../flags/terms.ts'
+import { termFlags } from '../flags/courses.ts'
 import { exportCommand, oldestFirst } from './export.ts'
 import { importCommand } from './import.ts'
 import { recordCommands } from './record-commands.ts'
@@ -8,8 +8,7 @@ const term = recordCommands({
   operations: async () => (await import('../../contract/calls.ts')).calls.terms,
   argument: { name: 'term', summary: 'Term: id, external id or name' },
   columns: ['name', 'startDate', 'endDate', 'externalId', 'id'],
-  filters,
-  fields,
+  ...termFlags,
 })
 
 export const commands: readonly Command[] = [
@@ -32,7 +31,7 @@ export const commands: readonly Command[] = [
   importCommand('terms', 'terms', ['terms import terms.csv']),
   exportCommand({
     dataset: 'terms',
-    query: oldestFirst(filters),
+    query: oldestFirst(termFlags.filters),
     examples: ['terms export --file all-terms.csv'],
   }),
 ]

@@ -5,7 +5,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Lookup } from '../command/lookup.ts'
 import { targetFlags } from '../export/export-options.ts'
-import { fields, filters } from '../flags/users.ts'
+import { userFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { thingName } from '../operation/thing-name.ts'
@@ -20,7 +20,7 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.use
 const argument = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
-const user = recordCommands({ operations: contract, argument, columns, filters, fields })
+const user = recordCommands({ operations: contract, argument, columns, ...userFlags })
 
 /** Describes the deletion: a deleted user can be restored, an erased one cannot. */
 async function deletionQuestion(
@@ -136,7 +136,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'users',
     people: true,
-    query: oldestFirst(filters),
+    query: oldestFirst(userFlags.filters),
     examples: ['users export --file all-users.csv', 'users export --role learner --file learners.jsonl.gz'],
   }),
 ]

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
-import { type Command, type Given, noTarget, notAList } from '../command/command.ts'
+import {
+  type Argument,
+  type Command,
+  checkArgument,
+  type Given,
+  noTarget,
+  notAList,
+} from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, type FlagValues, withTimeZone } from '../command/flag.ts'
+import { checkChoices, type Flag, withTimeZone } from '../command/flag.ts'
 import { secretFlag, webhookSecret } from '../command/secret-input.ts'
-import { UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import type { Simulation } from '../webhooks/simulation.ts'
-import { outcomes } from '../webhooks/simulation-choices.ts'
+import { addressOf } from '../webhooks/next-steps.ts'
 
 const sendFlags: readonly Flag[] = withTimeZone([
   {
@@ -53,7 +58,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     kind: 'text',
     placeholder: 'outcome',
     summary: 'Outcome that is a success: applied, duplicate, stale, ignored, unmatched or refused',
-    choices: outcomes,
+    choices: ['applied', 'duplicate', 'stale', 'ignored', 'unmatched', 'refused'],
     hasChoicesInSummary: true,
     default: 'applied',
   },
@@ -68,7 +73,13 @@ const simulatedNames = [
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
 
-const sendCommand: Command = {
+const kindArgument: Argument = {
+  name: 'kind',
+  summary: `Kind of system: ${lmsKinds.join(', ')}`,
+  choices: lmsKinds,
+}
+
+export const sendCommand: Command = {
   name: 'send',
   summary: 'Send a simulated delivery of an external system',
   writes: ['academy'],
@@ -83,10 +94,7 @@ The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --webhook-secret-stdin or
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
 
 Exit code 0 means that the outcome was the expected one.`,
-  arguments: [
-    { name: 'kind', summary: `Kind of system: ${lmsKinds.join(', ')}`, choices: lmsKinds },
-    { name: 'event', summary: 'Event to send', choices: simulatedNames },
-  ],
+  arguments: [kindArgument, { name: 'event', summary: 'Event to send', choices: simulatedNames }],
   flags: sendFlags,
   refuses: notAList,
   examples: [
@@ -98,95 +106,43 @@ Exit code 0 means that the outcome was the expected one.`,
 }
 
 async function runSend(context: Context, given: Given): Promise<void> {
-  const { output, settings } = context
+  const { output, settings, io } = context
   output.check(shape)
   const { flags } = given
-  const kind = kindOf(given.arguments['kind'] ?? '')
-  const [{ simulatedDelivery }, { curlLine, destinationOf }, { expectedOutcome, unexpectedOutcome }] =
-    await Promise.all([
-      import('../webhooks/simulation.ts'),
-      import('../webhooks/destination.ts'),
-      import('../webhooks/expectation.ts'),
-    ])
-  const expected = expectedOutcome(textOf(flags, 'expect'))
+  checkArgument(kindArgument, given.arguments['kind'])
+  checkChoices(sendFlags, flags)
+  // Checked above.
+  const kind = given.arguments['kind'] as LmsKind
+  const [{ simulatedDelivery, simulationOf }, { curlLine, destinationOf, sendDelivery, unexpectedOutcome }] =
+    await Promise.all([import('../webhooks/simulation.ts'), import('../webhooks/send-delivery.ts')])
   const prints = flags['print'] === true || settings.dryRun.value
-  const to = textOf(flags, 'to')
-  const served = prints && to === undefined ? await servedAddress(context) : null
+  const to = flags['to'] === undefined ? undefined : String(flags['to'])
+  const served = prints && to === undefined ? await addressOf(context) : null
   const destination = destinationOf(context, kind, to, served ?? undefined)
-  const simulation = await simulationOf(context, given, kind)
+  const simulation = await simulationOf(context, kind, given)
   if (prints) {
     const secret = typeof simulation.secret === 'string' ? simulation.secret : null
-    const delivery = await simulatedDelivery(simulation, context.io.now())
+    const delivery = await simulatedDelivery(simulation, io.now())
     return output.text(`${curlLine(destination.url, delivery, secret)}\n`)
   }
   if (destination.isElsewhere) {
-    await confirmAt(
-      context,
-      'send 1 delivery',
-      `to ${new URL(destination.url).host}`,
-      'Grades and progress may change there.',
-    )
+    const where = `to ${new URL(destination.url).host}`
+    await confirmAt(context, 'send 1 delivery', where, 'Grades and progress may change there.')
   }
-  const { sendDelivery } = await import('../webhooks/send-delivery.ts')
-  const delivery = await simulatedDelivery(simulation, context.io.now())
+  const delivery = await simulatedDelivery(simulation, io.now())
   const result = await sendDelivery(context, destination, delivery)
   await output.list([[result]], shape)
   await output.done(`Sent 1 delivery: 1 ${result.outcome}`)
+  const expected = String(flags['expect'] ?? 'applied')
   if (result.outcome === expected) return
   const { exitOfStatus } = await import('../failures.ts')
   throw unexpectedOutcome(simulation, result, expected, exitOfStatus)
 }
 
-async function simulationOf(
-  context: Context,
-  { arguments: { event: name = '' }, flags }: Given,
-  kind: LmsKind,
-): Promise<Simulation> {
-  const [{ canvasAccount }, { factsOf }, { simulatedEvents }, { signingMaterial }] = await Promise.all([
-    import('../webhooks/destination.ts'),
-    import('../webhooks/event-flags.ts'),
-    import('../webhooks/simulation.ts'),
-    import('../webhooks/signing-material.ts'),
-  ])
-  const events = simulatedEvents[kind]
-  const event = Object.hasOwn(events, name) ? events[name] : undefined
-  if (event === undefined) {
-    const valid = Object.keys(events)
-    throw new UsageError(`${kind} has no event ${JSON.stringify(name)}; use ${valid.join(', ')}`, {
-      choice: { given: name, valid },
-    })
-  }
-  const hasKey = flags['signing-key'] !== undefined
-  if (hasKey && kind !== 'canvas') {
-    throw new UsageError(`--signing-key is for canvas: ${kind} signs with the webhook secret`)
-  }
-  const facts = factsOf(kind, name, event, flags, context.io.now())
-  const account = hasKey ? await canvasAccount(context, textOf(flags, 'to')) : undefined
-  return { kind, event, facts: { ...facts, account }, secret: await signingMaterial(context, flags) }
-}
-
-async function servedAddress(context: Context): Promise<string | null> {
-  const { addressOf } = await import('../webhooks/next-steps.ts')
-  return addressOf(context)
-}
-
-function kindOf(text: string): LmsKind {
-  const kind = lmsKinds.find((each) => each === text)
-  if (kind) return kind
-  throw new UsageError(`Unknown kind ${JSON.stringify(text)}; use ${lmsKinds.join(', ')}`, {
-    choice: { given: text, valid: lmsKinds },
-  })
-}
-
-function textOf(flags: FlagValues, name: string): string | undefined {
-  const value = flags[name]
-  return typeof value === 'string' ? value : undefined
-}
-
 const keyFields = ['kid', 'file', 'jwksFile']
 const keyShape = { table: keyFields, paths: keyFields, identifier: 'kid' }
 
-const keyCommand: Command = {
+export const keyCommand: Command = {
   name: 'generate-key',
   summary: 'Generate a key pair to sign Canvas events in tests',
   writes: ['files'],
@@ -215,7 +171,7 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   const file = String(flags['file'] ?? 'canvas-key.json')
   const jwksFile = `${file.replace(/(-key)?(\.json)?$/, '')}-jwks.json`
   const force = flags['force'] === true
-  const { newSigningKey } = await import('../webhooks/signing-material.ts')
+  const { newSigningKey } = await import('../webhooks/simulation.ts')
   const { kid, privateKey, keySet } = newSigningKey()
   // Opens both files before writing either.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })
@@ -232,5 +188,3 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   const written = { kid, file: resolve(io.cwd, file), jwksFile: resolve(io.cwd, jwksFile) }
   await output.one(written, keyShape)
 }
-
-export const commands: readonly Command[] = [sendCommand, keyCommand]

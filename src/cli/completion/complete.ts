@@ -1,7 +1,6 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import { settings, variableOf } from '../../config/setting.ts'
 import type { Host, Noun } from '../command/command.ts'
-import type { Shell } from '../help/completion-scripts.ts'
 import type { Transports } from '../session/session.ts'
 import { type Io, write, writeStderr } from '../terminal/io.ts'
 import { parseWords } from './cursor-place.ts'
@@ -65,12 +64,12 @@ function formatSuggestions(
   const kind = files ? 'files' : isOpen ? 'nospace' : 'words'
   // Names with unseen or control characters cannot be typed.
   const plain = found.filter(({ value }) => escapeHidden(value) === value)
-  const lines = plain.flatMap((each) => lineOf(shell as Shell, each, line, rest, plain.length > 1))
+  const lines = plain.flatMap((each) => lineOf(shell, each, line, rest, plain.length > 1))
   return `${[kind, ...lines].join('\n')}\n`
 }
 
 function lineOf(
-  shell: Shell,
+  shell: string | undefined,
   { value, meaning }: Suggestion,
   line: TypedLine,
   [, breaks = '', type = '']: readonly string[],

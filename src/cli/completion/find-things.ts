@@ -1,7 +1,9 @@
 import { isJsonObject } from '../../codec/json-text.ts'
-import type { Settings } from '../../config/resolve-settings.ts'
+import { directoriesOf } from '../../config/directories.ts'
+import { createProfileStore } from '../../config/profiles.ts'
+import { readProjectFile, resolveSettings, type Settings } from '../../config/resolve-settings.ts'
 import { type Setting, settings as table } from '../../config/setting.ts'
-import type { RemoteTarget, Target } from '../../config/target.ts'
+import { chooseTarget, type RemoteTarget, type Target } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Transports } from '../session/session.ts'
 import type { Io } from '../terminal/io.ts'
@@ -34,19 +36,6 @@ async function find(
   typed: string,
   isDeleted = false,
 ) {
-  const [
-    { directoriesOf },
-    { createProfileStore },
-    { readProjectFile },
-    { resolveSettings },
-    { chooseTarget },
-  ] = await Promise.all([
-    import('../../config/directories.ts'),
-    import('../../config/profile-store.ts'),
-    import('../../config/resolve-settings.ts'),
-    import('../../config/resolve-settings.ts'),
-    import('../../config/target.ts'),
-  ])
   const { config, database: ownDatabase } = directoriesOf(io)
   const profiles = createProfileStore(config, io).read()
   if (noun === 'profiles') {
@@ -58,7 +47,7 @@ async function find(
   const settings = resolveSettings({ flags: globalsOf(place), env: io.env, project: readProjectFile(io.cwd) })
   const target = chooseTarget({ settings, env: io.env, profiles, cwd: io.cwd })
   if (noun === 'snapshots') {
-    const { snapshotsOf } = await import('../local-server/snapshots.ts')
+    const { snapshotsOf } = await import('../local-server/served-database.ts')
     const database = target?.kind === 'local' ? target.database : ownDatabase
     return snapshotsOf(database).map(({ name, createdAt }) => ({ value: name, meaning: createdAt }))
   }

@@ -18,6 +18,11 @@ export const datasetNames = [
 ] as const
 export type DatasetName = (typeof datasetNames)[number]
 
+/** Returns the name of the schema of a dataset's records in files: `UserRecord` of `users`. */
+export function recordName(dataset: string): string {
+  return `${dataset.charAt(0).toUpperCase()}${dataset.slice(1).replace(/(?<!gres)s$/, '')}Record`
+}
+
 /** Datasets whose records name no people; a group names its members. */
 export const withoutPeople: readonly Dataset['name'][] = ['terms', 'courses', 'lessons']
 

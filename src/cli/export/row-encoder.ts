@@ -4,8 +4,7 @@ import { calls } from '../../contract/calls.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 import type { Context } from '../command/context.ts'
 import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
-import { type AnyEncoder, type ListEncoder, reduceColumns } from '../output/formats/format.ts'
-import { typeColumns } from '../output/formats/tables.ts'
+import { type AnyEncoder, type ListEncoder, reduceColumns, typeColumns } from '../output/formats/format.ts'
 import { columnsInRows } from '../output/output.ts'
 import type { ExportFormat } from '../targets/write-export.ts'
 import { createPainterFor } from '../terminal/colour.ts'
@@ -92,7 +91,7 @@ export async function listEncoder(
   switch (format) {
     case 'parquet':
     case 'xlsx': {
-      const { loadTableEncoder } = await import('../output/formats/tables.ts')
+      const { loadTableEncoder } = await import('../output/formats/format.ts')
       return loadTableEncoder(format, await typed())
     }
     case 'csv': {
@@ -108,7 +107,7 @@ export async function listEncoder(
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'sheet':
-      return (await import('../targets/sheet-list.ts')).sheetRows(all)
+      return (await import('../targets/sheet-target.ts')).sheetRows(all)
     case 'yaml':
       return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:

@@ -12,7 +12,6 @@ import type { Argument, Command } from '../command/command.ts'
 import { type Flag, isRepeatable, kebab, placeholders, timeZoneFlag } from '../command/flag.ts'
 import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
-import { schemaOfPrinted } from './printed.ts'
 
 /** Place of the schemas in the document of `help --json`. */
 export const schemaPlace = '#/schemas/'
@@ -133,4 +132,22 @@ export function describeGlobalFlags() {
     variable: variableOf(setting),
     ...(setting.project && { inProjectFile: true }),
   }))
+}
+
+/** A JSON Schema (draft 2020-12). */
+export type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the schema of what a command prints: the names of schemas, with `[]` for a list; several are alternatives.
+ *
+ * @param place place of named schemas: `#/$defs/`
+ */
+export function schemaOfPrinted(printed: readonly string[], place: string): Schema {
+  const schemas = printed.map((name) =>
+    name.endsWith('[]')
+      ? { type: 'array', items: { $ref: place + name.slice(0, -2) } }
+      : { $ref: place + name },
+  )
+  const [first, ...others] = schemas
+  return others.length === 0 && first ? first : { anyOf: schemas }
 }

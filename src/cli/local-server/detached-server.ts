@@ -7,8 +7,8 @@ import { shellWord } from '../../codec/display-text.ts'
 import { makeDirectory, readRegularFile, unwritableError } from '../../config/files.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { type FirstSecrets, startText } from './first-secrets.ts'
 import type { ServedDatabase } from './served-database.ts'
+import { type FirstSecrets, startText } from './start-report.ts'
 
 /** Maximum size of what a server logs if it fails to start. */
 const maxLogBytes = 1024 * 1024

@@ -5,7 +5,7 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
-import { databaseErrorOf } from '../session/database-error.ts'
+import { databaseErrorOf } from '../session/academy-file.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 

@@ -39,7 +39,7 @@ export async function printList(
     })
   if (place) {
     const [{ sheetRows }, { encodedSource, writeExport }] = await Promise.all([
-      import('../targets/sheet-list.ts'),
+      import('../targets/sheet-target.ts'),
       import('../targets/write-export.ts'),
     ])
     const encoderFor = (rows: readonly unknown[]) => sheetRows(cellColumns(settings, rows, shape))

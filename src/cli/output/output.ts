@@ -105,7 +105,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 
   /** Prints rows as a file of tables: with the chosen columns, else with those of CSV. */
   async function printTables(binary: BinaryFormat, pages: Pages, shape: Shape): Promise<void> {
-    const { loadTableEncoder, typeColumns } = await import('./formats/tables.ts')
+    const { loadTableEncoder, typeColumns } = await import('./formats/format.ts')
     const open = async (sample: readonly unknown[]) => {
       const columns = cellColumns(settings, sample, shape)
       return loadTableEncoder(binary, await typeColumns(columns, shape.operation, shape.described))

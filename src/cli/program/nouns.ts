@@ -132,15 +132,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
       messages: 'Follow events to where they are sent',
       deliveries: 'See what other systems sent, and process it again',
     },
-    load: async () => {
-      const all = await Promise.all([
-        import('../commands/webhook-endpoints.ts'),
-        import('../commands/webhook-deliveries.ts'),
-        import('../commands/webhook-send.ts'),
-      ])
-      const { listenCommand } = await import('../commands/webhook-listen.ts')
-      return [...all.flatMap(({ commands }) => commands), listenCommand]
-    },
+    load: async () => (await import('../commands/webhooks.ts')).commands,
   },
   settings: {
     group: 'Access',

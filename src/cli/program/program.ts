@@ -10,9 +10,8 @@ import {
   schemaFlag,
 } from '../command/command.ts'
 import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
-import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
+import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
 import { HelpShown, UsageError } from '../terminal/errors.ts'
-import { topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
 export interface Program {
@@ -52,7 +51,7 @@ class CommandLine implements Program {
   /** With the noun that comes first, else with all: fifty parsers take as long as the work of a short command. */
   #createRoot(first = ''): Parser {
     const names = Object.keys(nouns).filter((name) => name === first || !Object.hasOwn(nouns, first))
-    const root = this.#prepare(new Parser('learnctl'), () => topHelp())
+    const root = this.#prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
       .enablePositionalOptions()
       .showSuggestionAfterError(false)
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })

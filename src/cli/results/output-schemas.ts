@@ -8,10 +8,9 @@ import {
   simplifyKeywords,
 } from '../../contract/openapi/schemas.ts'
 import type { Command } from '../command/command.ts'
-import { datasetNames } from '../dataset/dataset.ts'
+import { datasetNames, recordName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { printedBy } from '../help/describe-command.ts'
-import { recordName, type Schema, schemaOfPrinted } from '../help/printed.ts'
+import { printedBy, type Schema, schemaOfPrinted } from '../help/describe-command.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { helpResult } from './help-result.ts'
 import { recordResults } from './record-results.ts'

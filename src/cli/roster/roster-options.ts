@@ -1,5 +1,11 @@
-import { checkChoices, type Flag, type FlagValues, textsIn } from '../command/flag.ts'
-import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
+import {
+  checkChoices,
+  type Flag,
+  type FlagValues,
+  fileFormFlags,
+  mappingFlags,
+  textsIn,
+} from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { OpenRosterOptions } from './open-roster.ts'

@@ -2,14 +2,85 @@ import { SignInError } from '../../auth/errors.ts'
 import type { Fetch } from '../../auth/oauth-exchange.ts'
 import { profileTokenSource, type TokenSource } from '../../auth/token-source.ts'
 import { assertConfidential } from '../../client/base-url.ts'
-import { ConnectionError, TimeoutError } from '../../client/errors.ts'
-import type { ProfileStore } from '../../config/profile-store.ts'
-import type { StoredTokens } from '../../config/profiles.ts'
+import { ConnectionError, hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
+import { readBytes } from '../../client/reply.ts'
+import { exchangeWithin } from '../../client/timeout.ts'
+import { userAgent } from '../../client/undici.ts'
+import type { ProfileStore, StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { Target } from '../../config/target.ts'
-import type { Transport } from '../../contract/http.ts'
-import { type Io, note } from '../terminal/io.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
+import { type Io, note, writeDebug } from '../terminal/io.ts'
 import { signInCommand } from './sign-in-command.ts'
+
+/** Maximum size of a response of an authorization server: 1 MiB. */
+const maxResponseBytes = 1024 * 1024
+/** Maximum timeout: the user waits, or a lock is held, during such a request. */
+const maxTimeoutMs = 30_000
+
+/** Creates a `fetch` for OAuth over the program's own transport, with a timeout for the complete response. */
+export function createWebFetch(transport: Transport, timeoutMs: number): Fetch {
+  return async (url, { method, headers, body, signal }) => {
+    const limitMs = Math.min(timeoutMs, maxTimeoutMs)
+    const controller = new AbortController()
+    const request: HttpRequest = {
+      method,
+      url,
+      // Replace the user agent of the OAuth library.
+      headers: { ...headers, 'user-agent': userAgent },
+      ...(body !== undefined && { body: body.toString() }),
+      signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
+    }
+    const timer = setTimeout(() => {
+      controller.abort(new TimeoutError({ method, url }, 'first_byte_timeout', limitMs))
+    }, limitMs)
+    try {
+      const timeouts = { timeoutMs: limitMs, idleTimeoutMs: limitMs }
+      return await responseOf(request, await exchangeWithin(transport, request, timeouts))
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      throw new SignInError('answer_unusable', error.message, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Response> {
+  if (reply.status < 200 || reply.status > 599) {
+    throw new SignInError('answer_unusable', `${hostOf(request)} returned the invalid status ${reply.status}`)
+  }
+  const bytes = await readBytes(reply, maxResponseBytes)
+  if (bytes === null) {
+    const message = `The response from ${hostOf(request)} is larger than 1 MiB`
+    throw new SignInError('answer_unusable', message)
+  }
+  const names = ['content-type', 'date', 'www-authenticate', 'retry-after', 'location']
+  const headers = names.flatMap((name): [string, string][] => {
+    const value = reply.headers[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  // Responses with these statuses must have no body (Fetch §2.2.3).
+  const empty = [204, 205, 304].includes(reply.status)
+  return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
+}
+
+/** Returns a fetch that logs each exchange to standard error, as `--debug` does for all others. */
+export function logExchanges(fetch: Fetch, io: Io): Fetch {
+  return async (url, request) => {
+    const startMs = io.now()
+    const tell = (outcome: string) =>
+      writeDebug(io, `${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)`)
+    try {
+      const response = await fetch(url, request)
+      await tell(String(response.status))
+      return response
+    } catch (error) {
+      await tell(error instanceof Error ? error.message : 'no response')
+      throw error
+    }
+  }
+}
 
 /**
  * Timeout of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost.
@@ -50,7 +121,6 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
 function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
   return async (url, request) => {
     if (!settings.insecureHttp.value) assertConfidential(url)
-    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
     const plain = createWebFetch(transport, timeoutMs)
     const fetch = settings.debug.value ? logExchanges(plain, io) : plain
     try {

@@ -3,8 +3,7 @@ import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../../client/caller.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { databaseSecrets, urlPasswords } from '../../codec/database-url.ts'
-import type { ProfileStore } from '../../config/profile-store.ts'
-import type { StoredTokens } from '../../config/profiles.ts'
+import type { ProfileStore, StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { Credential, LocalTarget, RemoteTarget, Target } from '../../config/target.ts'
 import { commandHeader } from '../../contract/constants.ts'
@@ -14,8 +13,8 @@ import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
+import { databaseErrorOf, databaseMissing, missingDatabaseError } from './academy-file.ts'
 import type { BulkChange, OpenChange } from './bulk-change.ts'
-import { databaseErrorOf, databaseMissing, missingDatabaseError } from './database-error.ts'
 import type { CallerParts } from './open-caller.ts'
 import type { KeptPlatform } from './platform-file.ts'
 
@@ -255,7 +254,7 @@ class TargetSession implements Session {
 
   readonly fetch: Fetch = async (url, request) => {
     const { io, settings } = this.#parts
-    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
+    const { logExchanges, createWebFetch } = await import('./session-tokens.ts')
     const plain = createWebFetch(this.network, settings.timeout.value)
     return (settings.debug.value ? logExchanges(plain, io) : plain)(url, request)
   }
@@ -276,7 +275,7 @@ class TargetSession implements Session {
   async #openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
     const { io, profiles, transports, onMissing } = this.#parts
     const mayCreate = onMissing === 'create'
-    const { upgradeNotes } = await import('./upgrade-notes.ts')
+    const { upgradeNotes } = await import('./academy-file.ts')
     if (mayCreate) (await import('../../config/files.ts')).makeDatabaseDirectory(io, database)
     const now = () => new Date(io.now())
     const open = (path: string, mustExist = false) =>
@@ -289,7 +288,7 @@ class TargetSession implements Session {
       const fault = databaseErrorOf(error)
       if (!(fault instanceof CommandError) || fault.code !== databaseMissing) throw fault
       if (onMissing === 'empty')
-        return (await import('./empty-academy.ts')).openEmptyAcademy(io, database, open)
+        return (await import('./academy-file.ts')).openEmptyAcademy(io, database, open)
       throw await missingDatabaseError({ profiles }, database, origin)
     }
   }

@@ -1,4 +1,4 @@
-import { revoke } from '../../auth/revoke.ts'
+import { revoke } from '../../auth/oauth-exchange.ts'
 import { assertConfidential } from '../../client/base-url.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Context } from '../command/context.ts'

@@ -5,8 +5,8 @@ import {
   discover,
   metadataUrl,
 } from '../../auth/authorization-server.ts'
-import type { ClientIdentity } from '../../auth/client-authentication.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
+import type { ClientIdentity } from '../../auth/oauth-exchange.ts'
 import { assertConfidential, isConfidential } from '../../client/base-url.ts'
 import { assertAddress } from '../../config/target.ts'
 import { oauthPaths, ownClientId } from '../../contract/oauth.ts'

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
-import { typeColumns } from '../../../src/cli/output/formats/tables.ts'
+import { typeColumns } from '../../../src/cli/output/formats/format.ts'
 import { figureColumns } from '../../../src/cli/output/summary-view.ts'
 import { labelColumns } from '../../../src/tables/paths.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'

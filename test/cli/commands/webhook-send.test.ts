@@ -229,7 +229,7 @@ describe('what is not in an event', () => {
       'learnctl integrations map moodle course <id> ext:BIO-101',
     ],
     ['canvas nothing --user 1 --course 2', 'canvas has no event'],
-    ['nothing grade --user 1 --course 2', 'Unknown kind'],
+    ['nothing grade --user 1 --course 2', '<kind> must be canvas'],
     ['standard grade.updated --user 1 --course 2 --score -1', '--score must be'],
     ['standard grade.updated --user 1 --course 2 --expect all', '--expect must be one of'],
   ])('%s: %s', async ([line = '', message]) => {

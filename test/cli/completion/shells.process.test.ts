@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Shell, scripts, shells } from '../../../src/cli/help/completion-scripts.ts'
+import { type Shell, scripts, shells } from '../../../src/cli/commands/completion.ts'
 import { type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { bin, type Ended, programOnPath, run } from '../../helpers/process.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createWebFetch } from '../../../src/cli/session/web-fetch.ts'
+import { createWebFetch } from '../../../src/cli/session/session-tokens.ts'
 import { ProtocolError } from '../../../src/client/errors.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { sheetRows } from '../../../src/cli/targets/sheet-list.ts'
+import { sheetRows } from '../../../src/cli/targets/sheet-target.ts'
 import type { HttpResponse } from '../../../src/contract/http.ts'
 import { test as base, type TestCli, type TestCliOptions } from '../../helpers/cli.ts'
 import {

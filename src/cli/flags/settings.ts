@@ -1,4 +1,0 @@
-import { SettingsInput } from '../../contract/settings.ts'
-import { flagsOf } from './derive-flags.ts'
-
-export const fields = flagsOf(SettingsInput)
