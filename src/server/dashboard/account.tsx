@@ -18,10 +18,10 @@ import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './call-
 import type { DashboardPage } from './dashboard-page.ts'
 import { confirmationPage } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
-import { type List, ListCard } from './list.tsx'
-import { pageQueryOf } from './paging.tsx'
-import { RecordFields, type RecordForm } from './record-form.tsx'
-import { countOf, Day, Facts, Minute } from './values.tsx'
+import { type List, listCard } from './list.tsx'
+import { pageQueryOf } from './list-parameters.tsx'
+import { type RecordForm, recordForm } from './record-form.tsx'
+import { countOf, Day, factList, Minute, stateTag, takeLink } from './values.tsx'
 
 const section = '/dashboard/account'
 const page: DashboardPage = {
@@ -44,11 +44,8 @@ const grantList: List<Grant> = {
     {
       name: 'Revoke',
       unseen: true,
-      cell: ({ id, clientName }, { base }) => (
-        <a class="take" href={`${base}/dashboard/grants/${encodeURIComponent(id)}/revoke`}>
-          Revoke<span class="unseen"> access of {clientName}</span>
-        </a>
-      ),
+      cell: ({ id, clientName }, signedIn) =>
+        takeLink(signedIn, `/dashboard/grants/${id}/revoke`, 'Revoke', `access of ${clientName}`),
     },
   ],
 }
@@ -65,14 +62,10 @@ const sessionList: List<BrowserSession> = {
     {
       name: 'End',
       unseen: true,
-      cell: ({ id, browser, isThis }, { base }) =>
-        isThis ? (
-          <span class="state active">this browser</span>
-        ) : (
-          <a class="take" href={`${base}/dashboard/sessions/${encodeURIComponent(id)}/end`}>
-            End session<span class="unseen"> of {browser}</span>
-          </a>
-        ),
+      cell: ({ id, browser, isThis }, signedIn) =>
+        isThis
+          ? stateTag('this browser', 'active')
+          : takeLink(signedIn, `/dashboard/sessions/${id}/end`, 'End session', `of ${browser}`),
     },
   ],
 }
@@ -104,40 +97,36 @@ async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Pro
   return framePage(
     signedIn,
     { title: 'Account', section, fault },
-    <>
-      <h1>Account</h1>
-      <Card id="who" title="Profile">
-        <Facts
-          facts={[
-            ['Name', name || '–'],
-            ['E-mail address', email],
-            ['Username', username ?? '–'],
-            ['Role', role],
-            ['Scopes', signedIn.principal.scopes.join(' ')],
-            ['ID', <code>{id}</code>],
-            ['Created', <Day time={createdAt} />],
-          ]}
-        />
-      </Card>
-      <ListCard signedIn={signedIn} list={grantList} listed={granted} none="No application can act as you." />
-      <ListCard
-        signedIn={signedIn}
-        list={sessionList}
-        listed={{ data: sessions }}
-        below={
+    <Card id="who" title="Profile">
+      {factList([
+        ['Name', name || '–'],
+        ['E-mail address', email],
+        ['Username', username ?? '–'],
+        ['Role', role],
+        ['Scopes', signedIn.principal.scopes.join(' ')],
+        ['ID', <code>{id}</code>],
+        ['Created', <Day time={createdAt} />],
+      ])}
+    </Card>,
+    listCard(signedIn, grantList, granted, { none: 'No application can act as you.' }),
+    listCard(
+      signedIn,
+      sessionList,
+      { data: sessions },
+      {
+        below:
           sessions.length > 1 ? (
             <p class="actions">
               <a class="button" href={`${signedIn.base}/dashboard/other-sessions/end`}>
                 End all other sessions
               </a>
             </p>
-          ) : null
-        }
-      />
-      <Card id="change" title="Change password" isShort>
-        <RecordFields signedIn={signedIn} of={passwordForm} form={new URLSearchParams()} fault={fault} />
-      </Card>
-    </>,
+          ) : null,
+      },
+    ),
+    <Card id="change" title="Change password" isShort>
+      {recordForm(signedIn, passwordForm, { form: new URLSearchParams(), fault })}
+    </Card>,
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { activityUnits } from '../../contract/constants.ts'
@@ -11,14 +12,13 @@ import type { ColumnType, TableColumn } from '../../tables/column.ts'
 import { requireRight } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
+import { groupFilter } from './course-learners.tsx'
 import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { type FilterField, FilterForm } from './filter-form.tsx'
-import { FaultText } from './form.tsx'
+import { faultText } from './form.tsx'
 import { framePage } from './frame.tsx'
-import { groupFilter } from './group-filter.tsx'
-import { capitalizedChoices } from './list.tsx'
-import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
+import { capitalizedChoices, type FilterField, filterForm } from './list-parameters.tsx'
+import { fileLinks, tableFilePages } from './table-file.tsx'
 import { formatCount } from './values.tsx'
 
 const path = '/dashboard/activity'
@@ -33,14 +33,11 @@ const page: DashboardPage = {
     return framePage(
       signedIn,
       { title: 'Activity', section: path, fault, style: reportStyle },
-      <>
-        <h1>Activity</h1>
-        <Card id="filter" title="Filter">
-          <FaultText fault={fault} />
-          <FilterForm signedIn={signedIn} label="Filter activity" fields={await filterFields(signedIn)} />
-        </Card>
-        {activity ? <Shown signedIn={signedIn} activity={activity} /> : null}
-      </>,
+      <Card id="filter" title="Filter">
+        {faultText(fault)}
+        {filterForm(signedIn, 'Filter activity', await filterFields(signedIn))}
+      </Card>,
+      activity && activityShown(signedIn, activity),
     )
   },
 }
@@ -63,7 +60,7 @@ const periodColumns: readonly TableColumn[] = Object.entries(fieldsOf(ActivityPe
   }),
 )
 
-const file: TableFile = {
+const files = tableFilePages({
   path,
   operation: analytics.activity,
   columns: periodColumns,
@@ -71,12 +68,12 @@ const file: TableFile = {
     const { data } = await readActivity(signedIn)
     return { data, nextCursor: null }
   },
-}
+})
 
-export const activityPages = [page, ...tableFilePages(file)]
+export const activityPages = [page, ...files]
 
 /** As a report shows it. */
-function Shown({ signedIn, activity }: { signedIn: SignedInRequest; activity: Activity }) {
+function activityShown(signedIn: SignedInRequest, activity: Activity): Child {
   const { by, timeZone, data } = activity
   const sum = (name: 'progressUpdates' | 'completions' | 'grades') =>
     formatCount(data.reduce((total, period) => total + period[name], 0))
@@ -100,7 +97,7 @@ function Shown({ signedIn, activity }: { signedIn: SignedInRequest; activity: Ac
       <p class="note">
         {`Each learner counts once in a ${by}. Days begin at midnight in ${lineOf(timeZone, 64)}.`}
       </p>
-      <FileLinks signedIn={signedIn} path={path} />
+      {fileLinks(signedIn, path)}
     </>
   )
 }

@@ -1,14 +1,14 @@
+import type { Child } from 'hono/jsx'
 import { type App, AppInput, apps } from '../../contract/apps.ts'
 import { type MachineScope, machineScopes } from '../../contract/constants.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import { findApp } from '../credentials/apps.ts'
-import { seeOther } from '../pages/page.tsx'
 import { ask } from './call-api.ts'
 import { confirmationPage, secretPage } from './form.tsx'
-import { addressOf } from './frame.tsx'
+import { goTo } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { bodyIn, type RecordForm } from './record-form.tsx'
-import { Day } from './values.tsx'
+import { Day, takeLink } from './values.tsx'
 
 const section = '/dashboard/apps'
 
@@ -75,20 +75,18 @@ const list = listPage<App>({
       {
         name: 'Redirect URIs',
         look: 'broad',
-        cell: ({ redirectUris }) => <RedirectUris uris={redirectUris} />,
+        cell: ({ redirectUris }) => uriList(redirectUris),
       },
       { name: 'Machine scopes', cell: ({ machineScopes: own }) => own.join(' ') || '–' },
       { name: 'Registered', cell: ({ createdAt }) => <Day time={createdAt} /> },
       {
         name: 'Delete',
         unseen: true,
-        cell: ({ clientId, name }, { base }) =>
+        cell: ({ clientId, name }, signedIn) =>
           clientId === ownClientId ? (
             <span class="note word">Built in</span>
           ) : (
-            <a class="take" href={`${base}${section}/${encodeURIComponent(clientId)}/delete`}>
-              Delete<span class="unseen"> {name}</span>
-            </a>
+            takeLink(signedIn, `${section}/${clientId}/delete`, 'Delete', name)
           ),
       },
     ],
@@ -100,7 +98,7 @@ const list = listPage<App>({
     submit: async (inside, form) => {
       const app = await ask(inside, apps.create, { body: bodyIn(appForm, form) })
       // A public app has no secret to show, so its page may be reloaded.
-      if (app.public) return seeOther(addressOf(inside, section, 'app_made'))
+      if (app.public) return goTo(inside, section, 'app_made')
       return secretPage(inside, {
         title: 'Your new application',
         heading: app.name,
@@ -109,7 +107,7 @@ const list = listPage<App>({
         secret: app.clientSecret,
         facts: [
           ['Client ID', <code>{app.clientId}</code>],
-          ['Redirect URIs', app.redirectUris.length > 0 && <RedirectUris uris={app.redirectUris} />],
+          ['Redirect URIs', app.redirectUris.length > 0 && uriList(app.redirectUris)],
           ['Machine scopes', app.machineScopes.length > 0 && app.machineScopes.join(' ')],
         ],
         next: section,
@@ -118,7 +116,7 @@ const list = listPage<App>({
   },
 })
 
-function RedirectUris({ uris }: { uris: readonly string[] }) {
+function uriList(uris: readonly string[]): Child {
   return (
     <ul class="plain">
       {uris.map((uri) => (

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Calendar, CalendarInput, calendars } from '../../contract/calendars.ts'
 import { findCalendar } from '../calendars/calendars.ts'
@@ -5,9 +6,9 @@ import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { confirmationPage, secretPage } from './form.tsx'
 import { listPage } from './list.tsx'
-import { withoutPageOf } from './paging.tsx'
+import { withoutPageOf } from './list-parameters.tsx'
 import { bodyIn, type RecordForm } from './record-form.tsx'
-import { Day, recordUrl } from './values.tsx'
+import { Day, recordLink, takeLink } from './values.tsx'
 
 const [section, path] = ['/dashboard/integrations', '/dashboard/calendars'] as const
 
@@ -47,13 +48,9 @@ const list = listPage<Calendar>({
       {
         name: 'Dates of',
         cell: ({ courseId, courseTitle, userId, userEmail }, signedIn) =>
-          courseId === null ? (
-            <a href={recordUrl(signedIn, 'learners', userId ?? '')}>
-              {lineOf(userEmail ?? userId ?? '', 254)}
-            </a>
-          ) : (
-            <a href={recordUrl(signedIn, 'courses', courseId)}>{lineOf(courseTitle ?? courseId, 255)}</a>
-          ),
+          courseId === null
+            ? recordLink(signedIn, 'learners', userId ?? '', lineOf(userEmail ?? userId ?? '', 254))
+            : recordLink(signedIn, 'courses', courseId, lineOf(courseTitle ?? courseId, 255)),
       },
       { name: 'Kind', cell: ({ courseId }) => (courseId === null ? 'Person' : 'Course') },
       { name: 'Address', cell: ({ last4 }) => <code>{`/calendars/…${last4}.ics`}</code> },
@@ -61,15 +58,12 @@ const list = listPage<Calendar>({
       {
         name: 'Revoke',
         unseen: true,
-        cell: ({ id, courseTitle, userEmail }, { base }) => (
-          <a class="take" href={`${base}${path}/${encodeURIComponent(id)}/revoke`}>
-            Revoke<span class="unseen"> {courseTitle ?? userEmail}</span>
-          </a>
-        ),
+        cell: ({ id, courseTitle, userEmail }, signedIn) =>
+          takeLink(signedIn, `${path}/${id}/revoke`, 'Revoke', courseTitle ?? userEmail ?? ''),
       },
     ],
   },
-  filters: ({ base, query }) =>
+  above: ({ base, query }) =>
     withoutPageOf(query).size === 0 ? null : (
       <p>
         <a href={base + path}>Show all calendars</a>
@@ -103,13 +97,10 @@ const list = listPage<Calendar>({
 })
 
 /** Of a course or a person, for roles that can read them. */
-export function CalendarLink({
-  signedIn,
-  of,
-}: {
-  signedIn: SignedInRequest
-  of: { readonly course: string } | { readonly user: string }
-}) {
+export function calendarLink(
+  signedIn: SignedInRequest,
+  of: { readonly course: string } | { readonly user: string },
+): Child {
   if (!isRole(signedIn, ...calendars.list.roles)) return null
   return (
     <p class="further">

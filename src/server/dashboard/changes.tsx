@@ -1,13 +1,24 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Change, type ChangedRecord, changes } from '../../contract/changes.ts'
 import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
-import { ask, type SignedInRequest } from './call-api.ts'
+import { ask } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Back, framePage } from './frame.tsx'
-import { type List, ListCard, listPage } from './list.tsx'
-import { pageQueryOf } from './paging.tsx'
-import { countOf, Day, Details, formatCount, Minute, Name, none, recordUrl } from './values.tsx'
+import { framePage } from './frame.tsx'
+import { type List, listCard, listPage } from './list.tsx'
+import { pageQueryOf } from './list-parameters.tsx'
+import {
+  countOf,
+  Day,
+  detailsCard,
+  formatCount,
+  lineOrNone,
+  Minute,
+  Name,
+  recordLink,
+  stateTag,
+} from './values.tsx'
 
 const section = '/dashboard/changes'
 
@@ -24,18 +35,13 @@ const list = listPage<Change>({
     columns: [
       {
         name: 'Change',
-        cell: ({ id, command }, signedIn) => (
-          <a href={recordUrl(signedIn, 'changes', id)}>{lineOf(command, 100)}</a>
-        ),
+        cell: ({ id, command }, signedIn) => recordLink(signedIn, 'changes', id, lineOf(command, 100)),
       },
-      {
-        name: 'From',
-        cell: ({ source }) => (source === null ? none : lineOf(source, 100)),
-      },
+      { name: 'From', cell: ({ source }) => lineOrNone(source, 100) },
       { name: 'Begun', cell: ({ createdAt }) => <Minute time={createdAt} /> },
       { name: 'By', look: 'broad', cell: ({ userEmail }) => <Name text={userEmail} /> },
-      { name: 'What it did', look: 'broad', cell: (change) => <Counts change={change} /> },
-      { name: 'State', cell: (change) => <State change={change} /> },
+      { name: 'What it did', look: 'broad', cell: countLines },
+      { name: 'State', cell: changeState },
     ],
   },
   operation: changes.list,
@@ -45,41 +51,34 @@ const list = listPage<Change>({
 const page: DashboardPage = {
   path: `${section}/:changeId`,
   async show(signedIn) {
-    const { params } = signedIn
     const change = await ask(signedIn, changes.get)
-    const listed = await ask(signedIn, changes.records, {
-      params,
-      query: pageQueryOf(signedIn),
-    })
-    const { source, undoes, undoneBy, createdAt, endedAt } = change
+    const { id, source, undoes, undoneBy, createdAt, endedAt } = change
+    const listed = await ask(signedIn, changes.records, { query: pageQueryOf(signedIn) })
+    const linkTo = (other: string) => recordLink(signedIn, 'changes', other, <code>{other}</code>)
     const facts = [
       ['Begun', <Minute time={createdAt} />],
       ['Ended', endedAt && <Minute time={endedAt} />],
       ['By', lineOf(change.userEmail, 254)],
-      ['From', source === null ? none : lineOf(source, 255)],
-      ['State', <State change={change} />],
-      ['What it did', <Counts change={change} />],
-      ['Undoes', undoes && <ChangeLink signedIn={signedIn} id={undoes} />],
-      ['Undone by', undoneBy && <ChangeLink signedIn={signedIn} id={undoneBy} />],
-      ['ID', <code>{change.id}</code>],
+      ['From', lineOrNone(source, 255)],
+      ['State', changeState(change)],
+      ['What it did', countLines(change)],
+      ['Undoes', undoes && linkTo(undoes)],
+      ['Undone by', undoneBy && linkTo(undoneBy)],
+      ['ID', <code>{id}</code>],
     ] as const
     return framePage(
       signedIn,
-      { title: 'Change', section },
-      <>
-        <Back to={`${signedIn.base}${section}`}>Changes</Back>
-        <h1>{lineOf(change.command, 100)}</h1>
-        <Details facts={facts} />
-        <Card id="undo" title="Undo">
-          <UndoText change={change} now={signedIn.request.now} />
-        </Card>
-        <ListCard
-          signedIn={signedIn}
-          list={records}
-          listed={listed}
-          none="The audit log has no entry of this change."
-        />
-      </>,
+      {
+        title: 'Change',
+        section,
+        back: [signedIn.base + section, 'Changes'],
+        heading: lineOf(change.command, 100),
+      },
+      detailsCard(facts),
+      <Card id="undo" title="Undo">
+        {undoText(change, signedIn.request.now)}
+      </Card>,
+      listCard(signedIn, records, listed, { none: 'The audit log has no entry of this change.' }),
     )
   },
 }
@@ -91,7 +90,15 @@ const records: List<ChangedRecord> = {
   title: 'Differences',
   caption: 'What was done, oldest first',
   columns: [
-    { name: 'Action', cell: (record, signedIn) => <ActionLink signedIn={signedIn} record={record} /> },
+    {
+      name: 'Action',
+      cell: ({ id, action }, signedIn) =>
+        isRole(signedIn, 'admin') ? (
+          recordLink(signedIn, 'audit', id, <Name text={action} />)
+        ) : (
+          <Name text={action} />
+        ),
+    },
     {
       name: 'Record',
       look: 'broad',
@@ -102,31 +109,15 @@ const records: List<ChangedRecord> = {
           <Name text={subjectName ?? subjectId ?? '–'} maxLength={200} />
         ),
     },
-    { name: 'Before and after', look: 'broad', cell: (record) => <Differences record={record} /> },
+    { name: 'Before and after', look: 'broad', cell: differences },
   ],
-}
-
-/** For those who may read the audit log. */
-function ActionLink({
-  signedIn,
-  record: { id, action },
-}: {
-  signedIn: SignedInRequest
-  record: ChangedRecord
-}) {
-  if (!isRole(signedIn, 'admin')) return <Name text={action} />
-  return (
-    <a href={recordUrl(signedIn, 'audit', id)}>
-      <Name text={action} />
-    </a>
-  )
 }
 
 /** Fields that follow from every change. */
 const derived = ['version', 'updatedAt']
 const maxFields = 5
 
-function Differences({ record: { before, after } }: { record: ChangedRecord }) {
+function differences({ before, after }: ChangedRecord): Child {
   if (!before || !after) return <span class="none">{before ? 'Removed' : after ? 'New' : '–'}</span>
   const fields = Object.keys(after).filter((field) => !derived.includes(field))
   const text = (value: unknown) => {
@@ -145,7 +136,7 @@ function Differences({ record: { before, after } }: { record: ChangedRecord }) {
   )
 }
 
-function Counts({ change: { counts } }: { change: Change }) {
+function countLines({ counts }: Change): Child {
   if (counts.length === 0) return <span class="none">Nothing</span>
   return (
     <>
@@ -158,24 +149,16 @@ function Counts({ change: { counts } }: { change: Change }) {
   )
 }
 
-function State({ change: { state, undoneBy } }: { change: Change }) {
+function changeState({ state, undoneBy }: Change): Child {
   return (
     <>
-      <span class={`state ${state}`}>{state}</span>
+      {stateTag(state)}
       {undoneBy === null ? null : <small>undone</small>}
     </>
   )
 }
 
-function ChangeLink({ signedIn, id }: { signedIn: SignedInRequest; id: string }) {
-  return (
-    <a href={recordUrl(signedIn, 'changes', id)}>
-      <code>{id}</code>
-    </a>
-  )
-}
-
-function UndoText({ change: { id, counts, undoableUntil }, now }: { change: Change; now: Date }) {
+function undoText({ id, counts, undoableUntil }: Change, now: Date): Child {
   if (counts.length === 0) return <p>There is nothing to undo.</p>
   if (Date.parse(undoableUntil) <= now.getTime()) return <p>It is too old to be undone.</p>
   return (

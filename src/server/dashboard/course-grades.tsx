@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
@@ -10,16 +11,20 @@ import { readCourseStanding } from '../analytics/standing.ts'
 import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
 import { requireRight } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { courseHeading } from './course.tsx'
+import { coursePage } from './course.tsx'
+import {
+  filterOf,
+  gradeColumn,
+  learnerList,
+  learnerQueryOf,
+  learnerSearch,
+  requireGroup,
+} from './course-learners.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage } from './frame.tsx'
-import { itemName, Score } from './grade.tsx'
-import { requireGroup } from './group-filter.tsx'
-import { filterOf, learnerQueryOf } from './learner-query.ts'
-import { gradeColumn, learnerList, learnerSearch } from './learner-table.tsx'
-import { FilterLinks, ListCard, type ListColumn } from './list.tsx'
-import { hereWith, itemPageOf, itemPages, pageSize } from './paging.tsx'
-import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
+import { itemName, scoreOf } from './grade.tsx'
+import { type ListColumn, listCard } from './list.tsx'
+import { filterLinks, hereWith, itemPageOf, itemPages, pageSize } from './list-parameters.tsx'
+import { fileLinks, tableFilePages } from './table-file.tsx'
 import { formatCount, formatPercent } from './values.tsx'
 
 /** For staff. */
@@ -29,18 +34,16 @@ const page: DashboardPage = {
   async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
     const course = await ask(signedIn, courses.get)
-    return framePage(
+    return coursePage(
       signedIn,
-      { title: `Grades of ${course.title}`, section: '/dashboard/courses' },
-      <>
-        {await courseHeading({ signedIn, course, shown: 'Grades' })}
-        {await learnersWithGrades({ signedIn, course })}
-      </>,
+      course,
+      { title: `Grades of ${course.title}`, shown: 'Grades' },
+      ...(await learnersWithGrades(signedIn, course)),
     )
   },
 }
 
-const workbook: TableFile = {
+const workbook = tableFilePages({
   path: '/dashboard/courses/:courseId/grades',
   formats: ['xlsx'],
   operation: grades.list,
@@ -49,11 +52,11 @@ const workbook: TableFile = {
     const { id } = await ask(signedIn, courses.get)
     return ask(signedIn, grades.list, { query: { ...page, course_id: id } })
   },
-}
+})
 
-export const courseGradesPages = [page, ...tableFilePages(workbook)]
+export const courseGradesPages = [page, ...workbook]
 
-async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+async function learnersWithGrades(signedIn: SignedInRequest, course: Course): Promise<readonly Child[]> {
   const { database, request } = signedIn
   const query = learnerQueryOf(signedIn)
   await requireGroup(signedIn, query)
@@ -78,59 +81,50 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
     // Counts are those of all learners.
     count: query.q || query.group ? undefined : count,
   })
-  return (
-    <>
-      <Figures
-        figures={[
-          ['Learners', formatCount(standing.enrollments)],
-          ['Average grade', formatPercent(standing.averageGradePercent)],
-          ['Median grade', formatPercent(standing.medianGradePercent)],
-          ['Pass rate', formatPercent(standing.passRate)],
-          ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
-        ]}
-      />
-      <ListCard
-        signedIn={signedIn}
-        list={learnerList(
-          'Grades',
-          'Learners of this course and their grades',
-          columnsOf(items.slice((shown.at - 1) * maxItemColumns, shown.at * maxItemColumns), grades),
-          '/grades',
-        )}
-        listed={listed}
-        above={
-          <>
-            {standing.averageGradePercent === null ? null : (
-              <FilterLinks
-                label="Learners by verdict"
-                links={[
-                  link('All', standing.enrollments),
-                  link('Not passed', standing.attention.not_passed, 'not_passed'),
-                ]}
-              />
-            )}
-            {await learnerSearch(signedIn, course, query)}
-            {isUngraded ? <FirstGrade course={course} /> : null}
-            {grades.length === maxGrades ? (
-              <p class="note">These learners have more grades than this page shows. Download all.</p>
-            ) : null}
-            {itemPages(signedIn, shown, 'learners')}
-          </>
-        }
-        none={standing.enrollments === 0 ? 'No learners enrolled yet.' : 'No learners match.'}
-        below={
-          <FileLinks signedIn={signedIn} path={request.path} search={new URLSearchParams()} of="all grades" />
-        }
-      />
-    </>
+  const list = learnerList(
+    'Grades',
+    'Learners of this course and their grades',
+    columnsOf(items.slice((shown.at - 1) * maxItemColumns, shown.at * maxItemColumns), grades),
+    '/grades',
   )
+  return [
+    <Figures
+      figures={[
+        ['Learners', formatCount(standing.enrollments)],
+        ['Average grade', formatPercent(standing.averageGradePercent)],
+        ['Median grade', formatPercent(standing.medianGradePercent)],
+        ['Pass rate', formatPercent(standing.passRate)],
+        ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
+      ]}
+    />,
+    listCard(signedIn, list, listed, {
+      above: (
+        <>
+          {standing.averageGradePercent === null
+            ? null
+            : filterLinks('Learners by verdict', [
+                link('All', standing.enrollments),
+                link('Not passed', standing.attention.not_passed, 'not_passed'),
+              ])}
+          {await learnerSearch(signedIn, course, query)}
+          {isUngraded ? firstGrade(course) : null}
+          {grades.length === maxGrades ? (
+            <p class="note">These learners have more grades than this page shows. Download all.</p>
+          ) : null}
+          {itemPages(signedIn, shown, 'learners')}
+        </>
+      ),
+      none: standing.enrollments === 0 ? 'No learners enrolled yet.' : 'No learners match.',
+      below: fileLinks(signedIn, request.path, 'all grades', new URLSearchParams()),
+    }),
+  ]
 }
 
-function FirstGrade({ course }: { course: Course }) {
+function firstGrade({ id }: Course): Child {
   return (
     <>
       <p>No grades yet. Record one, or connect the system that has them under Integrations.</p>
-      <code class="code">{`learnctl grades set email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
+      <code class="code">{`learnctl grades set email:ada@example.org --course ${id} --item exam-1 --score 85`}</code>
     </>
   )
 }
@@ -146,9 +140,7 @@ function columnsOf(
       ({ key, name }): ListColumn<LearnerRow> => ({
         name,
         look: 'score',
-        cell: ({ learnerId }, signedIn) => (
-          <Score grade={given.get(`${learnerId} ${key}`)} signedIn={signedIn} />
-        ),
+        cell: ({ learnerId }, signedIn) => scoreOf(given.get(`${learnerId} ${key}`), signedIn),
       }),
     ),
     { ...gradeColumn, name: 'Course grade' },

@@ -4,38 +4,44 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { type Lesson, lessons } from '../../contract/lessons.ts'
 import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
-import { CalendarLink } from './calendars.tsx'
+import { calendarLink } from './calendars.tsx'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { Commands, courseHeading } from './course.tsx'
+import { commandSteps, coursePage } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framePage } from './frame.tsx'
-import { type List, ListTable } from './list.tsx'
-import { nextPage } from './paging.tsx'
-import { FileLinks, type TableFile, tableFilePages } from './table-file.tsx'
-import { countOf, Day, Facts, formatPercent, type ListedFacts, Minute, none, recordUrl } from './values.tsx'
+import { type List, listTable } from './list.tsx'
+import { nextPage } from './list-parameters.tsx'
+import { fileLinks, tableFilePages } from './table-file.tsx'
+import {
+  countOf,
+  Day,
+  factList,
+  formatPercent,
+  type ListedFacts,
+  Minute,
+  none,
+  recordUrl,
+} from './values.tsx'
 
 const page: DashboardPage = {
   path: '/dashboard/courses/:courseId/lessons',
   isLong: () => true,
   async show(signedIn) {
     const course = await ask(signedIn, courses.get)
-    return framePage(
+    return coursePage(
       signedIn,
-      { title: `Lessons of ${course.title}`, section: '/dashboard/courses' },
-      <>
-        {await courseHeading({ signedIn, course, shown: 'Lessons' })}
-        {await lessonsOf(signedIn, course)}
-        <Card id="settings" title="Settings">
-          <Facts facts={courseFacts(course)} />
-          <CalendarLink signedIn={signedIn} of={{ course: course.id }} />
-        </Card>
-      </>,
+      course,
+      { title: `Lessons of ${course.title}`, shown: 'Lessons' },
+      await lessonsOf(signedIn, course),
+      <Card id="settings" title="Settings">
+        {factList(courseFacts(course))}
+        {calendarLink(signedIn, { course: course.id })}
+      </Card>,
     )
   },
 }
 
 /** Without the content of the lessons. */
-const file: TableFile = {
+const files = tableFilePages({
   path: '/dashboard/courses/:courseId/lessons',
   operation: lessons.list,
   omit: ['contentBlocks', 'assessments'],
@@ -43,9 +49,9 @@ const file: TableFile = {
     const { id } = await ask(signedIn, courses.get)
     return ask(signedIn, lessons.list, { query: { ...page, course_id: id } })
   },
-}
+})
 
-export const courseLessonsPages = [page, ...tableFilePages(file)]
+export const courseLessonsPages = [page, ...files]
 
 /** The content of each is read with it. */
 const maxLessons = 50
@@ -56,7 +62,7 @@ interface Part {
   readonly lessons: readonly Lesson[]
 }
 
-async function lessonsOf(signedIn: SignedInRequest, course: Course) {
+async function lessonsOf(signedIn: SignedInRequest, course: Course): Promise<Child> {
   const cursor = signedIn.query.get('cursor') ?? undefined
   const { data, nextCursor } = await ask(signedIn, lessons.list, {
     query: { course_id: course.id, limit: String(maxLessons), cursor },
@@ -69,14 +75,12 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course) {
   return (
     <section class="card lessons" aria-labelledby="lessons">
       <h2 id="lessons">Lessons</h2>
-      {parts.length === 0 ? <NoLessons signedIn={signedIn} course={course} /> : null}
-      {parts.map((part) => (
-        <PartOfCourse signedIn={signedIn} part={part} hasModules={course.modules.length > 0} />
-      ))}
+      {parts.length === 0 ? noLessons(signedIn, course) : null}
+      {parts.map((part) => partOfCourse(signedIn, part, course.modules.length > 0))}
       {nextPage(signedIn, nextCursor, 'lessons')}
-      {data.length === 0 ? null : (
-        <FileLinks signedIn={signedIn} path={`${recordUrl({ base: '' }, 'courses', course.id)}/lessons`} />
-      )}
+      {data.length === 0
+        ? null
+        : fileLinks(signedIn, `${recordUrl({ base: '' }, 'courses', course.id)}/lessons`)}
     </section>
   )
 }
@@ -92,26 +96,18 @@ function partsOf({ modules }: Course, found: readonly Lesson[]): Part[] {
   ]
 }
 
-function PartOfCourse({
-  signedIn,
-  part: { module, lessons: data },
-  hasModules,
-}: {
-  signedIn: SignedInRequest
-  part: Part
-  hasModules: boolean
-}) {
+function partOfCourse(
+  signedIn: SignedInRequest,
+  { module, lessons: data }: Part,
+  hasModules: boolean,
+): Child {
   const title = module === undefined ? 'Without a module' : lineOf(module.title, 255)
+  const caption = hasModules ? `Lessons: ${title}` : 'Lessons'
   return (
     <>
       {hasModules ? <h3>{title}</h3> : null}
       {module?.description ? <p class="text">{module.description}</p> : null}
-      <ListTable
-        signedIn={signedIn}
-        list={{ ...lessonList, caption: hasModules ? `Lessons: ${title}` : 'Lessons' }}
-        listed={{ data }}
-        none={<p class="none">No lessons.</p>}
-      />
+      {listTable(signedIn, { ...lessonList, caption }, { data }, <p class="none">No lessons.</p>)}
     </>
   )
 }
@@ -123,15 +119,11 @@ const lessonList: Pick<List<Lesson>, 'columns'> = {
       cell: ({ order, title, externalId, status }) => (
         <>
           {`${order}. ${lineOf(title, 255)}`}
-          <LessonNote words={[externalId, status === 'published' ? null : status]} />
+          {noteOf(externalId, status === 'published' ? null : status)}
         </>
       ),
     },
-    {
-      name: 'Due',
-      look: 'broad',
-      cell: ({ dueAt, assessments }) => <DueDates dueAt={dueAt} assessments={assessments} />,
-    },
+    { name: 'Due', look: 'broad', cell: dueDates },
     {
       name: 'Content',
       look: 'broad',
@@ -145,13 +137,13 @@ const lessonList: Pick<List<Lesson>, 'columns'> = {
   ],
 }
 
-function LessonNote({ words }: { words: readonly (string | null)[] }) {
+function noteOf(...words: readonly (string | null)[]): Child {
   const given = words.filter((word) => word !== null)
   return given.length === 0 ? null : <small>{given.map((word) => lineOf(word, 64)).join(' · ')}</small>
 }
 
 /** Of a lesson, and of its assessments that are due at another time. */
-function DueDates({ dueAt, assessments }: Pick<Lesson, 'dueAt' | 'assessments'>) {
+function dueDates({ dueAt, assessments }: Lesson): Child {
   const others = assessments.filter((one) => one.dueAt !== null && one.dueAt !== dueAt)
   if (dueAt === null && others.length === 0) return none
   return (
@@ -181,12 +173,12 @@ function durationText(minutes: number): string {
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`
 }
 
-function NoLessons({ signedIn, course: { id } }: { signedIn: SignedInRequest; course: Course }) {
+function noLessons(signedIn: SignedInRequest, { id }: Course): Child {
   const steps = [['Add a lesson', `learnctl lessons create --course ${id} --title "First lesson"`]]
   return (
     <>
       <p>No lessons yet.</p>
-      {isRole(signedIn, ...lessons.create.roles) ? <Commands steps={steps} /> : null}
+      {isRole(signedIn, ...lessons.create.roles) ? commandSteps(steps) : null}
     </>
   )
 }

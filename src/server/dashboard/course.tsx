@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { Sql } from 'sql-template-tag'
 import { analytics } from '../../contract/analytics.ts'
 import { attentionKinds } from '../../contract/constants.ts'
@@ -12,168 +13,151 @@ import { byUser, toRow } from '../analytics/rows.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { hasGrades } from '../grades/grade-row.ts'
 import { isRole, requireRight } from '../http/handler.ts'
-import { attentionWords, CourseAttention } from './attention-tiles.tsx'
+import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { CompletionChart } from './completion-chart.tsx'
+import {
+  courseColumns,
+  filterOf,
+  type LearnerQuery,
+  learnerList,
+  learnerQueryOf,
+  learnerSearch,
+  requireGroup,
+  standingColumns,
+} from './course-learners.tsx'
+import { seesLearners } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Back, framePage, PageTabs } from './frame.tsx'
+import { framePage, pageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
-import { requireGroup } from './group-filter.tsx'
-import { filterOf, type LearnerQuery, learnerQueryOf } from './learner-query.ts'
-import { courseColumns, learnerList, learnerSearch, standingColumns } from './learner-table.tsx'
-import { type FilterLink, FilterLinks, ListCard } from './list.tsx'
-import { hereWith, pageSize } from './paging.tsx'
-import { FileLinks, workbookPage } from './table-file.tsx'
+import { listCard } from './list.tsx'
+import { type FilterLink, filterLinks, hereWith, pageSize } from './list-parameters.tsx'
+import { attentionWords, completionChart, courseAttention } from './standing.tsx'
+import { fileLinks, workbookPage } from './table-file.tsx'
 import { formatCount, formatPercent, recordUrl, statusWords } from './values.tsx'
 
 /** Learners for staff, their own progress for learners. */
 const page: DashboardPage = {
   path: '/dashboard/courses/:courseId',
-  isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
+  isLong: seesLearners,
   async show(signedIn) {
     const course = await ask(signedIn, courses.get)
-    const isStaff = isRole(signedIn, ...analytics.learners.roles)
-    const content = isStaff ? courseLearners : ownProgress
-    return framePage(
+    const isStaff = seesLearners(signedIn)
+    return coursePage(
       signedIn,
-      { title: course.title, section: '/dashboard/courses' },
-      <>
-        {await courseHeading({ signedIn, course, shown: isStaff ? 'Learners' : 'My progress' })}
-        {course.description === '' ? null : <p class="text">{course.description}</p>}
-        {await content({ signedIn, course })}
-      </>,
+      course,
+      { title: course.title, shown: isStaff ? 'Learners' : 'My progress' },
+      course.description === '' ? null : <p class="text">{course.description}</p>,
+      ...(await (isStaff ? courseLearners : ownProgress)(signedIn, course)),
     )
   },
 }
 
-async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+async function ownProgress(signedIn: SignedInRequest, course: Course): Promise<readonly Child[]> {
   const { database, user } = signedIn
   const conditions = rowsOfUser(user.id, { courseId: course.id })
   const { data } = await readRowsPage(database, { limit: 1 }, { tables: byUser, conditions })
-  const grades = await gradeList({
-    signedIn,
-    learnerId: signedIn.user.id,
+  const grades = await gradeList(signedIn, {
+    learnerId: user.id,
     courseId: course.id,
     caption: 'My grades in this course, the latest first',
     none: null,
   })
-  return (
-    <>
-      <ListCard
-        signedIn={signedIn}
-        list={{
-          id: 'progress',
-          title: 'My progress',
-          caption: 'My progress in this course',
-          columns: courseColumns(data),
-        }}
-        listed={{ data }}
-        none="You are not enrolled in this course."
-      />
-      {grades ? (
-        <Card id="grades" title="My grades">
-          {grades}
-        </Card>
-      ) : null}
-    </>
-  )
+  const caption = 'My progress in this course'
+  const list = { id: 'progress', title: 'My progress', caption, columns: courseColumns(data) }
+  return [
+    listCard(signedIn, list, { data }, { none: 'You are not enrolled in this course.' }),
+    grades && (
+      <Card id="grades" title="My grades">
+        {grades}
+      </Card>
+    ),
+  ]
 }
 
-export async function courseHeading({
-  signedIn,
-  course,
-  shown,
-}: {
-  signedIn: SignedInRequest
-  course: Course
-  shown: 'Learners' | 'My progress' | 'Lessons' | 'Grades'
-}) {
-  const place = recordUrl(signedIn, 'courses', course.id)
-  const isStaff = isRole(signedIn, ...analytics.learners.roles)
-  const isGraded = shown === 'Grades' || (isStaff && (await hasGrades(signedIn.database, course.id)))
-  const tabs: readonly (readonly [href: string, name: string] | false)[] = [
-    [place, isStaff ? 'Learners' : 'My progress'],
-    [`${place}/lessons`, 'Lessons'],
-    isGraded && [`${place}/grades`, 'Grades'],
-    isStaff && [`${signedIn.base}/dashboard/activity?course=${encodeURIComponent(course.id)}`, 'Activity'],
-  ]
-  return (
-    <>
-      <Back to={`${signedIn.base}/dashboard/courses`}>Courses</Back>
-      <h1>{course.title}</h1>
-      <p class="note">
-        {course.difficulty} · {course.status}
-        {course.externalId === null ? null : (
-          <>
-            {' · '}
-            <code>{course.externalId}</code>
-          </>
-        )}
-      </p>
-      <PageTabs label="Course" shown={shown} tabs={tabs.filter((tab) => tab !== false)} />
-    </>
+/** One of the pages of a course. */
+export async function coursePage(
+  signedIn: SignedInRequest,
+  { id, title: name, difficulty, status, externalId }: Course,
+  { title, shown }: { title: string; shown: 'Learners' | 'My progress' | 'Lessons' | 'Grades' },
+  ...content: readonly Child[]
+): Promise<Reply> {
+  const { base } = signedIn
+  const place = recordUrl(signedIn, 'courses', id)
+  const isStaff = seesLearners(signedIn)
+  const isGraded = shown === 'Grades' || (isStaff && (await hasGrades(signedIn.database, id)))
+  return framePage(
+    signedIn,
+    {
+      title,
+      section: '/dashboard/courses',
+      back: [`${base}/dashboard/courses`, 'Courses'],
+      heading: name,
+    },
+    <p class="note">
+      {difficulty} · {status}
+      {externalId === null ? null : (
+        <>
+          {' · '}
+          <code>{externalId}</code>
+        </>
+      )}
+    </p>,
+    pageTabs('Course', shown, [
+      [place, isStaff ? 'Learners' : 'My progress'],
+      [`${place}/lessons`, 'Lessons'],
+      isGraded && [`${place}/grades`, 'Grades'],
+      isStaff && [`${base}/dashboard/activity?course=${encodeURIComponent(id)}`, 'Activity'],
+    ]),
+    ...content,
   )
 }
 
 /** For staff. */
-async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
-  const { database } = signedIn
-  const { now } = signedIn.request
+async function courseLearners(signedIn: SignedInRequest, course: Course): Promise<readonly Child[]> {
+  const { database, base, request } = signedIn
   const query = learnerQueryOf(signedIn)
   await requireGroup(signedIn, query)
-  const standing = await readCourseStanding(database, course.id, now)
+  const standing = await readCourseStanding(database, course.id, request.now)
   if (standing.enrollments === 0) {
-    return (
+    return [
       <Card id="learners" title="Learners">
         <p>No learners enrolled yet.</p>
         {isRole(signedIn, ...courses.update.roles) ? await nextSteps(signedIn, course) : null}
-      </Card>
-    )
+      </Card>,
+    ]
   }
-  const here = signedIn.base + signedIn.request.path
   const isGraded = standing.averageGradePercent !== null
-  const { data, nextCursor } = await pageOfLearners(database, filterOf(course.id, query), now, {
+  const listed = await pageOfLearners(database, filterOf(course.id, query), request.now, {
     limit: pageSize,
     cursor: query.cursor,
   })
-  return (
-    <>
-      <CourseAttention standing={standing} here={here} />
-      <Figures
-        figures={[
-          ['Learners', formatCount(standing.enrollments)],
-          ['Average completion', formatPercent(standing.averageCompletionPercentage)],
-          ['Median completion', formatPercent(standing.medianCompletionPercentage)],
-          isGraded && ['Average grade', formatPercent(standing.averageGradePercent)],
-          isGraded && ['Pass rate', formatPercent(standing.passRate)],
-        ]}
-      />
-      <CompletionChart standing={standing} />
-      <ListCard
-        signedIn={signedIn}
-        list={learnerList('Learners', 'Learners of this course', standingColumns(isGraded))}
-        listed={{ data, nextCursor }}
-        above={
-          <>
-            <FilterLinks
-              label="Learners by status"
-              links={filterLinks(signedIn, { standing, query, isGraded })}
-            />
-            {await learnerSearch(signedIn, course, query)}
-          </>
-        }
-        none="No learners match."
-        below={
-          data.length === 0 ? null : (
-            <FileLinks signedIn={signedIn} path={`${signedIn.request.path}/learners`} />
-          )
-        }
-      />
-    </>
-  )
+  const list = learnerList('Learners', 'Learners of this course', standingColumns(isGraded))
+  return [
+    courseAttention(standing, base + request.path),
+    <Figures
+      figures={[
+        ['Learners', formatCount(standing.enrollments)],
+        ['Average completion', formatPercent(standing.averageCompletionPercentage)],
+        ['Median completion', formatPercent(standing.medianCompletionPercentage)],
+        isGraded && ['Average grade', formatPercent(standing.averageGradePercent)],
+        isGraded && ['Pass rate', formatPercent(standing.passRate)],
+      ]}
+    />,
+    completionChart(standing),
+    listCard(signedIn, list, listed, {
+      above: (
+        <>
+          {filterLinks('Learners by status', statusLinks(signedIn, { standing, query, isGraded }))}
+          {await learnerSearch(signedIn, course, query)}
+        </>
+      ),
+      none: 'No learners match.',
+      below: listed.data.length === 0 ? null : fileLinks(signedIn, `${request.path}/learners`),
+    }),
+  ]
 }
 
-function filterLinks(
+function statusLinks(
   signedIn: SignedInRequest,
   { standing, query, isGraded }: { standing: Standing; query: LearnerQuery; isGraded: boolean },
 ): FilterLink[] {
@@ -205,11 +189,9 @@ function filterLinks(
 }
 
 /** For a course without learners, each with its command. */
-async function nextSteps(signedIn: SignedInRequest, course: Course) {
+async function nextSteps(signedIn: SignedInRequest, course: Course): Promise<Child> {
   const { id, status } = course
-  const { data } = await ask(signedIn, lessons.list, {
-    query: { course_id: id, limit: '1' },
-  })
+  const { data } = await ask(signedIn, lessons.list, { query: { course_id: id, limit: '1' } })
   const steps = [
     data.length === 0 && ['Add a lesson', `learnctl lessons create --course ${id} --title "First lesson"`],
     status !== 'published' && [
@@ -221,12 +203,12 @@ async function nextSteps(signedIn: SignedInRequest, course: Course) {
   return (
     <>
       <h3>What to do next</h3>
-      <Commands steps={steps} />
+      {commandSteps(steps)}
     </>
   )
 }
 
-export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
+export function commandSteps(steps: readonly (readonly string[])[]): Child {
   return (
     <ol class="steps">
       {steps.map(([what, command]) => (

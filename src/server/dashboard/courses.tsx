@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { analytics } from '../../contract/analytics.ts'
 import { courseStatuses, difficulties } from '../../contract/constants.ts'
@@ -7,10 +8,10 @@ import { readStandings, type Standings } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { type EnrollmentCounts, Legend, StandingBar } from './completion-chart.tsx'
-import { type FilterField, FilterForm } from './filter-form.tsx'
-import { capitalizedChoices, filterIn, type List, type ListColumn, listPage } from './list.tsx'
-import { Day, formatCount, formatPercent, recordUrl } from './values.tsx'
+import { type List, type ListColumn, listPage } from './list.tsx'
+import { capitalizedChoices, type FilterField, filterIn } from './list-parameters.tsx'
+import { type EnrollmentCounts, legend, standingBar } from './standing.tsx'
+import { Day, formatCount, formatPercent, recordLink } from './values.tsx'
 
 const path = '/dashboard/courses'
 
@@ -22,10 +23,7 @@ interface CourseRow {
   readonly hasUniqueTitle: boolean
 }
 
-const nameColumn: ListColumn<CourseRow> = {
-  name: 'Course',
-  cell: (row, signedIn) => <CourseName signedIn={signedIn} row={row} />,
-}
+const nameColumn: ListColumn<CourseRow> = { name: 'Course', cell: nameCell }
 
 /** For staff. */
 export const courseList: List<CourseRow> = {
@@ -34,11 +32,7 @@ export const courseList: List<CourseRow> = {
   caption: 'Courses and the progress of their learners',
   columns: [
     nameColumn,
-    {
-      name: 'Learners',
-      look: 'drawn',
-      cell: ({ standing = noEnrollments }) => <StandingBar {...standing} />,
-    },
+    { name: 'Learners', look: 'drawn', cell: ({ standing = noEnrollments }) => standingBar(standing) },
     { name: 'Completed', look: 'figures', cell: ({ standing }) => formatCount(standing?.completed ?? 0) },
     { name: 'In progress', look: 'figures', cell: ({ standing }) => formatCount(standing?.inProgress ?? 0) },
     { name: 'Not started', look: 'figures', cell: ({ standing }) => formatCount(standing?.notStarted ?? 0) },
@@ -89,22 +83,13 @@ export const coursesPages = listPage<CourseRow, Course>({
   isLong: seesLearners,
   rows: courseRowsOf,
   list: (signedIn) => (seesLearners(signedIn) ? sortedList : catalogue),
-  filters: async (signedIn, { data }) => (
-    <>
-      <FilterForm
-        signedIn={signedIn}
-        label="Filter courses"
-        fields={await filterFields(signedIn)}
-        anchor="courses"
-      />
-      {data.length > 0 && seesLearners(signedIn) ? <Legend /> : null}
-    </>
-  ),
+  filter: { label: 'Filter courses', fields: filterFields },
+  above: (signedIn, { data }) => (data.length > 0 && seesLearners(signedIn) ? legend() : null),
   none: 'No courses yet.',
   noMatch: 'No courses match.',
 })
 
-function seesLearners(signedIn: SignedInRequest): boolean {
+export function seesLearners(signedIn: SignedInRequest): boolean {
   return isRole(signedIn, ...analytics.learners.roles)
 }
 
@@ -191,18 +176,12 @@ function noneOfError(error: unknown): undefined {
   throw error
 }
 
-function CourseName({
-  signedIn,
-  row: { course, standing, hasUniqueTitle },
-}: {
-  signedIn: SignedInRequest
-  row: CourseRow
-}) {
+function nameCell({ course, standing, hasUniqueTitle }: CourseRow, signedIn: SignedInRequest): Child {
   const { title, status, difficulty, externalId, termName } = course
   const name = externalId ?? (hasUniqueTitle ? null : course.id)
   return (
     <>
-      <a href={recordUrl(signedIn, 'courses', course.id)}>{title}</a>
+      {recordLink(signedIn, 'courses', course.id, title)}
       <small>
         {name === null ? null : `${lineOf(name, 64)} · `}
         {difficulty}

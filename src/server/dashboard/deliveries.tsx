@@ -1,20 +1,45 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
-import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deliveries.ts'
+import {
+  type Delivery,
+  type DeliveryDetails,
+  deliveries,
+  deliveryStatuses,
+} from '../../contract/deliveries.ts'
+import { integrations } from '../../contract/integrations.ts'
 import type { IgnoredReason } from '../../lms/event.ts'
 import { kinds } from '../../lms/kinds.ts'
+import { mappingKeys } from '../../lms/read-event.ts'
+import { Card } from '../../report/elements.tsx'
+import type { Reply } from '../http/reply.ts'
+import { requireKind } from '../integrations/integration.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ask, type SignedInRequest, write } from './call-api.ts'
-import { FilterForm } from './filter-form.tsx'
-import { Form } from './form.tsx'
-import { addressOf } from './frame.tsx'
-import { capitalized, capitalizedChoices, filterIn, listPage, startOfDay } from './list.tsx'
-import { Minute, none, recordUrl } from './values.tsx'
+import { ProblemError } from '../problem-error.ts'
+import { ask, askOrNone, type SignedInRequest, write, writeFor } from './call-api.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { postForm } from './form.tsx'
+import { addressOf, framePage, goTo } from './frame.tsx'
+import { referenceOf } from './integration-lists.tsx'
+import { listPage } from './list.tsx'
+import { capitalized, capitalizedChoices, filterIn, startOfDay } from './list-parameters.tsx'
+import { type RecordForm, recordForm } from './record-form.tsx'
+import {
+  codeOrNone,
+  detailsCard,
+  document,
+  type ListedFacts,
+  Minute,
+  none,
+  recordLink,
+  recordUrl,
+  stateTag,
+} from './values.tsx'
 
 const path = '/dashboard/deliveries'
 
 /** For admins. */
-export const deliveriesPages = listPage<Delivery>({
+const list = listPage<Delivery>({
   path,
   section: '/dashboard/integrations',
   title: 'Deliveries',
@@ -29,23 +54,15 @@ export const deliveriesPages = listPage<Delivery>({
         name: 'Event',
         cell: (delivery, signedIn) => (
           <>
-            <a href={recordUrl(signedIn, 'deliveries', delivery.id)}>{eventName(delivery, 80)}</a>
+            {recordLink(signedIn, 'deliveries', delivery.id, eventName(delivery, 80))}
             <small>{kindName(delivery.lmsKind)}</small>
           </>
         ),
       },
       { name: 'Received', cell: ({ receivedAt }) => <Minute time={receivedAt} /> },
-      { name: 'State', cell: (delivery) => <DeliveryState delivery={delivery} /> },
-      {
-        name: 'Learner',
-        look: 'broad',
-        cell: (delivery, signedIn) => <Learner {...{ signedIn, delivery }} />,
-      },
-      {
-        name: 'Course',
-        look: 'broad',
-        cell: (delivery, signedIn) => <Course {...{ signedIn, delivery }} />,
-      },
+      { name: 'State', cell: deliveryState },
+      { name: 'Learner', look: 'broad', cell: (delivery, signedIn) => learnerOf(signedIn, delivery) },
+      { name: 'Course', look: 'broad', cell: (delivery, signedIn) => courseOf(signedIn, delivery) },
     ],
   },
 
@@ -55,28 +72,24 @@ export const deliveriesPages = listPage<Delivery>({
     return { ...filter, received_since: startOfDay(from) }
   },
 
-  filters: (signedIn) => (
-    <FilterForm
-      signedIn={signedIn}
-      label="Filter deliveries"
-      fields={[
-        { name: 'status', label: 'State', choices: capitalizedChoices(deliveryStatuses), all: 'Any state' },
-        {
-          name: 'kind',
-          label: 'System',
-          choices: lmsKinds.map((kind) => [kind, kindName(kind)]),
-          all: 'All systems',
-        },
-        { name: 'from', label: 'Received from day (UTC)', type: 'date' },
-      ]}
-      anchor="deliveries"
-    />
-  ),
+  filter: {
+    label: 'Filter deliveries',
+    fields: () => [
+      { name: 'status', label: 'State', choices: capitalizedChoices(deliveryStatuses), all: 'Any state' },
+      {
+        name: 'kind',
+        label: 'System',
+        choices: lmsKinds.map((kind) => [kind, kindName(kind)]),
+        all: 'All systems',
+      },
+      { name: 'from', label: 'Received from day (UTC)', type: 'date' },
+    ],
+  },
 
-  none: (signedIn) => <NoneYet base={signedIn.base} />,
+  none: noneYet,
   noMatch: 'No deliveries match.',
 
-  below: async (signedIn) => ((await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null),
+  below: async (signedIn) => ((await hasUnmatched(signedIn)) ? replayForm(signedIn) : null),
 
   async act(signedIn, form) {
     const cursor = form.get('cursor')
@@ -86,13 +99,154 @@ export const deliveriesPages = listPage<Delivery>({
   },
 })
 
+type Keys = ReturnType<typeof mappingKeys>
+
+const nouns = ['course', 'user'] as const
+const labels = { course: 'Course here', user: 'Learner here' }
+
+const page: DashboardPage = {
+  path: `${path}/:deliveryId`,
+  show: (signedIn) => showDelivery(signedIn),
+  again: showDelivery,
+
+  async act(signedIn, form) {
+    const { id } = await writeFor(signedIn, async (inside) => {
+      const delivery = await ask(inside, deliveries.get)
+      const keys = await keysOf(inside, delivery)
+      for (const noun of nouns) {
+        const [key, reference] = [keys[noun], (form.get(noun) ?? '').trim()]
+        if (key !== undefined && reference !== '')
+          await saveMapping(inside, delivery, { noun, key, reference })
+      }
+      return ask(inside, deliveries.replay)
+    })
+    return goTo(signedIn, `${path}/${encodeURIComponent(id)}`, 'delivery_replayed')
+  },
+}
+
+/** Faults point to the form's field. */
+async function saveMapping(
+  signedIn: SignedInRequest,
+  { lmsKind }: DeliveryDetails,
+  { noun, key, reference }: { noun: 'course' | 'user'; key: string; reference: string },
+): Promise<void> {
+  try {
+    await ask(signedIn, integrations.map, {
+      params: { lmsKind },
+      body: { noun, externalKey: key, reference: referenceOf(noun, reference) },
+    })
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !error.errors) throw error
+    const errors = error.errors.map((fault) => ({ ...fault, pointer: `#/${noun}` as const }))
+    throw new ProblemError(error.code, error.message, { errors })
+  }
+}
+
+/** Returns the other system's keys of the course and learner; none if it is no longer connected. */
+async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
+  const settings = await askOrNone(signedIn, integrations.get, { params: { lmsKind } })
+  if (!settings) return { course: undefined, user: undefined }
+  return mappingKeys(requireKind(lmsKind), body, settings)
+}
+
+async function showDelivery(
+  signedIn: SignedInRequest,
+  fault?: ProblemError,
+  form = new URLSearchParams(),
+): Promise<Reply> {
+  const delivery = await ask(signedIn, deliveries.get)
+  const keys = await keysOf(signedIn, delivery)
+  const { body, status } = delivery
+  return framePage(
+    signedIn,
+    {
+      title: 'Delivery',
+      section: '/dashboard/integrations',
+      fault,
+      back: [signedIn.base + path, 'Deliveries'],
+      heading: eventName(delivery, 120),
+    },
+    detailsCard(factsOf(signedIn, delivery, keys)),
+    status === 'applied' || body === null ? null : (
+      <Card id="replay" title="Replay" isShort>
+        {recordForm(signedIn, replayFormOf(delivery, keys), { form, fault }, replayNotes(signedIn, delivery))}
+      </Card>
+    ),
+    <Card id="payload" title="Payload">
+      {body === null ? <p>The payload is not kept.</p> : document(body)}
+    </Card>,
+  )
+}
+
+function factsOf(signedIn: SignedInRequest, delivery: DeliveryDetails, keys: Keys): ListedFacts {
+  const { lmsKind, detail, itemId, gradeId, replays } = delivery
+  return [
+    ['State', deliveryState(delivery)],
+    ['Why', detail && lineOf(detail, 500)],
+    ['System', recordLink(signedIn, 'integrations', lmsKind, kindName(lmsKind))],
+    ['Learner', learnerOf(signedIn, delivery, keys.user)],
+    ['Course', courseOf(signedIn, delivery, keys.course)],
+    ['Grade', gradeId && recordLink(signedIn, 'grades', gradeId, `Item ${lineOf(itemId ?? gradeId, 120)}`)],
+    ['Item', gradeId === null && itemId !== null && <code>{lineOf(itemId, 120)}</code>],
+    ['Received', <Minute time={delivery.receivedAt} />],
+    ['Processed', <Minute time={delivery.processedAt} />],
+    ['Replays', replays > 0 && String(replays)],
+    ['ID', <code>{delivery.id}</code>],
+  ]
+}
+
+/** Asks for the course and the user that are missing and that the other system names. */
+function replayFormOf({ missing, lmsKind, reason }: DeliveryDetails, keys: Keys): RecordForm {
+  const isMissing = {
+    course: missing.includes('course'),
+    user: missing.includes('learner') && reason !== 'user_inactive',
+  }
+  const asked = nouns.filter((noun) => isMissing[noun] && keys[noun] !== undefined)
+  return {
+    label: 'Replay the delivery',
+    button: asked.length > 0 ? 'Map and replay' : 'Replay',
+    fields: asked.map((noun) => ({
+      name: noun,
+      label: labels[noun],
+      hint: `${kindName(lmsKind)} has it as ${lineOf(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`,
+    })),
+  }
+}
+
+function replayNotes(signedIn: SignedInRequest, { missing, lmsKind, reason }: DeliveryDetails): Child {
+  return (
+    <>
+      {missing.includes('enrollment') ? (
+        <p>
+          The learner is not enrolled in the course, or the enrolment is inactive. Enrol the learner, then
+          replay.
+        </p>
+      ) : null}
+      {reason === 'user_inactive' ? (
+        <p>The learner is suspended or deleted. Set the user active, then replay.</p>
+      ) : null}
+      {reason === 'no_maximum' ? (
+        <p>
+          The score has no maximum. Add the item to the{' '}
+          <a href={`${recordUrl(signedIn, 'integrations', lmsKind)}#gradeItems`}>
+            {`graded items of ${kindName(lmsKind)}`}
+          </a>
+          , then replay.
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+export const deliveryPages = [...list, page]
+
 async function hasUnmatched(signedIn: SignedInRequest): Promise<boolean> {
   const query = { status: 'unmatched', limit: '1' }
   const { data } = await ask(signedIn, deliveries.list, { query })
   return data.length > 0
 }
 
-function NoneYet({ base }: { base: string }) {
+function noneYet({ base }: SignedInRequest): Child {
   return (
     <>
       <p>
@@ -106,17 +260,17 @@ function NoneYet({ base }: { base: string }) {
   )
 }
 
-function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {
+function replayForm(signedIn: SignedInRequest): Child {
   const rest = signedIn.query.get('rest')
-  return (
-    <Form signedIn={signedIn} label="Replay unmatched deliveries">
-      {rest === null ? null : <input type="hidden" name="cursor" value={rest} />}
-      <div class="actions row">
-        <button type="submit" class="quiet">
-          {rest === null ? 'Replay unmatched deliveries' : 'Replay the next ones'}
-        </button>
-      </div>
-    </Form>
+  return postForm(
+    signedIn,
+    'Replay unmatched deliveries',
+    rest === null ? null : <input type="hidden" name="cursor" value={rest} />,
+    <div class="actions row">
+      <button type="submit" class="quiet">
+        {rest === null ? 'Replay unmatched deliveries' : 'Replay the next ones'}
+      </button>
+    </div>,
   )
 }
 
@@ -141,11 +295,11 @@ const reasonWords: Readonly<Record<IgnoredReason, string>> & Readonly<Record<str
   not_configured: 'System not connected',
 }
 
-export function DeliveryState({ delivery }: { delivery: Delivery }) {
+function deliveryState(delivery: Delivery): Child {
   const why = reasonOf(delivery)
   return (
     <>
-      <span class={`state ${delivery.status}`}>{delivery.status}</span>
+      {stateTag(delivery.status)}
       {why === null ? null : <small>{lineOf(why, 80)}</small>}
     </>
   )
@@ -161,64 +315,42 @@ function reasonOf({ reason, missing }: Delivery): string | null {
 }
 
 /** A malformed delivery may have none. */
-export function eventName({ event }: Delivery, maxLength: number): string {
+function eventName({ event }: Delivery, maxLength: number): string {
   return event === '' ? 'Unknown event' : lineOf(event, maxLength)
 }
 
-/** Linked; `otherwise` or a dash if there is no match. */
-export function Learner({ delivery: { learnerId, userEmail }, ...others }: Named) {
-  return <Linked place="learners" id={learnerId} name={userEmail} {...others} />
+/** Linked, else the id in the other system, or a dash. */
+function learnerOf(
+  signedIn: SignedInRequest,
+  { learnerId: id, userEmail }: Delivery,
+  otherwise: string | null = null,
+): Child {
+  if (id === null) return codeOrNone(otherwise, 120)
+  return recordLink(signedIn, 'learners', id, lineOf(userEmail ?? id, 255))
 }
 
 /** The same. */
-export function Course({ delivery: { courseId, courseTitle }, ...others }: Named) {
-  return <Linked place="courses" id={courseId} name={courseTitle} {...others} />
-}
-
-interface Named {
-  readonly signedIn: SignedInRequest
-  readonly delivery: Delivery
-  /** Its id in the other system. */
-  readonly otherwise?: string | undefined
-}
-
-function Linked({
-  signedIn,
-  place,
-  id,
-  name,
-  otherwise,
-}: Omit<Named, 'delivery'> & {
-  readonly place: 'learners' | 'courses'
-  readonly id: string | null
-  readonly name: string | null
-}) {
-  if (id !== null) return <a href={recordUrl(signedIn, place, id)}>{lineOf(name ?? id, 255)}</a>
-  return otherwise === undefined ? none : <code>{lineOf(otherwise, 120)}</code>
+function courseOf(
+  signedIn: SignedInRequest,
+  { courseId: id, courseTitle }: Delivery,
+  otherwise: string | null = null,
+): Child {
+  if (id === null) return codeOrNone(otherwise, 120)
+  return recordLink(signedIn, 'courses', id, lineOf(courseTitle ?? id, 255))
 }
 
 /** Undefined before the first one. */
 export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Promise<Delivery | undefined> {
-  const { data } = await ask(signedIn, deliveries.list, {
-    query: { lms_kind: kind, limit: '1' },
-  })
+  const { data } = await ask(signedIn, deliveries.list, { query: { lms_kind: kind, limit: '1' } })
   return data[0]
 }
 
-export function LastDelivery({
-  signedIn,
-  delivery,
-}: {
-  signedIn: SignedInRequest
-  delivery: Delivery | undefined
-}) {
+export function lastDeliveryText(signedIn: SignedInRequest, delivery: Delivery | undefined): Child {
   if (!delivery) return none
   return (
     <>
-      <a href={recordUrl(signedIn, 'deliveries', delivery.id)}>
-        <Minute time={delivery.receivedAt} />
-      </a>{' '}
-      <DeliveryState delivery={delivery} />
+      {recordLink(signedIn, 'deliveries', delivery.id, <Minute time={delivery.receivedAt} />)}{' '}
+      {deliveryState(delivery)}
     </>
   )
 }

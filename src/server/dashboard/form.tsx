@@ -7,30 +7,26 @@ import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest, type WritingRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { addressOf, framePage, type NoteName, type Section } from './frame.tsx'
-import { Facts } from './values.tsx'
+import { addressOf, framePage, goTo, type NoteName, type Section } from './frame.tsx'
+import { factList, type ListedFacts } from './values.tsx'
 
 /** Posted to the page it is on. */
-export function Form({
-  signedIn,
-  label,
-  children,
-}: {
-  signedIn: SignedInRequest
-  label: string
-  children: Child
-}) {
+export function postForm(
+  { base, request, visitor }: SignedInRequest,
+  label: string,
+  ...content: readonly Child[]
+): Child {
   return (
-    <form method="post" action={signedIn.base + signedIn.request.path} aria-label={label}>
-      <input type="hidden" name="csrf" value={signedIn.visitor.csrf} />
-      {children}
+    <form method="post" action={base + request.path} aria-label={label}>
+      <input type="hidden" name="csrf" value={visitor.csrf} />
+      {content}
     </form>
   )
 }
 
 /** For `submitOnce`. */
-export function OnceField({ signedIn }: { signedIn: SignedInRequest }) {
-  return <input type="hidden" name="once" value={signedIn.academy.newId('req')} />
+export function onceField({ academy }: SignedInRequest): Child {
+  return <input type="hidden" name="once" value={academy.newId('req')} />
 }
 
 /** In one transaction. A repeated form, such as by a reload of its response, redirects to `again`. */
@@ -57,15 +53,12 @@ export function submitOnce(
   )
 }
 
-export function Faults({
-  fault,
-  labels = {},
-}: {
-  fault: ProblemError | undefined
-  /** By name of the field, which is also its id. */
-  labels?: Readonly<Record<string, string>>
-}) {
-  if (!fault?.errors?.length) return <FaultText fault={fault} />
+/** `labels` are by name of the field, which is also its id. */
+export function faultList(
+  fault: ProblemError | undefined,
+  labels: Readonly<Record<string, string>> = {},
+): Child {
+  if (!fault?.errors?.length) return faultText(fault)
   const faults = fault.errors.map(({ pointer, detail }) => {
     const [, ...steps] = pointer?.split('/') ?? []
     // `/chat/digestHour` is the field `digestHour`.
@@ -91,7 +84,7 @@ export function Faults({
   )
 }
 
-export function FaultText({ fault }: { fault: ProblemError | undefined }) {
+export function faultText(fault: ProblemError | undefined): Child {
   if (!fault) return null
   return (
     <div class="fault" role="alert">
@@ -148,12 +141,14 @@ export function confirmationPage<Item>({
       const item = await find(signedIn)
       return framePage(
         signedIn,
-        { title: title(item), section },
+        { title: title(item), section, heading: null },
         <div class="card short">
           <h1>{title(item)}</h1>
           <p>{question(item)}</p>
-          <Form signedIn={signedIn} label={title(item)}>
-            {shown ? <OnceField signedIn={signedIn} /> : null}
+          {postForm(
+            signedIn,
+            title(item),
+            shown ? onceField(signedIn) : null,
             <div class="actions">
               <button type="submit" class="danger">
                 {button}
@@ -161,8 +156,8 @@ export function confirmationPage<Item>({
               <a class="button" href={addressOf(signedIn, cancel(signedIn))}>
                 Cancel
               </a>
-            </div>
-          </Form>
+            </div>,
+          )}
         </div>,
       )
     },
@@ -170,7 +165,7 @@ export function confirmationPage<Item>({
     async act(signedIn, form) {
       if (shown) return submitOnce(signedIn, form, addressOf(signedIn, cancel(signedIn), done), shown)
       await writeFor(signedIn, act)
-      return seeOther(addressOf(signedIn, next, done))
+      return goTo(signedIn, next, done)
     },
   }
 }
@@ -193,14 +188,14 @@ export function secretPage(
     /** Of the secret, within a sentence. */
     name: string
     secret: Child
-    facts?: Parameters<typeof Facts>[0]['facts']
+    facts?: ListedFacts
     next: `/dashboard${string}`
   },
   children?: Child,
 ): Reply {
   return framePage(
     signedIn,
-    { title, section },
+    { title, section, heading: null },
     <div class="card short">
       <h1>{heading}</h1>
       {secret === null ? null : (
@@ -210,7 +205,7 @@ export function secretPage(
         </>
       )}
       {children}
-      {facts.length === 0 ? null : <Facts facts={facts} />}
+      {facts.length === 0 ? null : factList(facts)}
       <p class="actions">
         <a class="button" href={addressOf(signedIn, next)}>
           Done

@@ -9,7 +9,7 @@ import type { RoleName } from '../../contract/operation.ts'
 import { Hatching } from '../../report/drawings.tsx'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
-import { type PageOptions, page } from '../pages/page.tsx'
+import { type PageOptions, page, seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 
@@ -47,12 +47,16 @@ interface FrameOptions extends Pick<PageOptions, 'title' | 'fault' | 'style'> {
   readonly section?: Section
   /** The title is a name, which keeps its capital. */
   readonly isName?: true
+  /** Link to the page above. */
+  readonly back?: readonly [href: string, words: Child]
+  /** Default: the title; null if the content has it. */
+  readonly heading?: Child
 }
 
 export function framePage(
   signedIn: SignedInRequest,
-  { title, fault, section, isName, style }: FrameOptions,
-  content: Child,
+  { title, fault, section, isName, style, back, heading = title }: FrameOptions,
+  ...content: readonly Child[]
 ): Reply {
   const note = noteOf(signedIn.query)
   return page(
@@ -70,6 +74,12 @@ export function framePage(
           {note}
         </p>
       ) : null}
+      {back === undefined ? null : (
+        <p class="back">
+          <a href={back[0]}>{back[1]}</a>
+        </p>
+      )}
+      {heading === null ? null : <h1>{heading}</h1>}
       {content}
     </>,
   )
@@ -84,7 +94,7 @@ export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Rep
   const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
   return framePage(
     signedIn,
-    { title, fault },
+    { title, fault, heading: null },
     <div class="card">
       <h1>{title}</h1>
       <p role="alert">{fault.message}</p>
@@ -100,6 +110,11 @@ export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Rep
 
 export function addressOf({ base }: SignedInRequest, path: `/dashboard${string}`, note?: NoteName): string {
   return `${base}${path}${note ? `?done=${note}` : ''}`
+}
+
+/** Redirects to a page with a note, after a form. */
+export function goTo(signedIn: SignedInRequest, path: `/dashboard${string}`, note: NoteName): Reply {
+  return seeOther(addressOf(signedIn, path, note))
 }
 
 function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Section | undefined }) {
@@ -145,29 +160,17 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
   )
 }
 
-/** Link to the page above. */
-export function Back({ to, children }: { to: string; children: Child }) {
-  return (
-    <p class="back">
-      <a href={to}>{children}</a>
-    </p>
-  )
-}
-
-/** Between the pages about one record; the current one is marked. */
-export function PageTabs({
-  label,
-  shown,
-  tabs,
-}: {
-  label: string
-  shown: string
-  tabs: readonly (readonly [href: string, name: string])[]
-}) {
+/** Between the pages about one record; the one that is shown is marked. Tabs that are false are left out. */
+export function pageTabs(
+  label: string,
+  shown: string,
+  tabs: readonly (readonly [href: string, name: string] | false)[],
+): Child {
+  const links = tabs.filter((tab) => tab !== false)
   return (
     <nav class="parts" aria-label={label}>
       <ul>
-        {tabs.map(([href, name]) => (
+        {links.map(([href, name]) => (
           <li>
             <a href={href} aria-current={name === shown ? 'page' : undefined}>
               {name}

@@ -1,17 +1,17 @@
 import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
-import { analytics } from '../../contract/analytics.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import { deliveries } from '../../contract/deliveries.ts'
 import { type Grade, type GradeStep, grades } from '../../contract/grades.ts'
 import { Card } from '../../report/elements.tsx'
 import { isRole } from '../http/handler.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
+import { seesLearners } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Back, framePage } from './frame.tsx'
-import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
-import { nextPage, pageQueryOf } from './paging.tsx'
-import { Day, Facts, formatPercent, Minute, none, recordUrl } from './values.tsx'
+import { framePage } from './frame.tsx'
+import { type List, type ListColumn, listCard, listTable } from './list.tsx'
+import { nextPage, pageQueryOf } from './list-parameters.tsx'
+import { Day, factList, formatPercent, Minute, none, recordLink, recordUrl } from './values.tsx'
 
 /** Learners see their own. */
 export const gradePage: DashboardPage = {
@@ -19,7 +19,7 @@ export const gradePage: DashboardPage = {
   async show(signedIn) {
     const grade = await ask(signedIn, grades.get)
     const steps = await ask(signedIn, grades.history, { query: pageQueryOf(signedIn) })
-    const isStaff = isRole(signedIn, ...analytics.learners.roles)
+    const isStaff = seesLearners(signedIn)
     const { learnerId, courseId, courseTitle, userEmail } = grade
     const course = recordUrl(signedIn, 'courses', courseId)
     const learner = `${recordUrl(signedIn, 'learners', learnerId)}/grades`
@@ -29,26 +29,22 @@ export const gradePage: DashboardPage = {
       {
         title: `Grade of ${userEmail}: ${itemName(grade)}`,
         section: isStaff ? '/dashboard/people' : '/dashboard/courses',
+        back: isStaff ? [learner, `Grades of ${person}`] : [course, title],
+        heading: lineOf(grade.label, 255) || itemName(grade),
       },
-      <>
-        {isStaff ? <Back to={learner}>{`Grades of ${person}`}</Back> : <Back to={course}>{title}</Back>}
-        <h1>{lineOf(grade.label, 255) || itemName(grade)}</h1>
-        <Card id="facts" title="Grade">
-          <Facts
-            facts={[
-              ['Grade', <Score grade={grade} />],
-              ['Learner', isStaff ? <a href={learner}>{person}</a> : person],
-              ['Course', <a href={isStaff ? `${course}/grades` : course}>{title}</a>],
-              ['Item ID', <code>{lineOf(grade.itemId, 255)}</code>],
-              ['Source', <Source signedIn={signedIn} from={grade} source={grade.source} />],
-              ['Weight', grade.weight !== null && formatPercent(grade.weight)],
-              ['Graded', <Minute time={grade.gradedAt} />],
-              ['ID', <code>{grade.id}</code>],
-            ]}
-          />
-        </Card>
-        <ListCard signedIn={signedIn} list={history} listed={steps} />
-      </>,
+      <Card id="facts" title="Grade">
+        {factList([
+          ['Grade', scoreOf(grade)],
+          ['Learner', isStaff ? <a href={learner}>{person}</a> : person],
+          ['Course', <a href={isStaff ? `${course}/grades` : course}>{title}</a>],
+          ['Item ID', <code>{lineOf(grade.itemId, 255)}</code>],
+          ['Source', sourceOf(signedIn, grade, grade.source)],
+          ['Weight', grade.weight !== null && formatPercent(grade.weight)],
+          ['Graded', <Minute time={grade.gradedAt} />],
+          ['ID', <code>{grade.id}</code>],
+        ])}
+      </Card>,
+      listCard(signedIn, history, steps),
     )
   },
 }
@@ -59,76 +55,62 @@ const history: List<GradeStep> = {
   caption: 'Scores of this grade, newest first',
   columns: [
     { name: 'Version', cell: ({ version }) => String(version) },
-    { name: 'Score', cell: (step) => <StepScore step={step} /> },
+    {
+      name: 'Score',
+      cell: ({ scoreGiven, scoreMaximum, published }) => (
+        <>
+          {scoreGiven === null ? <span class="none">Cleared</span> : ofMaximum(scoreGiven, scoreMaximum)}
+          {published ? null : <small>Not published</small>}
+        </>
+      ),
+    },
     { name: 'Graded', cell: ({ gradedAt }) => <Minute time={gradedAt} /> },
     { name: 'Recorded', cell: ({ recordedAt }) => <Minute time={recordedAt} /> },
     {
       name: 'Recorded by',
       look: 'broad',
-      cell: (step, signedIn) => (
-        <Source signedIn={signedIn} from={step} source={step.recordedByEmail ?? step.recordedBy} />
-      ),
+      cell: (step, signedIn) => sourceOf(signedIn, step, step.recordedByEmail ?? step.recordedBy),
     },
   ],
 }
 
-function StepScore({ step: { scoreGiven, scoreMaximum, published } }: { step: GradeStep }) {
-  return (
-    <>
-      {scoreGiven === null ? (
-        <span class="none">Cleared</span>
-      ) : (
-        `${scoreText(scoreGiven)} of ${scoreText(scoreMaximum)}`
-      )}
-      {published ? null : <small>Not published</small>}
-    </>
-  )
-}
-
 /** Linked to its delivery for roles that can read deliveries. */
-function Source({
-  signedIn,
-  from: { deliveryId },
-  source,
-}: {
-  signedIn: SignedInRequest
-  from: Pick<Grade, 'deliveryId'>
-  source: string
-}) {
+function sourceOf(
+  signedIn: SignedInRequest,
+  { deliveryId }: Pick<Grade, 'deliveryId'>,
+  source: string,
+): Child {
   const isSeen = deliveryId !== null && isRole(signedIn, ...deliveries.get.roles)
   return (
     <>
       {lineOf(source, 254)}
-      {isSeen ? (
-        <small>
-          <a href={recordUrl(signedIn, 'deliveries', deliveryId)}>Delivery</a>
-        </small>
-      ) : null}
+      {isSeen ? <small>{recordLink(signedIn, 'deliveries', deliveryId, 'Delivery')}</small> : null}
     </>
   )
 }
 
 /** Latest first, in one course or in all. */
-export async function gradeList({
-  signedIn,
-  learnerId,
-  courseId,
-  caption,
-  none,
-}: {
-  signedIn: SignedInRequest
-  learnerId: string
-  courseId?: string
-  caption: string
-  /** Content in place of a table without rows. */
-  none: Child
-}) {
+export async function gradeList(
+  signedIn: SignedInRequest,
+  {
+    learnerId,
+    courseId,
+    caption,
+    none,
+  }: {
+    learnerId: string
+    courseId?: string
+    caption: string
+    /** Content in place of a table without rows. */
+    none: Child
+  },
+): Promise<Child> {
   const listed = await ask(signedIn, grades.list, {
     query: { ...pageQueryOf(signedIn), learner_id: learnerId, course_id: courseId, sort: '-gradedAt' },
   })
   const columns = courseId === undefined ? gradeColumns : gradeColumns.filter(({ name }) => name !== 'Course')
   const isNothing = listed.data.length === 0 && nextPage(signedIn, listed.nextCursor) === null
-  return isNothing ? none : <ListTable list={{ caption, columns }} {...{ signedIn, listed, none }} />
+  return isNothing ? none : listTable(signedIn, { caption, columns }, listed, none)
 }
 
 const gradeColumns: readonly ListColumn<Grade>[] = [
@@ -136,7 +118,7 @@ const gradeColumns: readonly ListColumn<Grade>[] = [
     name: 'Item',
     cell: (grade, signedIn) => (
       <>
-        <a href={recordUrl(signedIn, 'grades', grade.id)}>{itemName(grade)}</a>
+        {recordLink(signedIn, 'grades', grade.id, itemName(grade))}
         {grade.label === '' ? null : <small>{lineOf(grade.itemId, 48)}</small>}
       </>
     ),
@@ -144,35 +126,24 @@ const gradeColumns: readonly ListColumn<Grade>[] = [
   {
     name: 'Course',
     look: 'broad',
-    cell: ({ courseId, courseTitle }, signedIn) => (
-      <a href={recordUrl(signedIn, 'courses', courseId)}>{courseTitle}</a>
-    ),
+    cell: ({ courseId, courseTitle }, signedIn) => recordLink(signedIn, 'courses', courseId, courseTitle),
   },
-  { name: 'Grade', look: 'figures', cell: (grade) => <Score grade={grade} /> },
+  { name: 'Grade', look: 'figures', cell: (grade) => scoreOf(grade) },
   { name: 'Source', cell: ({ source }) => lineOf(source, 48) },
   { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
 ]
 
-/** In per cent, and the given score if it has another maximum. */
-export function Score({
-  grade,
-  signedIn,
-}: {
-  grade: Grade | undefined
-  /** If given, the score links to its page. */
-  signedIn?: SignedInRequest
-}) {
+/** In per cent, linked if there is a request, and the given score if it has another maximum. */
+export function scoreOf(grade: Grade | undefined, signedIn?: SignedInRequest): Child {
   if (!grade) return none
   const { id, scoreGiven, scoreMaximum, published, percent } = grade
   const score = scoreGiven === null ? 'Cleared' : formatPercent(percent)
-  const linked = signedIn ? <a href={recordUrl(signedIn, 'grades', id)}>{score}</a> : score
+  const linked = signedIn ? recordLink(signedIn, 'grades', id, score) : score
   if (scoreGiven === null) return <span class="none">{linked}</span>
   return (
     <>
       {linked}
-      {scoreMaximum === 100 ? null : (
-        <small>{`${scoreText(scoreGiven)} of ${scoreText(scoreMaximum)}`}</small>
-      )}
+      {scoreMaximum === 100 ? null : <small>{ofMaximum(scoreGiven, scoreMaximum)}</small>}
       {published ? null : <small>Not published</small>}
     </>
   )
@@ -181,8 +152,8 @@ export function Score({
 const decimal = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 4 })
 
 /** To four decimals. */
-function scoreText(value: number): string {
-  return decimal.format(value)
+function ofMaximum(score: number, maximum: number): string {
+  return `${decimal.format(score)} of ${decimal.format(maximum)}`
 }
 
 /** Its id if it has no label. */

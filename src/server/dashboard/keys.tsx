@@ -8,7 +8,7 @@ import { askOwn, type SignedInRequest } from './call-api.ts'
 import { confirmationPage, secretPage } from './form.tsx'
 import { listPage } from './list.tsx'
 import { bodyIn, type RecordForm } from './record-form.tsx'
-import { Day } from './values.tsx'
+import { Day, stateTag, takeLink } from './values.tsx'
 
 const section = '/dashboard/keys'
 
@@ -45,21 +45,13 @@ const list = listPage<Key>({
       { name: 'Expires', cell: ({ expiresAt }) => <Day time={expiresAt} /> },
       {
         name: 'State',
-        cell: (key, signedIn) => (
-          <span class={`state ${stateOf(key, signedIn)}`}>{stateOf(key, signedIn)}</span>
-        ),
+        cell: (key, signedIn) => stateTag(stateOf(key, signedIn)),
       },
       {
         name: 'Revoke',
         unseen: true,
-        cell: ({ id, name, revokedAt }, { base }) =>
-          revokedAt ? (
-            ''
-          ) : (
-            <a class="take" href={`${base}${section}/${encodeURIComponent(id)}/revoke`}>
-              Revoke<span class="unseen"> {name}</span>
-            </a>
-          ),
+        cell: ({ id, name, revokedAt }, signedIn) =>
+          revokedAt ? '' : takeLink(signedIn, `${section}/${id}/revoke`, 'Revoke', name),
       },
     ],
   },

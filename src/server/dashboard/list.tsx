@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx'
-import { isDay } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { Card, type Column, Table } from '../../report/elements.tsx'
 import { requireRight } from '../http/handler.ts'
@@ -7,12 +6,18 @@ import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 import { askOwn, type SignedInRequest, type WritingRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { FaultText, submitOnce } from './form.tsx'
-import { addressOf, framePage, type NoteName, PageTabs, type Section } from './frame.tsx'
-import { hereWith, nextPage, type PageQuery, pageQueryOf } from './paging.tsx'
-import { filledInWith, RecordFields, type RecordForm } from './record-form.tsx'
-import { FileLinks, type FilePage, tableFilePages } from './table-file.tsx'
-import { formatCount } from './values.tsx'
+import { faultText, submitOnce } from './form.tsx'
+import { addressOf, framePage, type NoteName, pageTabs, type Section } from './frame.tsx'
+import {
+  type FilterField,
+  filterForm,
+  hereWith,
+  nextPage,
+  type PageQuery,
+  pageQueryOf,
+} from './list-parameters.tsx'
+import { filledInWith, type RecordForm, recordForm } from './record-form.tsx'
+import { type FilePage, fileLinks, tableFilePages } from './table-file.tsx'
 
 /** Rows are the records of an operation, unless `rows` makes them from these. */
 interface ListPage<Row, Item = Row> {
@@ -35,7 +40,13 @@ interface ListPage<Row, Item = Row> {
   readonly rows?: (signedIn: SignedInRequest, items: readonly Item[]) => Promise<readonly Row[]>
   /** The rows of a page that shows another list than its files do. */
   readonly read?: (signedIn: SignedInRequest) => Promise<Listed<Row>>
-  readonly filters?: (signedIn: SignedInRequest, listed: Listed<Row>) => Child | Promise<Child>
+  /** The form above the list. */
+  readonly filter?: {
+    readonly label: string
+    readonly fields: (signedIn: SignedInRequest) => readonly FilterField[] | Promise<readonly FilterField[]>
+  }
+  /** Content between the form and the list. */
+  readonly above?: (signedIn: SignedInRequest, listed: Listed<Row>) => Child
   /** In place of a table without rows. */
   readonly none?: Child | ((signedIn: SignedInRequest) => Child)
   /** The same, with a filter. */
@@ -147,98 +158,88 @@ async function showList<Row, Item>(
   formFault?: ProblemError,
   form?: URLSearchParams,
 ): Promise<Reply> {
-  const { path, section = path as Section, title, heading = title, tab, intro, list, create, none } = page
+  const { path, section = path as Section, title, heading = title, tab, intro, create, none, filter } = page
   const listed = await listedOrFault(async () => page.read?.(signedIn) ?? readRows(page, signedIn))
-  const filter = { ...page.query?.(signedIn), sort: undefined }
-  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const asked = { ...page.query?.(signedIn), sort: undefined }
+  const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const creation = typeof create?.form === 'function' ? create.form(signedIn) : create?.form
+  const list = typeof page.list === 'function' ? page.list(signedIn) : page.list
   return framePage(
     signedIn,
-    { title, section, fault: formFault ?? listed.fault },
-    <>
-      <h1>{heading}</h1>
-      {tab ? <IntegrationTabs signedIn={signedIn} shown={tab} /> : null}
-      {intro === undefined ? null : <p>{intro}</p>}
-      <ListCard
-        {...{ signedIn, listed, heading }}
-        list={typeof list === 'function' ? list(signedIn) : list}
-        above={await page.filters?.(signedIn, listed)}
-        none={(isFiltered && page.noMatch) || (typeof none === 'function' ? none(signedIn) : none)}
-        below={page.hasNoFile || listed.data.length === 0 ? null : <FileLinks {...{ signedIn, path }} />}
-      />
-      {await page.below?.(signedIn)}
-      {create && creation ? (
-        <Card id="new" title={create.title} isShort>
-          <RecordFields
-            {...{ signedIn, of: creation, fault: formFault }}
-            form={form ?? filledInWith(creation, create.initial?.(signedIn))}
-          />
-        </Card>
-      ) : null}
-    </>,
+    { title, section, heading, fault: formFault ?? listed.fault },
+    tab && integrationTabs(signedIn, tab),
+    intro && <p>{intro}</p>,
+    listCard(signedIn, list, listed, {
+      heading,
+      above: [
+        filter && filterForm(signedIn, filter.label, await filter.fields(signedIn), list.id),
+        page.above?.(signedIn, listed),
+      ],
+      none: (isFiltered && page.noMatch) || (typeof none === 'function' ? none(signedIn) : none),
+      below: page.hasNoFile || listed.data.length === 0 ? null : fileLinks(signedIn, path),
+    }),
+    await page.below?.(signedIn),
+    create && creation && (
+      <Card id="new" title={create.title} isShort>
+        {recordForm(signedIn, creation, {
+          form: form ?? filledInWith(creation, create.initial?.(signedIn)),
+          fault: formFault,
+        })}
+      </Card>
+    ),
   )
 }
 
-export function ListCard<Item>({
-  signedIn,
-  list,
-  listed,
-  heading,
-  above,
-  none,
-  below,
-}: {
-  signedIn: SignedInRequest
-  list: List<Item>
-  listed: Listed<Item>
+interface AroundList {
   /** Heading of the page; the list does not repeat it on the screen. */
-  heading?: string
-  above?: Child
+  readonly heading?: string
+  readonly above?: Child
   /** Text or content in place of a table without rows. */
-  none?: Child
-  below?: Child
-}) {
+  readonly none?: Child
+  readonly below?: Child
+}
+
+export function listCard<Item>(
+  signedIn: SignedInRequest,
+  list: List<Item>,
+  listed: Listed<Item>,
+  { heading, above, none, below }: AroundList = {},
+): Child {
   return (
     <Card id={list.id} title={list.title} isUnseen={list.title === heading}>
-      <FaultText fault={listed.fault} />
+      {faultText(listed.fault)}
       {above}
-      <ListTable {...{ signedIn, list, listed, none }} />
+      {listTable(signedIn, list, listed, none)}
       {below}
     </Card>
   )
 }
 
-export function ListTable<Item>({
-  signedIn,
-  list,
-  listed: { data, nextCursor },
-  none,
-}: {
-  signedIn: SignedInRequest
-  list: Pick<List<Item>, 'caption' | 'columns' | 'sort'> & { readonly id?: string }
-  listed: Listed<Item>
-  none?: Child
-}) {
-  const { caption, columns } = list
-  const isEmpty = data.length === 0 && none !== undefined
+type TableOfList<Item> = Pick<List<Item>, 'caption' | 'columns' | 'sort'> & { readonly id?: string }
+
+export function listTable<Item>(
+  signedIn: SignedInRequest,
+  list: TableOfList<Item>,
+  { data, nextCursor }: Listed<Item>,
+  none?: Child,
+): Child {
+  const { caption, columns, id } = list
   // With a filter that few rows match, a page may be empty although others follow.
   const text = nextCursor ? 'None found yet. The next page continues the search.' : none
   return (
     <>
-      {isEmpty ? (
-        typeof text === 'string' ? (
-          <p>{text}</p>
-        ) : (
-          text
-        )
-      ) : (
+      {data.length > 0 || none === undefined ? (
         <Table
           caption={caption}
           columns={columns.map((column) => ({ ...column, ...sortingOf(signedIn, list, column) }))}
           rows={data.map((item) => columns.map(({ cell }) => cell(item, signedIn)))}
         />
+      ) : typeof text === 'string' ? (
+        <p>{text}</p>
+      ) : (
+        text
       )}
-      {nextCursor === undefined ? null : nextPage(signedIn, nextCursor, list.id)}
+      {nextCursor === undefined ? null : nextPage(signedIn, nextCursor, id)}
     </>
   )
 }
@@ -246,7 +247,7 @@ export function ListTable<Item>({
 /** Descending if the table is sorted by the column already. */
 function sortingOf<Item>(
   signedIn: SignedInRequest,
-  { id, sort: standard }: Pick<List<Item>, 'sort'> & { readonly id?: string },
+  { id, sort: standard }: TableOfList<Item>,
   { sort }: ListColumn<Item>,
 ): Pick<Column, 'sorting'> {
   if (sort === undefined) return {}
@@ -266,68 +267,12 @@ const tabs = [
 
 type IntegrationTab = (typeof tabs)[number][1]
 
-function IntegrationTabs({
-  signedIn: { base },
-  shown,
-}: {
-  signedIn: SignedInRequest
-  shown: IntegrationTab
-}) {
-  return (
-    <PageTabs
-      label="Integrations"
-      shown={shown}
-      tabs={tabs.map(([path, name]) => [base + path, name] as const)}
-    />
+function integrationTabs({ base }: SignedInRequest, shown: IntegrationTab): Child {
+  return pageTabs(
+    'Integrations',
+    shown,
+    tabs.map(([path, name]) => [base + path, name] as const),
   )
-}
-
-export interface FilterLink {
-  readonly words: string
-  readonly href: string
-  readonly isChosen: boolean
-  readonly count?: number | undefined
-  /** It begins another kind of filter. */
-  readonly isApart?: boolean
-}
-
-export function FilterLinks({ label, links }: { label: string; links: readonly FilterLink[] }) {
-  return (
-    <nav class="filter" aria-label={label}>
-      <ul>
-        {links.map(({ words, href, isChosen, count, isApart }) => (
-          <li class={isApart ? 'apart' : undefined}>
-            <a href={href} aria-current={isChosen ? 'true' : undefined}>
-              {words} {count === undefined ? null : <span>{formatCount(count)}</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  )
-}
-
-/** Parameters of the API by those of a page; those that are empty are left out. */
-export function filterIn<const Names extends Readonly<Record<string, string>>>(
-  query: URLSearchParams,
-  names: Names,
-) {
-  const entries = Object.entries(names).map(([name, own]) => [name, query.get(own)?.trim() || undefined])
-  return Object.fromEntries(entries) as { readonly [Name in keyof Names]: string | undefined }
-}
-
-export function capitalizedChoices(values: readonly string[]) {
-  return values.map((value) => [value, capitalized(value)] as const)
-}
-
-export function capitalized(word: string): string {
-  return `${word[0]?.toUpperCase()}${word.slice(1)}`
-}
-
-/** In UTC, moved by `later` milliseconds. Other text is returned as it is, for the API to refuse. */
-export function startOfDay(day: string | undefined, later = 0): string | undefined {
-  if (day === undefined || !isDay(day)) return day
-  return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }
 
 type SearchQuery = Readonly<Record<string, string | undefined>>

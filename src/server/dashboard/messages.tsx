@@ -1,14 +1,31 @@
+import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { messageTypes } from '../../contract/actions.ts'
 import { endpoints } from '../../contract/endpoints.ts'
-import { type Message, messages } from '../../contract/messages.ts'
+import { type Attempt, type Message, messages } from '../../contract/messages.ts'
+import { Card } from '../../report/elements.tsx'
 import { maxEndpoints } from '../events/endpoints.ts'
-import { ask, type SignedInRequest } from './call-api.ts'
-import { type FilterField, FilterForm } from './filter-form.tsx'
-import { capitalizedChoices, filterIn, type ListColumn, listPage } from './list.tsx'
-import { formatCount, Minute, none, recordUrl } from './values.tsx'
+import type { Reply } from '../http/reply.ts'
+import type { ProblemError } from '../problem-error.ts'
+import { ask, askOrNone, type SignedInRequest, write } from './call-api.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { faultList, postForm } from './form.tsx'
+import { framePage, goTo } from './frame.tsx'
+import { type List, type ListColumn, listCard, listPage } from './list.tsx'
+import { capitalizedChoices, type FilterField, filterIn } from './list-parameters.tsx'
+import {
+  detailsCard,
+  document,
+  formatCount,
+  lineOrNone,
+  Minute,
+  none,
+  recordLink,
+  recordUrl,
+  stateTag,
+} from './values.tsx'
 
-const path = '/dashboard/messages'
+const [section, path] = ['/dashboard/integrations', '/dashboard/messages'] as const
 
 export const statusField: FilterField = {
   name: 'status',
@@ -21,15 +38,12 @@ export const statusField: FilterField = {
 export const messageColumns: readonly ListColumn<Message>[] = [
   {
     name: 'Event',
-    cell: ({ id, type }, signedIn) => <a href={recordUrl(signedIn, 'messages', id)}>{type}</a>,
+    cell: ({ id, type }, signedIn) => recordLink(signedIn, 'messages', id, type),
   },
   { name: 'Happened', cell: ({ createdAt }) => <Minute time={createdAt} /> },
-  { name: 'State', cell: (message) => <MessageState message={message} /> },
+  { name: 'State', cell: messageState },
   { name: 'Attempts', look: 'figures', cell: ({ attemptCount }) => formatCount(attemptCount) },
-  {
-    name: 'Last result',
-    cell: ({ lastResult }) => (lastResult === null ? none : lineOf(lastResult, 120)),
-  },
+  { name: 'Last result', cell: ({ lastResult }) => lineOrNone(lastResult, 120) },
 ]
 
 /** The URL is undefined if the endpoint was deleted. */
@@ -38,15 +52,14 @@ type Sent = Message & { readonly endpointUrl: string | undefined }
 const endpointColumn: ListColumn<Sent> = {
   name: 'Endpoint',
   look: 'broad',
-  cell: ({ endpointId, endpointUrl }, signedIn) => (
-    <a href={recordUrl(signedIn, 'endpoints', endpointId)}>{lineOf(endpointUrl ?? endpointId, 120)}</a>
-  ),
+  cell: ({ endpointId, endpointUrl }, signedIn) =>
+    recordLink(signedIn, 'endpoints', endpointId, lineOf(endpointUrl ?? endpointId, 120)),
 }
 
 /** To all endpoints, for admins. */
-export const messagesPages = listPage<Sent, Message>({
+const list = listPage<Sent, Message>({
   path,
-  section: '/dashboard/integrations',
+  section,
   title: 'Messages',
   tab: 'Messages',
   intro: 'Events on their way to webhook endpoints. Those that fail are sent again for about three days.',
@@ -64,22 +77,13 @@ export const messagesPages = listPage<Sent, Message>({
     return items.map((each) => ({ ...each, endpointUrl: urls?.get(each.endpointId) }))
   },
 
-  filters: (signedIn) => (
-    <FilterForm
-      signedIn={signedIn}
-      label="Filter messages"
-      fields={[
-        statusField,
-        {
-          name: 'type',
-          label: 'Event',
-          choices: messageTypes.map((type) => [type, type]),
-          all: 'All events',
-        },
-      ]}
-      anchor="messages"
-    />
-  ),
+  filter: {
+    label: 'Filter messages',
+    fields: () => [
+      statusField,
+      { name: 'type', label: 'Event', choices: messageTypes.map((type) => [type, type]), all: 'All events' },
+    ],
+  },
 
   none: ({ base }) => (
     <p>
@@ -91,16 +95,14 @@ export const messagesPages = listPage<Sent, Message>({
 })
 
 async function endpointUrls(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
-  const { data } = await ask(signedIn, endpoints.list, {
-    query: { limit: String(maxEndpoints) },
-  })
+  const { data } = await ask(signedIn, endpoints.list, { query: { limit: String(maxEndpoints) } })
   return new Map(data.map(({ id, url }) => [id, url]))
 }
 
-function MessageState({ message: { status, nextAttemptAt, attemptCount } }: { message: Message }) {
+function messageState({ status, nextAttemptAt, attemptCount }: Message): Child {
   return (
     <>
-      <span class={`state ${status}`}>{status}</span>
+      {stateTag(status)}
       {nextAttemptAt === null || attemptCount === 0 ? null : (
         <small>
           Next attempt <Minute time={nextAttemptAt} />
@@ -109,3 +111,82 @@ function MessageState({ message: { status, nextAttemptAt, attemptCount } }: { me
     </>
   )
 }
+
+const page: DashboardPage = {
+  path: `${path}/:messageId`,
+  show: (signedIn) => showMessage(signedIn),
+  again: showMessage,
+
+  async act(signedIn) {
+    const { id } = await write(signedIn, messages.resend)
+    return goTo(signedIn, `${path}/${encodeURIComponent(id)}`, 'message_resent')
+  },
+}
+
+async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
+  const message = await ask(signedIn, messages.get)
+  const { id, type, endpointId, status, subject, createdAt, nextAttemptAt, finishedAt } = message
+  // It may have been deleted since.
+  const endpoint = await askOrNone(signedIn, endpoints.get, { params: { endpointId } })
+  const url = (maxLength: number) => lineOf(endpoint?.url ?? '', maxLength)
+  const facts = [
+    ['State', stateTag(status)],
+    ['Endpoint', endpoint ? recordLink(signedIn, 'endpoints', endpointId, url(200)) : 'Deleted'],
+    ['About', subjectLink(signedIn, subject)],
+    ['Happened', <Minute time={createdAt} />],
+    ['Next attempt', nextAttemptAt && <Minute time={nextAttemptAt} />],
+    ['Finished', finishedAt && <Minute time={finishedAt} />],
+    ['ID', <code>{id}</code>],
+  ] as const
+  const back = endpoint
+    ? ([recordUrl(signedIn, 'endpoints', endpointId), url(80)] as const)
+    : ([`${signedIn.base}/dashboard/endpoints`, 'Webhook endpoints'] as const)
+  const replay = (
+    <div class="actions">
+      <button type="submit">Replay</button>
+    </div>
+  )
+  return framePage(
+    signedIn,
+    { title: 'Webhook message', section, fault, back, heading: type },
+    faultList(fault),
+    detailsCard(
+      facts,
+      endpoint?.status === 'active' ? postForm(signedIn, 'Replay the message', replay) : null,
+    ),
+    listCard(signedIn, attemptList, { data: message.attempts }, { none: 'Not sent yet.' }),
+    <Card id="body" title="Body">
+      {document(message.body)}
+    </Card>,
+  )
+}
+
+function subjectLink(signedIn: SignedInRequest, id: string): Child {
+  const name = <code>{lineOf(id, 64)}</code>
+  const place = id.startsWith('usr_') ? 'learners' : id.startsWith('crs_') ? 'courses' : undefined
+  return place ? recordLink(signedIn, place, id, name) : name
+}
+
+const attemptList: List<Attempt> = {
+  id: 'attempts',
+  title: 'Attempts',
+  caption: 'Attempts to deliver the message',
+  columns: [
+    { name: 'Attempt', cell: ({ number }) => formatCount(number) },
+    { name: 'Started', cell: ({ startedAt }) => <Minute time={startedAt} /> },
+    { name: 'Duration', look: 'figures', cell: ({ durationMs }) => `${formatCount(durationMs)} ms` },
+    {
+      name: 'HTTP status',
+      look: 'figures',
+      cell: ({ status }) => (status === null ? '–' : String(status)),
+    },
+    { name: 'Result', look: 'broad', cell: ({ result }) => lineOf(result, 200) },
+    {
+      name: 'Response',
+      look: 'broad',
+      cell: ({ response }) => (response === '' ? none : <code>{lineOf(response, 300)}</code>),
+    },
+  ],
+}
+
+export const messagePages = [...list, page]

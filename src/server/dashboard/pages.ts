@@ -4,7 +4,6 @@ import { accountPages } from './account.tsx'
 import { activityPages } from './activity.tsx'
 import { appPages } from './apps.tsx'
 import { auditPages } from './audit.tsx'
-import { auditEntryPage } from './audit-entry.tsx'
 import { calendarPages } from './calendars.tsx'
 import { changePages } from './changes.tsx'
 import { coursePages } from './course.tsx'
@@ -12,19 +11,14 @@ import { courseGradesPages } from './course-grades.tsx'
 import { courseLessonsPages } from './course-lessons.tsx'
 import { coursesPages } from './courses.tsx'
 import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
-import { deliveriesPages } from './deliveries.tsx'
-import { deliveryPage } from './delivery.tsx'
-import { endpointPages } from './endpoint.tsx'
-import { endpointsPages } from './endpoints.tsx'
+import { deliveryPages } from './deliveries.tsx'
+import { endpointPages } from './endpoints.tsx'
 import { gradePage } from './grade.tsx'
-import { integrationPages } from './integration.tsx'
-import { integrationsPages } from './integrations.tsx'
+import { integrationPages } from './integrations.tsx'
 import { keyPages } from './keys.tsx'
-import { learnerPages } from './learner.tsx'
-import { messagePage } from './message.tsx'
-import { messagesPages } from './messages.tsx'
+import { messagePages } from './messages.tsx'
 import { overview } from './overview.tsx'
-import { peoplePages } from './people.tsx'
+import { learnerPages, peoplePages } from './people.tsx'
 import { reportPages } from './report.tsx'
 
 const pages = [
@@ -40,18 +34,13 @@ const pages = [
   ...activityPages,
   ...keyPages,
   ...appPages,
-  ...integrationsPages,
   ...integrationPages,
-  ...deliveriesPages,
-  deliveryPage,
-  ...endpointsPages,
+  ...deliveryPages,
   ...endpointPages,
-  ...messagesPages,
-  messagePage,
+  ...messagePages,
   ...calendarPages,
   ...changePages,
   ...auditPages,
-  auditEntryPage,
   ...accountPages,
 ]
 

@@ -2,7 +2,7 @@ import type { Child, JSX } from 'hono/jsx'
 import * as z from 'zod'
 import { invalid, type ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
-import { Faults, Form, isFaulty, OnceField } from './form.tsx'
+import { faultList, isFaulty, onceField, postForm } from './form.tsx'
 
 /** A form of the body of an operation, as data. */
 export interface RecordForm {
@@ -61,29 +61,26 @@ export interface FormState {
   readonly fault?: ProblemError | undefined
 }
 
-export function RecordFields({
-  signedIn,
-  of,
-  form,
-  fault,
-  children,
-}: FormState & { signedIn: SignedInRequest; of: RecordForm; children?: Child }) {
+export function recordForm(
+  signedIn: SignedInRequest,
+  of: RecordForm,
+  { form, fault }: FormState,
+  above?: Child,
+): Child {
   const { label, button, fields, action, isOnce, note } = of
-  return (
-    <Form signedIn={signedIn} label={label}>
-      <Faults
-        fault={fault}
-        labels={Object.fromEntries(plainFields(of).map((one) => [one.name, one.label]))}
-      />
-      {isOnce ? <OnceField signedIn={signedIn} /> : null}
-      {action === undefined ? null : <input type="hidden" name="action" value={action} />}
-      {children}
-      <FieldInputs {...{ of, fields, form, fault }} />
-      {note === undefined ? null : <p class="note">{note}</p>}
-      <div class="actions">
-        <button type="submit">{button}</button>
-      </div>
-    </Form>
+  const labels = Object.fromEntries(plainFields(of).map((field) => [field.name, field.label]))
+  return postForm(
+    signedIn,
+    label,
+    faultList(fault, labels),
+    isOnce ? onceField(signedIn) : null,
+    action === undefined ? null : <input type="hidden" name="action" value={action} />,
+    above,
+    inputsOf(fields, { of, form, fault }),
+    note === undefined ? null : <p class="note">{note}</p>,
+    <div class="actions">
+      <button type="submit">{button}</button>
+    </div>,
   )
 }
 
@@ -157,64 +154,55 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-function FieldInputs({ fields, ...others }: FormState & { of: RecordForm; fields: RecordForm['fields'] }) {
-  return (
-    <>
-      {fields.map((one) =>
-        'fields' in one ? <Part part={one} {...others} /> : <FieldInput field={one} {...others} />,
-      )}
-    </>
-  )
+interface Filled extends FormState {
+  readonly of: RecordForm
 }
 
-function Part({ part, ...others }: FormState & { of: RecordForm; part: FormPart }) {
+function inputsOf(fields: RecordForm['fields'], filled: Filled): Child {
+  return fields.map((one) => ('fields' in one ? partOf(one, filled) : inputOf(one, filled)))
+}
+
+function partOf(part: FormPart, filled: Filled): Child {
   const { legend, summary, isOpen, fields } = part
   if (summary === undefined) {
     return (
       <fieldset>
         <legend>{legend}</legend>
-        <FieldInputs fields={fields} {...others} />
+        {inputsOf(fields, filled)}
       </fieldset>
     )
   }
-  const { form, fault } = others
+  const { form, fault } = filled
   return (
     <details open={isOpen?.(form) || plainFields(part).some(({ name }) => isFaulty(fault, name))}>
       <summary>{summary}</summary>
-      <FieldInputs fields={fields} {...others} />
+      {inputsOf(fields, filled)}
     </details>
   )
 }
 
-function FieldInput({ of, field, form, fault }: FormState & { of: RecordForm; field: FormField }) {
+function inputOf(field: FormField, { of, form, fault }: Filled): Child {
   const { name, label, hint, input } = field
   const property = propertyOf(of, field)
   const look = lookOf(field, property)
-  const invalid = isFaulty(fault, name)
   const choices: readonly FormChoice[] =
     field.choices ?? (property?.items ?? property)?.enum?.map((value) => ({ value, words: value })) ?? []
   const value = form.get(name) ?? ''
   if (look === 'checkbox') {
-    return (
-      <Choice
-        {...{ type: 'checkbox', id: name, name, value: 'true', checked: value === 'true' }}
-        words={label}
-        meaning={hint}
-      />
-    )
+    const box = { type: 'checkbox', id: name, name, value: 'true', checked: value === 'true' }
+    return choiceOf({ words: label, meaning: hint }, box)
   }
   if (look === 'checkboxes' || look === 'radios') {
-    const chosen =
-      look === 'radios' ? [value || String(property?.default ?? choices[0]?.value)] : form.getAll(name)
-    const type = look === 'radios' ? 'radio' : 'checkbox'
+    const isRadio = look === 'radios'
+    const chosen = isRadio ? [value || String(property?.default ?? choices[0]?.value)] : form.getAll(name)
     return (
-      <fieldset id={name} tabindex={-1} aria-invalid={invalid}>
+      <fieldset id={name} tabindex={-1} aria-invalid={isFaulty(fault, name)}>
         <legend>{label}</legend>
-        <Choices {...{ name, type, choices, chosen }} />
+        {choicesOf(choices, chosen, { type: isRadio ? 'radio' : 'checkbox', name })}
       </fieldset>
     )
   }
-  const described = { 'aria-describedby': hint && `${name}-hint`, 'aria-invalid': invalid }
+  const described = { 'aria-describedby': hint && `${name}-hint`, 'aria-invalid': isFaulty(fault, name) }
   return (
     <>
       <label for={name}>{label}</label>
@@ -255,42 +243,30 @@ function FieldInput({ of, field, form, fault }: FormState & { of: RecordForm; fi
 }
 
 /** Those of one fold follow each other; a fold is open where one of them is chosen. */
-function Choices({
-  name,
-  type,
-  choices,
-  chosen,
-}: {
-  name: string
-  type: 'radio' | 'checkbox'
-  choices: readonly FormChoice[]
-  chosen: readonly string[]
-}) {
-  const choice = ({ value, words, meaning }: FormChoice) => (
-    <Choice {...{ type, name, value, words, meaning }} checked={chosen.includes(value)} />
-  )
-  return (
-    <>
-      {[...Map.groupBy(choices, ({ fold }) => fold)].map(([fold, all]) =>
-        fold === undefined ? (
-          all.map(choice)
-        ) : (
-          <details open={all.some(({ value }) => chosen.includes(value))}>
-            <summary>{fold}</summary>
-            {all.map(choice)}
-          </details>
-        ),
-      )}
-    </>
+function choicesOf(
+  choices: readonly FormChoice[],
+  chosen: readonly string[],
+  input: JSX.IntrinsicElements['input'],
+): Child {
+  const inputs = (some: readonly FormChoice[]) =>
+    some.map((one) => choiceOf(one, { ...input, value: one.value, checked: chosen.includes(one.value) }))
+  return [...Map.groupBy(choices, ({ fold }) => fold)].map(([fold, all]) =>
+    fold === undefined ? (
+      inputs(all)
+    ) : (
+      <details open={all.some(({ value }) => chosen.includes(value))}>
+        <summary>{fold}</summary>
+        {inputs(all)}
+      </details>
+    ),
   )
 }
 
-/** `meaning` stands below the words. */
-function Choice({
-  words,
-  meaning,
-  ...input
-}: JSX.IntrinsicElements['input'] & { readonly words: Child; readonly meaning?: string | undefined }) {
+/** The meaning stands below the words. */
+function choiceOf(
+  { words, meaning }: { readonly words: Child; readonly meaning?: string | undefined },
+  input: JSX.IntrinsicElements['input'],
+): Child {
   return (
     <label class="choice">
       <input {...input} />

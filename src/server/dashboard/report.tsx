@@ -5,9 +5,8 @@ import { type ReportLanguage, reportLanguages } from '../../report/words.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { type FilterField, FilterForm } from './filter-form.tsx'
 import { framePage } from './frame.tsx'
-import { pathWith, withoutPageOf } from './paging.tsx'
+import { type FilterField, filterForm, pathWith, withoutPageOf } from './list-parameters.tsx'
 import { recordUrl } from './values.tsx'
 
 const path = '/dashboard/report'
@@ -26,16 +25,12 @@ const page: DashboardPage = {
         title: options.title === undefined ? 'Report' : reportTitle(figures, options),
         section: path,
         style: reportStyle,
+        heading: null,
       },
       <Report figures={figures} options={options}>
         <details id="filter" class="fold" lang="en">
           <summary>Filter</summary>
-          <FilterForm
-            signedIn={signedIn}
-            label="Filter the report"
-            fields={await fieldsOf(signedIn)}
-            anchor="filter"
-          />
+          {filterForm(signedIn, 'Filter the report', await fieldsOf(signedIn), 'filter')}
         </details>
         <p class="files" lang="en">
           Download{' '}

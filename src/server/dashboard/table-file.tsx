@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { type CsvValue, csvRecord } from '../../codec/csv.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { textOf } from '../../tables/cells.ts'
@@ -9,7 +10,7 @@ import { withTransaction } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { type PageQuery, pathWith, withoutPageOf } from './paging.tsx'
+import { type PageQuery, pathWith, withoutPageOf } from './list-parameters.tsx'
 import { formatCount } from './values.tsx'
 
 export interface FilePage<Item = unknown> {
@@ -185,20 +186,17 @@ async function columnsOf({
   return table.columns.filter(({ path }) => !omit.includes(path))
 }
 
-export function FileLinks({
-  signedIn: { base, query },
-  path,
+/**
+ * @param path of the files, without the extension
+ * @param of content, if it is not that of the table
+ * @param search default: the parameters of the page
+ */
+export function fileLinks(
+  { base, query }: SignedInRequest,
+  path: string,
+  of?: string,
   search = withoutPageOf(query),
-  of,
-}: {
-  signedIn: SignedInRequest
-  /** Path of the files without the extension. */
-  path: string
-  /** Default: the parameters of the page. */
-  search?: URLSearchParams
-  /** Content, if it is not that of the table. */
-  of?: string
-}) {
+): Child {
   const address = (format: Format) => pathWith(`${base}${path}.${format}`, search)
   return (
     <p class="files">

@@ -16,22 +16,53 @@ export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
 /** In place of a value. */
 export const none = <span class="none">–</span>
 
-/** Of the page of a record. */
-export function recordUrl(
-  { base }: { readonly base: string },
-  place:
-    | 'courses'
-    | 'learners'
-    | 'grades'
-    | 'deliveries'
-    | 'endpoints'
-    | 'messages'
-    | 'changes'
-    | 'audit'
-    | 'integrations',
-  id: string,
-): string {
+/** Foreign text in one line; a dash for null. */
+export function lineOrNone(text: string | null, maxLength: number): Child {
+  return text === null ? none : lineOf(text, maxLength)
+}
+
+/** The same as code. */
+export function codeOrNone(text: string | null, maxLength: number): Child {
+  return text === null ? none : <code>{lineOf(text, maxLength)}</code>
+}
+
+/** The look is that of the word, unless another is given. */
+export function stateTag(word: string, look = word): Child {
+  return <span class={`state ${look}`.trimEnd()}>{word}</span>
+}
+
+interface Based {
+  readonly base: string
+}
+
+/** With a page for each record. */
+type Place =
+  | 'courses'
+  | 'learners'
+  | 'grades'
+  | 'deliveries'
+  | 'endpoints'
+  | 'messages'
+  | 'changes'
+  | 'audit'
+  | 'integrations'
+
+export function recordUrl({ base }: Based, place: Place, id: string): string {
   return `${base}/dashboard/${place}/${encodeURIComponent(id)}`
+}
+
+export function recordLink(signedIn: Based, place: Place, id: string, words: Child): Child {
+  return <a href={recordUrl(signedIn, place, id)}>{words}</a>
+}
+
+/** Leads to the page that asks before a record is deleted; `name` is for screen readers. */
+export function takeLink({ base }: Based, path: `/dashboard${string}`, word: string, name: string): Child {
+  return (
+    <a class="take" href={base + path}>
+      {word}
+      <span class="unseen"> {name}</span>
+    </a>
+  )
 }
 
 /** With the minute in its tooltip; a dash for null. */
@@ -82,7 +113,7 @@ export function formatPercent(value: number | null): string {
 }
 
 /** Foreign JSON, indented; other text as it is. */
-export function Document({ text }: { text: string }) {
+export function document(text: string): Child {
   return (
     <pre class="code" tabindex={0}>
       {escapeHiddenInDocument(indented(text))}
@@ -101,7 +132,7 @@ function indented(text: string): string {
 /** Those without a value are left out. */
 export type ListedFacts = readonly (readonly [word: string, value: Child])[]
 
-export function Facts({ facts }: { facts: ListedFacts }) {
+export function factList(facts: ListedFacts): Child {
   return (
     <dl class="facts">
       {facts.map(([word, fact]) =>
@@ -116,11 +147,11 @@ export function Facts({ facts }: { facts: ListedFacts }) {
   )
 }
 
-export function Details({ facts, children }: { facts: ListedFacts; children?: Child }) {
+export function detailsCard(facts: ListedFacts, below?: Child): Child {
   return (
     <Card id="facts" title="Details">
-      <Facts facts={facts} />
-      {children}
+      {factList(facts)}
+      {below}
     </Card>
   )
 }
