@@ -56,8 +56,8 @@ export async function stagePlan(
 ): Promise<StagedPlan> {
   const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
   const params = { planId: made.id }
-  /** Action of each step; null for none. */
-  const actions: (Action | null)[] = []
+  /** Actions of each step. */
+  const actions: (readonly Action[])[] = []
   const batcher = createBatcher<JsonObject>(partSize, (step) => step)
   let sent = 0
   const send = async (steps: readonly JsonObject[]) => {
@@ -102,7 +102,7 @@ export async function stagePlan(
         if (!part.isComplete && !isStopped) continue
         for (const text of restoredNotes('Restored', actionsAt(restored))) notes.add(text)
         const failures = failuresOf(plan, actions, refused)
-        const done = new Set(actions.slice(0, part.done).flatMap((action) => action ?? []))
+        const done = new Set(actions.slice(0, part.done).flat())
         for (const { action } of failures) done.delete(action)
         return { failures, done, ids }
       }
@@ -120,13 +120,14 @@ const partSize = { ...batchSize, records: 1000 }
 /** Returns the failures in the order of the plan, one for each action. */
 function failuresOf(
   plan: Plan,
-  actions: readonly (Action | null)[],
+  actions: readonly (readonly Action[])[],
   refused: readonly RefusedStep[],
 ): readonly Failure[] {
   const failures = new Map<Action, Failure>()
   for (const { step, code, ...refusal } of refused) {
-    const action = actions[step]
-    if (action && !failures.has(action)) failures.set(action, { action, code, message: messageOf(refusal) })
+    for (const action of actions[step] ?? []) {
+      if (!failures.has(action)) failures.set(action, { action, code, message: messageOf(refusal) })
+    }
   }
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
 }
@@ -169,8 +170,8 @@ interface PlannedWrite {
   /** Version that the record must have; undefined for any. */
   readonly version?: number | undefined
   readonly record?: JsonObject
-  /** Action that it is a part of; null for none. */
-  readonly from: Action | null
+  /** Actions that it is a part of. */
+  readonly from: readonly Action[]
 }
 
 /**
@@ -183,7 +184,7 @@ async function* writesOf(names: Names, plan: Plan): AsyncGenerator<PlannedWrite>
   let step = 0
   for (const { dataset, current } of plan.kept) {
     const version = versionOf(current)
-    yield { noun: nounOf[dataset], action: 'keep', id: current?.['id'], version, from: null }
+    yield { noun: nounOf[dataset], action: 'keep', id: current?.['id'], version, from: [] }
     step += 1
   }
   for (const part of parts) {
@@ -218,7 +219,7 @@ function deletionOf(part: Part, action: Action): PlannedWrite {
   const { current } = action
   const { groupId, userId } = current ?? {}
   return {
-    ...{ noun: nounOf[part], action: 'delete', from: action },
+    ...{ noun: nounOf[part], action: 'delete', from: [action] },
     ...(part === 'memberships' ? { record: { groupId, userId } } : { id: current?.['id'] }),
     version: versionOf(current),
   }
@@ -228,7 +229,7 @@ async function writesOfAction(dataset: PartDataset, action: Action, names: Names
   const { entry, current, kind } = action
   if (!entry) return []
   const noun = nounOf[dataset.name]
-  const create = (record: JsonObject): PlannedWrite => ({ noun, action: 'create', record, from: action })
+  const create = (record: JsonObject): PlannedWrite => ({ noun, action: 'create', record, from: [action] })
   if (dataset.name === 'progress') return missingSteps(entry, current).map(create)
   if (kind === 'create' && dataset.name === 'memberships') return [create(entry.record)]
   if (kind === 'create') return [create(await bodyOf(dataset, entry.record, null, names))]
@@ -239,7 +240,7 @@ async function writesOfAction(dataset: PartDataset, action: Action, names: Names
   const record = await bodyOf(dataset, changedFields(dataset, action), current, names)
   if (Object.keys(record).length === 0) return []
   const { id } = current ?? {}
-  return [{ noun, action: 'update', id, version: versionOf(current), record, from: action }]
+  return [{ noun, action: 'update', id, version: versionOf(current), record, from: [action] }]
 }
 
 /** Returns what an operation takes; the module of a lesson keeps its name, since the plan may make it. */
@@ -281,8 +282,16 @@ function placesIn(
         return { order, ...(id !== undefined && { id }), ...(step !== undefined && { step }) }
       }),
     },
-    from: lessons.find(({ entry }) => entry?.record['courseId'] === courseId) ?? null,
+    from: movedIn(lessons.filter(({ entry }) => entry?.record['courseId'] === courseId)),
   }))
+}
+
+/** Returns the lessons that nothing but the step which orders them changes; else the first, so that a refusal has one. */
+function movedIn(lessons: readonly Action[]): readonly Action[] {
+  const moved = lessons.filter(
+    ({ changes }) => changes.length > 0 && changes.every(({ field }) => field === 'order'),
+  )
+  return moved.length > 0 ? moved : lessons.slice(0, 1)
 }
 
 /** Returns the fields that have changes; objects contain only declared members. */

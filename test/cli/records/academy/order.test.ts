@@ -16,3 +16,14 @@ test('an apply moves addresses on in a chain', { tags: ['slow'] }, async ({ loca
   expect(await apply(1)).toMatchObject({ code: 0 })
   expect(await local.run('diff school.json')).toMatchObject({ code: 0 })
 })
+
+test('an apply counts each lesson that it moves', async ({ local }) => {
+  const apply = async (titles: readonly string[]) => {
+    const courses = [{ externalId: 'sea', title: 'Sea', lessons: titles.map((title) => ({ title })) }]
+    writeFileSync(join(local.cwd, 'school.json'), JSON.stringify({ learnctl: 1, courses }))
+    return local.run('apply school.json --yes')
+  }
+  await apply(['Waves', 'Tides', 'Fish'])
+  const { stderr } = await apply(['Fish', 'Tides', 'Waves'])
+  expect(stderr).toBe('Applied: 0 created, 2 changed, 0 deleted; 2 as declared\n')
+})
