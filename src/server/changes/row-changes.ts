@@ -43,10 +43,12 @@ export function storeRowChanges(
       .slice(index, index + atOnce)
       .map(
         ({ kind, id, userId, courseId }) =>
-          sql`(${own}, ${randomItem()}, ${kind}, ${id}, ${userId}, ${courseId}, ${at})`,
+          sql`(cast(${randomItem()} as bigint), ${kind}, ${id}, ${userId}, ${courseId}, cast(${at} as bigint))`,
       )
+    // Asked for once: in each row it would take SQLite longer than all the rest.
     database.queue(sql`
-      insert into row_changes (commit_order, item, kind, id, user_id, course_id, changed_at) values ${join(rows)}`)
+      insert into row_changes (commit_order, item, kind, id, user_id, course_id, changed_at)
+      select ${own}, rows.* from (values ${join(rows)}) rows`)
   }
 }
 

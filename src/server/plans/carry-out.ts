@@ -52,6 +52,8 @@ const batches: Partial<Record<PlannedNoun, Operation>> = {
   ...{ enrollment: enrollments.batch, progress: progress.batch, grade: grades.batch },
 }
 const maxBatch = 1000
+/** Statuses of new records that refuse writes to what belongs to them. */
+const closedStatuses = ['suspended', 'inactive']
 
 /**
  * Carries out the next steps of a plan in the transaction of a call. Closed records that the plan names take writes: it
@@ -85,7 +87,8 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
     const batch = batches[noun]
     const kind = kindOf(noun)
     if (action === 'create' && batch) {
-      const { results } = await createMany(perform, batch, run)
+      const items = run.map(({ record }) => JSON.parse(record) as JsonObject)
+      const { results } = await createMany(perform, batch, run, items)
       for (const { index, status, id, code = '', detail = '', errors = [] } of results) {
         const row = run[index]
         if (!row) continue
@@ -93,7 +96,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
         if (status >= 400) refused.push({ step: row.step, code, message: detail, errors: faults })
         else if (id !== undefined) {
           if (code === '') ids.push(id)
-          if (isClosed(row)) await nameRecord(row, id, 'create')
+          if (closedStatuses.includes(String(items[index]?.['status']))) await nameRecord(row, id, 'create')
         }
       }
       continue
@@ -188,11 +191,6 @@ function unsupported({ noun, action }: StepRow): ProblemError {
   return invalid([{ pointer: '#/action', code: 'unsupported_action', detail }])
 }
 
-/** True for a new record whose status refuses writes to what belongs to it. */
-function isClosed({ record }: StepRow): boolean {
-  return ['suspended', 'inactive'].includes(String((JSON.parse(record) as JsonObject)['status']))
-}
-
 /** Splits steps where the noun or the action changes. */
 function runsOf(rows: readonly StepRow[]): [StepRow, ...StepRow[]][] {
   const runs: [StepRow, ...StepRow[]][] = []
@@ -254,8 +252,12 @@ function refusalOf(step: number, { code, message, errors = [] }: ProblemError): 
   return { step, code, message, errors: faults }
 }
 
-async function createMany(perform: Perform, batch: Operation, run: readonly StepRow[]): Promise<BatchResult> {
-  const items = run.map(({ record }) => JSON.parse(record) as JsonObject)
+async function createMany(
+  perform: Perform,
+  batch: Operation,
+  run: readonly StepRow[],
+  items: readonly JsonObject[],
+): Promise<BatchResult> {
   const prepared = batch === users.batch && { prepared: run.map(({ secret }) => hashIn(secret)) }
   return perform(batch, { body: { items, onExists: 'update' }, ...prepared }) as Promise<BatchResult>
 }
