@@ -37,7 +37,6 @@ export const courses: Dataset = {
     create,
     update,
     delete: calls.courses.delete,
-    restore: calls.courses.restoreDeleted,
     params: ({ id }) => ({ courseId: String(id) }),
   },
   find: byExternalId('courseId'),

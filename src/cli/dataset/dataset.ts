@@ -90,8 +90,6 @@ export interface DatasetOperations {
   readonly create: Call
   readonly update?: Call
   readonly delete?: Call
-  /** Brings a record back from the trash. */
-  readonly restore?: Call
   /** Writes many records in one request; the server matches each by its key. */
   readonly batch?: Call
   /** Returns the path parameters for a record, existing or new. */

@@ -36,7 +36,6 @@ export const lessons: Dataset = {
     create,
     update,
     delete: calls.lessons.delete,
-    restore: calls.lessons.restoreDeleted,
     params: ({ id }) => ({ lessonId: String(id) }),
   },
   find: byExternalId('lessonId'),

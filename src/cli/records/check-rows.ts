@@ -7,9 +7,9 @@ import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { errorAt } from './entries.ts'
-import type { Refusal, Rejection } from './outcome.ts'
 import { type Place, sentence } from './sources/file.ts'
 import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
+import type { Refusal } from './write.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000
@@ -22,6 +22,15 @@ interface Group {
   count: number
   /** The first lines on which such rows begin. */
   readonly lines: number[]
+}
+
+/** A row that was not imported. */
+export interface Rejection {
+  readonly line: number
+  readonly code: string
+  readonly message: string
+  /** The reason without values of people. */
+  readonly shown: string
 }
 
 export interface Checked {

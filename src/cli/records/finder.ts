@@ -10,8 +10,6 @@ import { type KnownIds, plainReference, referencesTo, valueName } from './identi
 import type { Writer } from './write.ts'
 
 export interface Finder {
-  /** Prefetches these records, which are looked up next. */
-  prepare(records: readonly JsonObject[]): Promise<void>
   /** Returns the existing record that shares a key with this one. */
   find(record: JsonObject): Promise<Match>
 }
@@ -22,84 +20,104 @@ const pageSize = 100
 /** Looks up each record in a request of its own. */
 export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
   const find = (key: JsonObject) => findShown(caller, dataset, key, signal)
-  return { prepare: async () => {}, find: (record) => findByKeys(dataset, record, find) }
+  return { find: (record) => findByKeys(dataset, record, find) }
+}
+
+/** Existing records of a list, by the names that find them. */
+type Listed = ReadonlyMap<string, readonly JsonObject[]>
+
+/**
+ * Reads the whole list of another platform, which would be searched for each new record. Records whose keys have several
+ * fields, such as enrolments, are looked up one by one.
+ */
+export async function inWholeList(caller: Caller, dataset: Dataset, signal: AbortSignal): Promise<Finder> {
+  const fields = singleKeys(dataset)
+  if (fields.length === 0) return oneByOne(caller, dataset, signal)
+  const { list } = dataset.operations
+  const seen = seenRecords(dataset)
+  const found = new Map<string, JsonObject>()
+  for await (const { data } of recordPages(caller, list, caller.pages<Operation>(list, { signal }))) {
+    seen.add(caller, data)
+    for (const item of data.filter(isJsonObject)) {
+      for (const name of namesOfShown(fields, item)) found.set(name, item)
+    }
+  }
+  const find = async (key: JsonObject, [field = '']: readonly string[]) => {
+    const id = idAtAddress(caller, list, key['externalId'])
+    if (id !== null) return found.get(valueName('id', id)) ?? null
+    return found.get(valueName(field, key[field])) ?? seen.recognise(caller, key)
+  }
+  return { find: (record) => findByKeys(dataset, record, find) }
 }
 
 /**
- * Reads lists if that takes fewer requests than to look up each of many records: that of all, or where a key has several
- * fields, as that of enrolments, those of each course or group.
- *
- * @param always true if the platform shows no single record; the whole list is then cached
+ * Reads lists of a learnctl server if that takes fewer requests than to look up each of many records: that of all, or where
+ * a key has several fields, as that of enrolments, those of each course or group.
  */
-export function byLists(caller: Caller, dataset: Dataset, signal: AbortSignal, always: boolean): Finder {
+export async function inLists(
+  caller: Caller,
+  dataset: Dataset,
+  records: readonly JsonObject[],
+  signal: AbortSignal,
+): Promise<Finder> {
   const single = oneByOne(caller, dataset, signal)
-  const fields = dataset.keys.flatMap((set) => (set.length === 1 ? set : []))
-  if (always && fields.length === 0) return single
-  /** Records by their names, of each list that was read. */
-  let lists = new Map<string, ReadonlyMap<string, readonly JsonObject[]>>()
-  let seen = seenRecords(dataset)
+  const fields = singleKeys(dataset)
+  const lists = new Map<string, Listed>()
+  const scopeOf = (record: JsonObject) => scopeIn(dataset, fields, record)
+  for (const [name, scopes] of Map.groupBy(records.map(scopeOf), ({ query }) => nameOf(query))) {
+    const [{ query }] = scopes as [Scope]
+    const wanted = new Set(scopes.flatMap(({ names }) => names))
+    const found = await read(query, wanted, Math.floor(scopes.length / 2))
+    if (found) lists.set(name, found)
+  }
+  return {
+    async find(record) {
+      const { query, names } = scopeOf(record)
+      const known = lists.get(nameOf(query))
+      if (!known || idAtAddress(caller, dataset.operations.list, record['externalId']) !== null)
+        return single.find(record)
+      if (fields.length === 0) {
+        const search = dataset.find(record)
+        const found = names.flatMap((name) => known.get(name) ?? [])
+        return { shown: (search && chosenOf(found, search)) ?? null, other: null }
+      }
+      const find = async (key: JsonObject, [field = '']: readonly string[]) =>
+        known.get(valueName(field, key[field]))?.at(-1) ?? null
+      return findByKeys(dataset, record, find)
+    },
+  }
 
   /** Returns null for a list of more pages, and for one of an unknown course. */
-  async function read(query: Scope['query'], wanted: ReadonlySet<string> | null, atMostPages: number) {
+  async function read(
+    query: Scope['query'],
+    wanted: ReadonlySet<string>,
+    maxPages: number,
+  ): Promise<Listed | null> {
+    if (maxPages === 0) return null
     const found = new Map<string, JsonObject[]>()
-    let left = atMostPages
     const list = dataset.operations.all ?? dataset.operations.list
     const asked = { ...query, limit: String(pageSize), include_total: 'true' }
-    const pages = caller.pages<Operation>(list, { query: always ? {} : asked, signal })
     try {
-      for await (const { data, around } of recordPages(caller, list, pages)) {
-        const total = Number(around['total'] ?? Number.NaN)
-        if (total > atMostPages * pageSize || left === 0) return null
-        left -= 1
-        if (!caller.isOurs()) seen.add(caller, data)
+      for await (const { data, around } of caller.pages<Operation>(list, { query: asked, signal })) {
+        if (Number(around['total']) > maxPages * pageSize) return null
         for (const item of data.filter(isJsonObject)) {
           for (const name of namesOfShown(fields, item)) {
-            if (wanted === null || wanted.has(name)) found.set(name, [...(found.get(name) ?? []), item])
+            if (wanted.has(name)) found.set(name, [...(found.get(name) ?? []), item])
           }
         }
       }
       return found
     } catch (error) {
       const isUnknown = error instanceof ApiError && [400, 404, 422].includes(error.status)
-      if (always || fields.length > 0 || !isUnknown) throw error
+      if (fields.length > 0 || !isUnknown) throw error
       return null
     }
   }
+}
 
-  const scopeOf = (record: JsonObject) => scopeIn(dataset, fields, record)
-  return {
-    async prepare(records) {
-      lists = new Map()
-      seen = seenRecords(dataset)
-      if (always) {
-        const all = await read({}, null, Number.POSITIVE_INFINITY)
-        if (all) lists.set(nameOf(scopeOf({}).query), all)
-        return
-      }
-      for (const [name, scopes] of Map.groupBy(records.map(scopeOf), ({ query }) => nameOf(query))) {
-        const wanted = new Set(scopes.flatMap(({ names }) => names))
-        const atMostPages = Math.floor(scopes.length / 2)
-        const [{ query }] = scopes as [Scope]
-        const found = atMostPages > 0 ? await read(query, wanted, atMostPages) : null
-        if (found) lists.set(name, found)
-      }
-    },
-    async find(record) {
-      const { query, names } = scopeOf(record)
-      const known = lists.get(nameOf(query))
-      if (!known) return single.find(record)
-      if (fields.length === 0) {
-        const search = dataset.find(record)
-        const found = names.flatMap((name) => known.get(name) ?? [])
-        return { shown: (search && chosenOf(found, search)) ?? null, other: null }
-      }
-      return findByKeys(dataset, record, async (key, [field = '']) => {
-        const id = idAtAddress(caller, dataset.operations.list, key['externalId'])
-        const shown = known.get(id === null ? valueName(field, key[field]) : valueName('id', id))?.at(-1)
-        return shown ?? (id === null ? seen.recognise(caller, key) : null)
-      })
-    },
-  }
+/** Returns the fields that are keys by themselves; none for records of users, such as enrolments. */
+function singleKeys({ keys }: Dataset): readonly string[] {
+  return keys.flatMap((set) => (set.length === 1 ? set : []))
 }
 
 /** The list that a record is in, and the names by which it is found there. */
@@ -108,7 +126,6 @@ interface Scope {
   readonly names: readonly string[]
 }
 
-/** @param fields fields that are keys by themselves; none for records of users, such as enrolments */
 function scopeIn(dataset: Dataset, fields: readonly string[], record: JsonObject): Scope {
   if (fields.length > 0) {
     const own = fields.filter((field) => (record[field] ?? null) !== null)

@@ -1,25 +1,23 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { NotOfferedError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
-import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import type { Dataset, ReferredName } from '../dataset/dataset.ts'
+import { type Dataset, RecordError, type ReferredName, referredNouns } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { isLearnctlServer } from '../session/learnctl-server.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { type Checked, checkFile } from './check-rows.ts'
-import type { Putting } from './create-or-update.ts'
-import { byLists, type Finder, oneByOne } from './finder.ts'
+import { type Finder, inWholeList, oneByOne } from './finder.ts'
 import type { ImportFile } from './sources/file.ts'
 import { givenRows } from './sources/json.ts'
 import type { FileMapping } from './sources/mapping.ts'
 import { readRows } from './sources/read-rows.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import { idPrinter, type OnExists, openWriter, sourceOf } from './write.ts'
+import { idPrinter, type OnExists, openWriter, sourceOf, type Writer } from './write.ts'
 
 export interface Import extends FileMapping {
   readonly dataset: Dataset
@@ -108,15 +106,22 @@ function withKeys({ rows, ...others }: Rows, { dataset, file, saved }: Import): 
   }
 }
 
-export interface Sending extends Putting {
-  readonly abilities: Abilities
-  readonly finder: Finder
+/** A platform that is open for writing, and how an import recognises its records. */
+export interface Sending extends Writer {
+  readonly dataset: Dataset
+  readonly onExists: OnExists
+  /** True for a learnctl server: it resolves references, takes batches, and repeats its answer to an Idempotency-Key. */
+  readonly isOurs: boolean
+  /** Finds existing records; null for a platform that does not list them. */
+  readonly finder: Finder | null
+  /** Replaces references that another platform may not know by ids. Throws a RecordError for one that it does not show. */
+  readonly resolve: (record: JsonObject) => Promise<JsonObject>
 }
 
 /** Maximum requests at once. */
 const maxRequests = 8
 
-/** Throws if the platform lacks a required operation. */
+/** Throws a CommandError if rows would change records that the platform does not list. */
 export async function openSending(context: Context, { dataset, file, onExists }: Import): Promise<Sending> {
   const { io, session } = context
   const writing = await openWriter({ io, session }, maxRequests, {
@@ -124,128 +129,67 @@ export async function openSending(context: Context, { dataset, file, onExists }:
     source: sourceOf([file.name]),
   })
   const { caller, signal } = writing
-  const abilities = await abilitiesOf(caller, dataset, signal)
-  if (onExists !== 'fail') requireFind(context, dataset, abilities)
-  // Otherwise read the list once: each missing record would be searched for in the whole list.
-  const asks = abilities.keys
-  const finder = asks ? oneByOne(caller, dataset, signal) : byLists(caller, dataset, signal, true)
-  if (!asks && abilities.find) await finder.prepare([])
+  const isOurs = await isLearnctlServer(caller, signal)
+  const finder = isOurs ? oneByOne(caller, dataset, signal) : await finderElsewhere(caller, dataset, signal)
+  if (finder === null && onExists !== 'fail') throw notListed(session, dataset)
   return {
     ...writing,
+    ...{ dataset, onExists, isOurs, finder },
     printIds: idPrinter(context),
-    resolve: abilities.keys ? async (record) => record : referenceResolver(caller, dataset, signal),
-    ...{ dataset, finder, onExists },
-    abilities,
+    resolve: isOurs ? async (record) => record : referenceResolver(caller, dataset, signal),
   }
 }
 
-/** Operations that a platform offers for the records of a dataset, known before anything is sent. */
-interface Abilities {
-  /** True if one request takes many rows and the server matches each by its key. */
-  readonly batch: boolean
-  readonly find: boolean
-  /** True for a server of this API: it finds a record by its reference, and repeats its answer to an Idempotency-Key. */
-  readonly keys: boolean
-}
-
-/** Returns what a platform can do: a learnctl server everything, another one what its list answers. */
-async function abilitiesOf(
+/** Returns null for a platform that does not list the records; those that are set as a whole need no list. */
+async function finderElsewhere(
   caller: Caller,
-  { operations: { batch, list, update } }: Dataset,
+  dataset: Dataset,
   signal: AbortSignal,
-): Promise<Abilities> {
-  if (await isLearnctlServer(caller, signal)) return { batch: batch !== undefined, find: true, keys: true }
-  const find = update !== undefined && (await isListed(caller, list, signal))
-  return { batch: false, find, keys: false }
-}
-
-async function isListed(caller: Caller, list: Call, signal: AbortSignal): Promise<boolean> {
+): Promise<Finder | null> {
+  const { list, update } = dataset.operations
+  if (update === undefined) return oneByOne(caller, dataset, signal)
   try {
-    for await (const _ of caller.pages<Operation>(list, { signal })) return true
-    return true
+    // The first page shows whether there is a list.
+    for await (const _ of caller.pages<Operation>(list, { signal })) break
+    return await inWholeList(caller, dataset, signal)
   } catch (error) {
-    if (error instanceof NotOfferedError) return false
+    if (error instanceof NotOfferedError) return null
     throw error
   }
 }
 
-/** Throws a CommandError if rows would change records that cannot be looked up. */
-function requireFind(
-  { session }: Pick<Context, 'session'>,
-  { noun, operations: { list, update } }: Dataset,
-  { find }: Abilities,
-): void {
-  if (update === undefined || find) return
+function notListed(session: Context['session'], { noun, operations: { list } }: Dataset): CommandError {
   const message = `${platformName(session.target())} cannot look up ${noun}s, so existing ones cannot be recognised`
-  throw new CommandError('not_offered', 'failure', message, {
+  return new CommandError('not_offered', 'failure', message, {
     why: [`It does not support ${list.method} ${list.path}; nothing was sent`],
     hint: 'Create a new record from each row: --on-exists fail',
   })
 }
 
-/** Number of rows to look up together and hold in memory. */
-const windowRows = 20_000
-/** Returns a finder for the records of a window: it reads lists where that takes fewer requests. */
-export function windowFinder(
-  { abilities, caller, dataset, finder, signal }: Sending,
-  isLocal: boolean,
-): Finder {
-  const { find, keys } = abilities
-  if (!find) return { ...finder, prepare: async () => {} }
-  return keys && !isLocal ? byLists(caller, dataset, signal, false) : finder
-}
+/** Replaces `ext:` and `email:` references by the ids that the lists of another platform show; each list is read once. */
+function referenceResolver(caller: Caller, { references }: Dataset, signal: AbortSignal): Sending['resolve'] {
+  const finders = new Map<ReferredName, Promise<Finder | null>>()
 
-export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
-  let held: Row[] = []
-  for await (const some of rows) {
-    held.push(...some)
-    if (held.length < windowRows) continue
-    yield held
-    held = []
-  }
-  yield held
-}
-
-/**
- * Returns a function that replaces `ext:` and `email:` references in a record by the ids of a remote platform, which
- * may otherwise store them as text. Each list is read once; a reference that is not found, or cannot be listed, is
- * sent as it is.
- */
-function referenceResolver(
-  caller: Caller,
-  { references }: Dataset,
-  signal: AbortSignal,
-): (record: JsonObject) => Promise<JsonObject> {
-  const finders = new Map<string, Promise<Finder | null>>()
-
-  async function open(to: ReferredName): Promise<Finder | null> {
-    const finder = byLists(caller, await loadDataset(to), signal, true)
-    try {
-      await finder.prepare([])
-      return finder
-    } catch (error) {
-      const isRefusal = error instanceof ApiError && [400, 403, 404, 422].includes(error.status)
-      if (isRefusal || error instanceof NotOfferedError || error instanceof ProtocolError) return null
-      throw error
-    }
-  }
-
-  async function idOf(to: ReferredName, text: string): Promise<string | null> {
-    const { by, value } = parseReference(text)
-    if (by === 'id') return null
-    const finder = finders.get(to) ?? open(to)
+  async function idOf(field: string, to: ReferredName, reference: string): Promise<string> {
+    const { by, value } = parseReference(reference)
+    if (by === 'id') return reference
+    const finder =
+      finders.get(to) ?? loadDataset(to).then((dataset) => finderElsewhere(caller, dataset, signal))
     finders.set(to, finder)
     const match = await (await finder)?.find({ [by === 'ext' ? 'externalId' : 'email']: value })
-    const shown = match?.shown
-    return shown ? String(shown['id']) : null
+    if (match?.shown) return String(match.shown['id'])
+    const noun = referredNouns[to]
+    throw new RecordError(
+      field,
+      match ? `${noun} ${reference} not found` : `${noun} ${reference} cannot be looked up here; use its id`,
+    )
   }
 
   return async (record) => {
-    let resolved = record
+    const resolved: Record<string, unknown> = { ...record }
     for (const [field, to] of Object.entries(references)) {
       const value = record[field]
-      const id = typeof value === 'string' ? await idOf(to, value) : null
-      if (id !== null) resolved = { ...resolved, [field]: id }
+      if (typeof value === 'string') resolved[field] = await idOf(field, to, value)
     }
     return resolved
   }

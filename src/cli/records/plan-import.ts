@@ -1,32 +1,21 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { ApiError } from '../../client/errors.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
-import type { Column } from '../dataset/column.ts'
 import { type Dataset, keyOf, namesOf, RecordError, referencesIn, referredNouns } from '../dataset/dataset.ts'
-import type { Match } from '../dataset/find.ts'
 import { valueAt } from '../output/columns.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { columnsChanged, isOlder, restoring } from './compare.ts'
-import {
-  type CheckedImport,
-  checkImport,
-  type Import,
-  inWindows,
-  openSending,
-  type Sending,
-  windowFinder,
-} from './open-import.ts'
-import type { Refusal } from './outcome.ts'
+import { inLists } from './finder.ts'
+import { type CheckedImport, checkImport, type Import, openSending, type Sending } from './open-import.ts'
 import { type PlanTarget, readPlanFile, stalePlan, writePlanFile } from './plan-file.ts'
 import { type ImportFile, sentence } from './sources/file.ts'
 import type { Row } from './sources/rows.ts'
-import { type OnExists, versionOf } from './write.ts'
+import { type OnExists, type Refusal, versionOf } from './write.ts'
 
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
 type PlannedAction = (typeof plannedActions)[number]
@@ -52,8 +41,6 @@ export interface PlannedRow {
   readonly found: Row['found']
 }
 
-const noChanges = { changes: [], refusal: null } as const
-
 /** Checks a file and yields what an import would do with each row; writes nothing. */
 export async function planImport(
   context: Context,
@@ -63,6 +50,9 @@ export async function planImport(
   return planRows(context, wanted.onExists, await openSending(context, wanted), checked)
 }
 
+/** Number of rows to look up together and hold in memory. */
+const windowRows = 20_000
+
 async function* planRows(
   { session }: Pick<Context, 'session'>,
   onExists: OnExists,
@@ -70,43 +60,31 @@ async function* planRows(
   { invalid, rowsOf }: CheckedImport,
 ): AsyncGenerator<readonly PlannedRow[]> {
   const { labels, placeOf, rows } = await rowsOf()
-  const { dataset, pacing, signal } = sending
-  const finder = windowFinder(sending, session.target().kind === 'local')
+  const { caller, dataset, isOurs, pacing, signal } = sending
+  const readsLists = isOurs && session.target().kind !== 'local'
   /** Last step of each progress record: the next step is compared with it. */
   const steps = new Map<string, JsonObject>()
 
-  /** Records that are set as a whole can be imported without being readable, but their outcome cannot be planned. */
-  function unseen(error: unknown): never {
-    const { noun, operations } = dataset
-    if (!(error instanceof NotOfferedError) || operations.update !== undefined) throw error
-    const platform = platformName(session.target())
-    const message = `${platform} cannot show ${noun}s, so it cannot be told which rows are new`
-    throw new CommandError('not_offered', 'failure', message, {
-      why: [`It does not support ${operations.list.method} ${operations.list.path}; nothing was sent`],
-      ...(onExists === 'update' && {
-        hint: 'Import without --dry-run; each row replaces what is there',
-      }),
-    })
-  }
-
   async function plan(rows: readonly Row[]): Promise<readonly PlannedRow[]> {
     const planned: PlannedRow[] = []
-    await finder.prepare(rows.map(({ record }) => record))
+    const records = rows.map(({ record }) => record)
+    const finder = readsLists ? await inLists(caller, dataset, records, signal) : sending.finder
     for (const [index, row] of rows.entries()) {
       signal.throwIfAborted()
       const rejection = invalid.get(row.line)
       const work = async () => {
         const { line, record } = row
-        const { action, changes, refusal, found } = rejection
+        const answer = rejection
           ? refused('')
-          : await planRow({ ...sending, finder }, await sending.resolve(record), steps).catch(unseen)
+          : await planRow({ ...sending, finder, onExists }, record, steps)
+        const { action, changes, refusal, found } = answer
         const message = rejection?.message ?? (refusal && refusalText(dataset, row, labels, refusal))
         const key = keyOf(dataset, record)?.join(' ') ?? null
         planned[index] = {
           planned: { line: placeOf?.(line).line ?? line, key, action, changes, message },
           shown: rejection?.shown ?? (refusal && shownRefusal(dataset, row, labels, refusal)),
           row,
-          found: found ? identityOf(found.shown, record) : undefined,
+          found: found === undefined ? undefined : identityOf(found, record),
         }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
@@ -115,53 +93,53 @@ async function* planRows(
     return planned
   }
 
-  for await (const some of inWindows(rows)) yield await plan(some)
+  let held: Row[] = []
+  for await (const some of rows) {
+    held.push(...some)
+    if (held.length < windowRows) continue
+    yield await plan(held)
+    held = []
+  }
+  yield await plan(held)
 }
 
 interface PlannedAnswer extends Pick<Planned, 'action' | 'changes'> {
   readonly refusal: Pick<Refusal, 'detail' | 'faults'> | null
-  readonly found: Match | null
+  /** Existing record, null for none; undefined if the platform was not asked. */
+  readonly found?: JsonObject | null | undefined
 }
 
 async function planRow(
   sending: Sending,
-  record: JsonObject,
+  given: JsonObject,
   steps: Map<string, JsonObject>,
 ): Promise<PlannedAnswer> {
-  const { abilities, caller, dataset, finder, names, onExists } = sending
-  const replaces = dataset.operations.update === undefined
-  const [name = ''] = namesOf(dataset, record)
+  const { dataset, finder, isOurs, onExists } = sending
+  const isStep = dataset.operations.update === undefined
   try {
-    const asked = (abilities.find || replaces) && keyOf(dataset, record) !== null
-    const step = replaces ? steps.get(name) : undefined
-    const match = asked && !step ? await finder.find(record) : null
-    const shown = step ?? match?.shown ?? null
-    const found = match
-    if (replaces) steps.set(name, shown && isOlder(dataset, record, shown) ? shown : { ...shown, ...record })
+    const record = await sending.resolve(given)
+    const [name = ''] = namesOf(dataset, record)
+    const step = isStep ? steps.get(name) : undefined
+    const match = step || keyOf(dataset, record) === null ? undefined : await finder?.find(record)
+    const found = match?.shown
+    const shown = step ?? found ?? null
+    if (isStep) steps.set(name, shown && isOlder(dataset, record, shown) ? shown : { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
       return refusedAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
     }
+    const unchanged = { changes: [], refusal: null, found }
     if (shown === null) {
-      for (const { field, to, reference } of referencesIn(dataset, record)) {
-        // Other platforms may show no users.
-        if (to === 'users' && !caller.isOurs()) continue
-        const noun = referredNouns[to]
-        if ((await names[noun](reference)) === null) return refusedAt(field, `${noun} ${reference} not found`)
-      }
-      // Other platforms may need less.
-      const missing = caller.isOurs() ? dataset.columns.find(lacks(record)) : undefined
-      if (missing) return refusedAt(missing.path, 'is required')
-      return { action: 'create', ...noChanges, found }
+      return (await missingIn(sending, record)) ?? { action: 'create', ...unchanged }
     }
     if (onExists === 'fail') return { ...refused(`the ${dataset.noun} already exists`), found }
-    if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
+    if (onExists === 'skip') return { action: 'skip', ...unchanged }
     if (isOlder(dataset, record, shown)) {
-      if (await isInHistory(sending, record, shown)) return { action: 'unchanged', ...noChanges, found }
+      if (isOurs && (await isInHistory(sending, record, shown))) return { action: 'unchanged', ...unchanged }
       return refused(`the ${dataset.noun} that is there is newer`)
     }
     const changes = await columnsChanged(sending, restoring(record, shown), shown)
-    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, refusal: null, found }
+    return { ...unchanged, action: changes.length === 0 ? 'unchanged' : 'update', changes }
   } catch (error) {
     if (error instanceof RecordError) return refusedAt(error.field, error.message)
     if (error instanceof ApiError && [400, 404, 422].includes(error.status))
@@ -170,36 +148,49 @@ async function planRow(
   }
 }
 
+/** Returns the refusal of a new record that refers to a missing one or lacks a field; null if it is complete. */
+async function missingIn(
+  { dataset, isOurs, names }: Sending,
+  record: JsonObject,
+): Promise<PlannedAnswer | null> {
+  for (const { field, to, reference } of referencesIn(dataset, record)) {
+    // Other platforms may show no users, and need fewer fields.
+    if (to === 'users' && !isOurs) continue
+    const noun = referredNouns[to]
+    if ((await names[noun](reference)) === null) return refusedAt(field, `${noun} ${reference} not found`)
+  }
+  if (!isOurs) return null
+  const lacking = dataset.columns.find(
+    ({ required, path }) => required && valueAt(record, path) === undefined,
+  )
+  return lacking ? refusedAt(lacking.path, 'is required') : null
+}
+
 /** True for older progress, or an older grade, that was recorded before: a file with a history is imported again. */
 async function isInHistory(
   { caller, dataset, signal }: Sending,
   record: JsonObject,
-  shown: JsonObject,
+  { id, learnerId, courseId }: JsonObject,
 ): Promise<boolean> {
-  if (!caller.isOurs()) return false
-  const isSame = (step: JsonObject, values: readonly string[], time: string) =>
+  const isGrade = dataset.name === 'grades'
+  const pages: AsyncIterable<{ readonly data: readonly JsonObject[] }> = isGrade
+    ? caller.pages(calls.grades.history, { params: { gradeId: String(id) }, signal })
+    : caller.pages(calls.progress.history, {
+        params: { learnerId: String(learnerId) },
+        query: { course_id: String(courseId) },
+        signal,
+      })
+  const values = isGrade ? ['scoreGiven', 'scoreMaximum'] : ['completionPercentage']
+  const time = isGrade ? 'gradedAt' : 'lastAccessed'
+  const isSame = (step: JsonObject) =>
     values.every((field) => record[field] === undefined || record[field] === step[field]) &&
     Date.parse(String(record[time])) === Date.parse(String(step[time]))
-  if (dataset.name === 'grades') {
-    const input = { params: { gradeId: String(shown['id']) }, signal }
-    for await (const { data } of caller.pages(calls.grades.history, input))
-      if (data.some((step) => isSame(step, ['scoreGiven', 'scoreMaximum'], 'gradedAt'))) return true
-    return false
-  }
-  const [learnerId, course_id] = [String(shown['learnerId']), String(shown['courseId'])]
-  const input = { params: { learnerId }, query: { course_id }, signal }
-  for await (const { data } of caller.pages(calls.progress.history, input))
-    if (data.some((step) => isSame(step, ['completionPercentage'], 'lastAccessed'))) return true
+  for await (const { data } of pages) if (data.some(isSame)) return true
   return false
 }
 
-/** Returns a test for the columns that a new record needs and does not have. */
-function lacks(record: JsonObject): (column: Column) => boolean {
-  return ({ required, path }) => required && valueAt(record, path) === undefined
-}
-
 function refused(detail: string, faults: Refusal['faults'] = []): PlannedAnswer {
-  return { action: 'fail', changes: [], refusal: { detail, faults }, found: null }
+  return { action: 'fail', changes: [], refusal: { detail, faults } }
 }
 
 function refusedAt(field: string, detail: string): PlannedAnswer {

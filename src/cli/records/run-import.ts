@@ -1,22 +1,28 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
+import type { CallInput, Result } from '../../client/call.ts'
+import { AmbiguousError, ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
 import { csvText } from '../../codec/csv.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { type Call, calls } from '../../contract/calls.ts'
+import { maxPageSize } from '../../contract/constants.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { type Dataset, namesOf } from '../dataset/dataset.ts'
+import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import { thingName } from '../operation/thing-name.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { writeTarget } from '../terminal/target-file.ts'
-import { refusalText, shownRefusal } from './check-rows.ts'
-import { createPut, unconfirmed } from './create-or-update.ts'
+import { type Rejection, refusalText, shownRefusal } from './check-rows.ts'
+import { columnsChanged, restoring } from './compare.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
-import type { Outcome, Refusal, Rejection } from './outcome.ts'
 import { requireAsPlanned } from './plan-import.ts'
 import type { ImportFile } from './sources/file.ts'
 import { addedColumns, type ColumnMap, isMappingCell, mappingCells } from './sources/header.ts'
 import { headerMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
-import { batchSize, createBatcher, createRefusals, writeBatch } from './write.ts'
+import { batchSize, createBatcher, type Outcome, type Refusal, versionOf, writeBatch } from './write.ts'
 
 export interface Imported {
   readonly counts: Counts
@@ -29,8 +35,13 @@ export interface Imported {
 
 type Counts = Record<Outcome['kind'], number>
 
-/** Maximum number of rows to hold for sending again. */
-const maxRetried = 20_000
+/** What has become of the rows that were sent. */
+interface Sent {
+  readonly counts: Counts
+  readonly rejections: Rejection[]
+  /** Rows with a warning of the platform, and the first warning. */
+  readonly warned: { rows: number; first: string }
+}
 
 /** Checks the whole file, then sends it. An import that was interrupted is run again: it recognises its records. */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
@@ -38,104 +49,80 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const checked = await checkImport(context, wanted)
   const { rows, invalid } = checked
   const sending = await openSending(context, wanted)
-  const sent = new SentRows(wanted)
+  const sent: Sent = {
+    counts: { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 },
+    rejections: [],
+    warned: { rows: 0, first: '' },
+  }
+  const total = () => Object.values(sent.counts).reduce((sum, count) => sum + count, 0)
   const line = await createProgressLine(io, 'rows', rows)
   try {
     if (wanted.saved) await requireAsPlanned(context, wanted, sending, checked)
-    await sendRows(sending, wanted, valid(await checked.rowsOf(), invalid), sent, () =>
-      line.update(sent.total()),
-    )
+    await sendRows(sending, wanted, valid(await checked.rowsOf(), invalid), sent, () => line.update(total()))
     line.stop()
 
     for (const text of sending.notes.sentences()) await note(io, text)
-    const { rows: warned, first } = sent.warned
-    if (warned > 0) await note(io, `Warning for ${pluralise(warned, 'row')}: ${first}`)
-    const counts = { ...sent.counts, failed: sent.counts.failed + invalid.size }
+    const { counts, warned } = sent
+    if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
+    counts.failed += invalid.size
     const rejections = [...sent.rejections, ...invalid.values()]
     const errorsFile =
       rejections.length > 0 ? await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections) : null
     return { counts, rows, errorsFile, rejections }
   } catch (error) {
     line.stop()
-    if (sent.total() > 0) {
+    if (total() > 0) {
       const again = checked.isRepeatable
         ? 'run the same command again, which recognises what was imported'
         : 'import the other rows alone: the platform does not recognise these'
-      await note(io, `Stopped after ${sent.total()} of ${rows} rows; ${again}`)
+      await note(io, `Stopped after ${total()} of ${rows} rows; ${again}`)
     }
     throw error
   }
 }
 
-/** The rows of an import that have been answered. */
-class SentRows {
-  readonly counts: Counts = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
-  readonly rejections: Rejection[] = []
-  /** Rows with a warning of the platform, and the first warning. */
-  readonly warned = { rows: 0, first: '' }
-  readonly #wanted: Import
-  /** Rows that were refused for a name that another row may have freed since. */
-  #taken: { readonly row: Row; readonly rejection: Rejection }[] = []
+function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {
+  return { ...others, rows: invalid.size === 0 ? rows : validIn() }
 
-  constructor(wanted: Import) {
-    this.#wanted = wanted
-  }
-
-  total(): number {
-    return Object.values(this.counts).reduce((sum, count) => sum + count, 0)
-  }
-
-  add(row: Row, labels: Rows['labels'], outcome: Outcome): void {
-    this.counts[outcome.kind] += 1
-    if (outcome.kind !== 'failed') {
-      if (!outcome.warning) return
-      if (this.warned.rows === 0) this.warned.first = outcome.warning
-      this.warned.rows += 1
-      return
-    }
-    const { dataset, onExists } = this.#wanted
-    const rejection = rejected(dataset, row, labels, outcome)
-    const mayBeFreed = dataset.unique !== undefined && onExists === 'update' && rejection.code === 'duplicate'
-    if (mayBeFreed && this.#taken.length < maxRetried) this.#taken.push({ row, rejection })
-    else this.rejections.push(rejection)
-  }
-
-  /** Returns the rows to send again: none without an update, or if none was taken since the last time. */
-  rowsToRetry(before: number): readonly Row[] {
-    const taken = this.#taken
-    this.#taken = []
-    if (this.counts.updated === 0 || taken.length >= before) {
-      this.rejections.push(...taken.map(({ rejection }) => rejection))
-      return []
-    }
-    this.counts.failed -= taken.length
-    // Reversed each time: a chain of users that take each other's names is free in one of the two orders.
-    return taken.toReversed().map(({ row }) => row)
+  async function* validIn(): AsyncGenerator<readonly Row[]> {
+    for await (const some of rows) yield some.filter(({ line }) => !invalid.has(line))
   }
 }
+
+/** A row that was refused for a name that another row may free. */
+interface Taken {
+  readonly row: Row
+  readonly rejection: Rejection
+}
+
+/** Maximum number of rows to hold for sending again. */
+const maxTaken = 20_000
 
 /** Sends all rows, then again those that were refused for a name that another row has freed since. */
 async function sendRows(
   sending: Sending,
-  { dataset, map, batchSize: records }: Import,
-  { header, labels, rows }: Rows,
-  sent: SentRows,
+  { dataset, batchSize: records }: Import,
+  { labels, rows }: Rows,
+  sent: Sent,
   onAnswer: () => Promise<void>,
 ): Promise<void> {
-  const { pacing, signal, onExists } = sending
-  const { batch } = sending.abilities
-  const codeCell = codeCellIn(header, map)
-  const put = createPut(sending)
-  const refusals = createRefusals()
-  const batcher = createBatcher<Row>({ ...batchSize, records: batch ? records : 1 }, ({ record }) => record)
+  const { isOurs, onExists, pacing, signal } = sending
+  const { counts, rejections, warned } = sent
+  const isBatch = isOurs && dataset.operations.batch !== undefined
+  const refusalOf = createRefusals()
+  const batcher = createBatcher<Row>({ ...batchSize, records: isBatch ? records : 1 }, ({ record }) => record)
+  let taken: Taken[] = []
 
-  await send(rows, (row) => lanesOf(dataset, row, batch))
-  for (let before = Number.POSITIVE_INFINITY; ; ) {
-    const again = sent.rowsToRetry(before)
-    if (again.length === 0) return
-    before = again.length
+  await send(rows, (row) => lanesOf(dataset, row, isBatch))
+  for (let before = Number.POSITIVE_INFINITY; counts.updated > 0 && taken.length < before; ) {
+    before = taken.length
+    // Reversed each time: a chain of users that take each other's names is free in one of the two orders.
+    const again = taken.reverse().map(({ row }) => row)
+    taken = []
+    counts.failed -= again.length
     await send([again], () => ['retry'])
   }
+  rejections.push(...taken.map(({ rejection }) => rejection))
 
   /**
    * Sends rows and waits for all answers. Refusals of single rows are outcomes; any other fault ends the work and is thrown
@@ -148,10 +135,7 @@ async function sendRows(
     const start = async (unit: readonly Row[]) => {
       signal.throwIfAborted()
       const answer = async () => {
-        for (const [index, outcome] of (await outcomesOf(unit)).entries()) {
-          const row = unit[index]
-          if (row) sent.add(row, labels, outcome)
-        }
+        for (const [index, outcome] of (await outcomesOf(unit)).entries()) add(unit[index] as Row, outcome)
         await onAnswer()
       }
       await pacing.run(answer, [...new Set(unit.flatMap(lanesOf))])
@@ -174,19 +158,33 @@ async function sendRows(
   }
 
   async function outcomesOf(unit: readonly Row[]): Promise<readonly Outcome[]> {
-    if (!batch) return Promise.all(unit.map(outcomeOf))
-    const items = unit.map(({ record }) => ({ ...dataset.presumed, ...(dataset.toItem?.(record) ?? record) }))
-    return writeBatch(sending, dataset, items, onExists)
+    if (isBatch) {
+      const items = unit.map(({ record }) => ({
+        ...dataset.presumed,
+        ...(dataset.toItem?.(record) ?? record),
+      }))
+      return writeBatch(sending, dataset, items, onExists)
+    }
+    return Promise.all(unit.map(({ record }) => put(sending, record).catch(refusalOf)))
   }
 
-  async function outcomeOf({ record, cells }: Row): Promise<Outcome> {
-    try {
-      const outcome = await put(record, cells[codeCell] === unconfirmed)
-      refusals.reset()
-      return outcome
-    } catch (error) {
-      return { kind: 'failed', ...refusals.of(error) }
+  function add(row: Row, outcome: Outcome): void {
+    counts[outcome.kind] += 1
+    if (outcome.kind !== 'failed') {
+      if (!outcome.warning) return
+      if (warned.rows === 0) warned.first = outcome.warning
+      warned.rows += 1
+      return
     }
+    const rejection = {
+      line: row.line,
+      code: outcome.code,
+      message: refusalText(dataset, row, labels, outcome),
+      shown: shownRefusal(dataset, row, labels, outcome),
+    }
+    const mayBeFreed = dataset.unique !== undefined && onExists === 'update' && outcome.code === 'duplicate'
+    if (mayBeFreed && taken.length < maxTaken) taken.push({ row, rejection })
+    else rejections.push(rejection)
   }
 }
 
@@ -205,19 +203,127 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
   return isStep ? [...namesOf(dataset, record), ...order] : order
 }
 
-/** Returns a rejection that names columns and values of the file instead of the API's pointers. */
-function rejected(dataset: Dataset, row: Row, labels: Rows['labels'], refusal: Refusal): Rejection {
-  const { line } = row
-  const message = refusalText(dataset, row, labels, refusal)
-  const shown = shownRefusal(dataset, row, labels, refusal)
-  return { line, code: refusal.isDoubtful ? unconfirmed : refusal.code, message, shown }
+/** Creates or changes one record, where the platform takes no batches. */
+async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
+  const { dataset, finder, isOurs, names, onExists } = sending
+  const { create, params, update } = dataset.operations
+  const record = await sending.resolve(given)
+  // A learnctl server refuses a second record, and records that are set as a whole are set again.
+  const needsFind = update === undefined ? onExists !== 'update' : !isOurs || onExists !== 'fail'
+  const isFindable = needsFind && finder !== null && keyOf(dataset, record) !== null
+  const found = isFindable ? (await finder.find(record)).shown : null
+  if (found) return change(sending, record, found)
+  try {
+    const body = await dataset.toBody({ ...dataset.presumed, ...record }, null, names)
+    const { data } = await write(sending, create, { params: update ? {} : params(record), body })
+    if (update) return { kind: 'created' }
+    const warnings = isJsonObject(data) && Array.isArray(data['warnings']) ? data['warnings'] : []
+    return { kind: 'updated', warning: warnings.map((warning) => String(warning.detail))[0] ?? null }
+  } catch (error) {
+    // The next import finds it, unless the platform cannot be asked.
+    if (error instanceof AmbiguousError && !isOurs && update && !isFindable) return unconfirmed
+    if (!(error instanceof ApiError && error.status === 409 && isFindable)) throw error
+    // Another import may have created it since.
+    const now = (await finder.find(record)).shown
+    if (now) return change(sending, record, now)
+    const restored = await restoreTaken(sending, record, error)
+    if (restored === null) throw error
+    const outcome = await change(sending, record, restored)
+    return outcome.kind === 'unchanged' ? { kind: 'updated' } : outcome
+  }
 }
 
-function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {
-  return { ...others, rows: invalid.size === 0 ? rows : validIn() }
+/**
+ * Restores the course or lesson in the trash that keeps the external id of a record, with what was deleted with it. Returns
+ * it as the API shows it; null for another refusal, and for a lesson of another course.
+ */
+async function restoreTaken(
+  sending: Sending,
+  { courseId }: JsonObject,
+  { code, problem }: ApiError,
+): Promise<JsonObject | null> {
+  const { caller, dataset, names, notes, onExists, signal } = sending
+  const { id, existingStatus } = problem ?? {}
+  if (code !== 'duplicate' || existingStatus !== 'deleted' || onExists !== 'update') return null
+  const isLesson = dataset.name === 'lessons'
+  if (isLesson) {
+    const query = { course_id: String((await names.course(String(courseId)))?.['id']), limit: maxPageSize }
+    let isInCourse = false
+    for await (const { data } of caller.pages(calls.lessons.listDeleted, { query, signal }))
+      isInCourse ||= data.some((lesson) => lesson.id === id)
+    if (!isInCourse) return null
+  }
+  const { data } = isLesson
+    ? await write(sending, calls.lessons.restoreDeleted, { params: { deletedLessonId: String(id) } })
+    : await write(sending, calls.courses.restoreDeleted, { params: { deletedCourseId: String(id) } })
+  notes.add(`Restored from the trash: ${dataset.noun} ${thingName(data)}`)
+  return isJsonObject(data) ? data : null
+}
 
-  async function* validIn(): AsyncGenerator<readonly Row[]> {
-    for await (const some of rows) yield some.filter(({ line }) => !invalid.has(line))
+async function change(sending: Sending, given: JsonObject, shown: JsonObject): Promise<Outcome> {
+  const { dataset, isOurs, names, onExists } = sending
+  const { params, update } = dataset.operations
+  if (onExists === 'skip') return { kind: 'skipped' }
+  if (onExists === 'fail' || !update) return failed('duplicate', `the ${dataset.noun} already exists`)
+  const record = restoring(given, shown)
+  // A learnctl server compares; another platform may not offer updates, or count each as a change.
+  if (!isOurs && (await columnsChanged(sending, record, shown)).length === 0) return { kind: 'unchanged' }
+  const version = versionOf(shown)
+  const body = await dataset.toBody(record, shown, names)
+  const { data } = await write(sending, update, { params: params(shown), body })
+  const isSame = version !== undefined && versionOf(data) === version
+  return { kind: isSame ? 'unchanged' : 'updated' }
+}
+
+/** Sends a write, collects its warnings, and prints the id of what was changed. */
+async function write(
+  { caller, notes, signal, printIds }: Sending,
+  operation: Call,
+  input: CallInput<Operation>,
+): Promise<Result<unknown>> {
+  const result = await caller.call<Operation>(operation, { ...input, signal })
+  const { warnings, course } = isJsonObject(result.data) ? result.data : {}
+  if (operation.id === 'courses.update' && Array.isArray(warnings)) {
+    for (const { detail } of warnings) notes.add(`Course ${thingName(course)}: ${String(detail)}`)
+  }
+  if (operation.holds.answer.includes('id') && !result.unchanged) await printIds?.([result.id])
+  return result
+}
+
+function failed(code: string, detail: string): Outcome & Refusal {
+  return { kind: 'failed', code, detail, faults: [] }
+}
+
+/** Outcome of a record that may have been created and cannot be looked up: sending it again could duplicate it. */
+const unconfirmed = failed(
+  'unconfirmed',
+  'may have been created: nothing shows it, and the platform cannot be asked; check before you retry',
+)
+
+/** Statuses that concern one record; any other fault ends the work. */
+const recordStatuses = [400, 404, 409, 412, 413, 422]
+/** Maximum number of consecutive identical refusals; beyond that the refusal concerns all records. */
+const maxAlike = 3
+
+/** Returns a function that makes outcomes of refusals of single records, and throws other errors. */
+function createRefusals(): (error: unknown) => Outcome {
+  let last = ''
+  let alike = 0
+  return (error) => {
+    // A platform may refuse a bad credential with a success status, for each record in turn.
+    const text = error instanceof ProtocolError ? (error.answer?.body ?? '') : ''
+    alike = text !== '' && text === last ? alike + 1 : 1
+    last = text
+    if (text !== '' && alike >= maxAlike) throw error
+    if (error instanceof RecordError) {
+      const { field: pointer, message: detail } = error
+      return { ...failed('invalid_reference', detail), faults: [{ pointer, detail }] }
+    }
+    if (error instanceof ProtocolError && isAboutRecord(error)) {
+      return failed(unconfirmed.code, `${error.message}; it may have been written`)
+    }
+    if (!(error instanceof ApiError) || !recordStatuses.includes(error.status)) throw error
+    return { ...failed(error.code, error.detail), faults: error.faults }
   }
 }
 
@@ -226,26 +332,16 @@ export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format
   const ending = format === 'tsv' ? 'tsv' : 'csv'
   if (name === 'standard input') return `errors.${ending}`
   const plain = name.replace(/\.gz$/i, '')
-  const stem = basename(plain, extname(plain))
-  // An errors file that is imported must not be overwritten by its own rejected rows.
-  const [, before = stem, number] = /^(.*)\.errors(?:-(\d+))?$/.exec(stem) ?? []
-  const suffix = before === stem ? '' : `-${Number(number ?? 1) + 1}`
-  return join(dirname(plain), `${before}.errors${suffix}.${ending}`)
+  const stem = basename(plain, extname(plain)).replace(/\.errors(-\d+)?$/, '')
+  return join(dirname(plain), `${stem}.errors.${ending}`)
 }
 
-/** Names of an errors file by number: `users.errors.csv`, `users.errors-2.csv` and so on. */
-function numberedErrorsFile(name: string, number: number): string {
-  if (number === 1) return name
-  const ending = extname(name)
-  const [, before = '', first = '1'] = /^(.*?)(?:-(\d+))?$/.exec(name.slice(0, -ending.length)) ?? []
-  return `${before}-${Number(first) + number - 1}${ending}`
-}
-
-/** Returns the first name of an errors file that is free, and the last that is not. */
+/** Returns the first name that is free, `users.errors.csv`, `users.errors-2.csv` and so on, and the last that is not. */
 async function findFreeName(cwd: string, name: string): Promise<{ free: string; taken: string | undefined }> {
+  const ending = extname(name)
   let taken: string | undefined
   for (let number = 1; ; number += 1) {
-    const free = numberedErrorsFile(name, number)
+    const free = number === 1 ? name : `${name.slice(0, -ending.length)}-${number}${ending}`
     if ((await stat(resolve(cwd, free)).catch(() => null)) === null) return { free, taken }
     taken = free
   }
@@ -257,7 +353,8 @@ const knownDelimiters = [',', ';', '\t', '|']
 /**
  * Writes the rejected rows of a file in its own form: its header, separator and cells, then line, code and message.
  * The header has the mapping of the import, too, so that the corrected file can be imported as it is. A file that exists may have been
- * corrected, so it is only replaced if the user named it. Returns the name of the file with the rows.
+ * corrected, so it is only replaced if the user named it. Returns the name of the file with the rows: the last one, if it has
+ * the same rows.
  */
 async function writeErrors(
   cwd: string,
@@ -307,12 +404,6 @@ async function writeErrors(
       }
     }
   }
-}
-
-/** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */
-function codeCellIn(header: readonly string[], map: ColumnMap): number {
-  const own = header.indexOf('import code')
-  return own < 0 && typeof map.get('code') !== 'string' ? header.indexOf('code') : own
 }
 
 /** True for a column of an errors file that the rejected file did not have. */

@@ -1,21 +1,16 @@
 import { basename } from 'node:path'
-import type { CallInput, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
-import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { type Dataset, RecordError } from '../dataset/dataset.ts'
+import type { Dataset } from '../dataset/dataset.ts'
 import { createNames, type Names } from '../dataset/names.ts'
-import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes, type WriteNotes } from '../operation/write-notes.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Outcome, Refusal } from './outcome.ts'
 
 /** A platform that is opened for writing. */
 export interface Writer {
@@ -76,74 +71,34 @@ export function idPrinter({
   }
 }
 
-/** Sends a write, collects its warnings, and prints the id of what was changed. */
-export async function write(
-  { caller, notes, signal, printIds }: Omit<Writer, 'names'>,
-  operation: Call,
-  input: CallInput<Operation>,
-): Promise<Result<unknown>> {
-  const result = await caller.call<Operation>(operation, { ...input, signal })
-  if (operation.id === 'courses.update') for (const text of warningsOf(result.data)) notes.add(text)
-  const isKept = operation.method !== 'DELETE' && operation.holds.answer.includes('id')
-  if (isKept && !result.unchanged) await printIds?.([result.id])
-  return result
-}
-
-/** Returns the warnings about an updated course. */
-function warningsOf(data: unknown): string[] {
-  const { warnings, course } = isJsonObject(data) ? data : {}
-  if (!Array.isArray(warnings)) return []
-  return warnings.filter(isJsonObject).map(({ detail }) => `Course ${thingName(course)}: ${String(detail)}`)
-}
-
-/** Creates a record, or sets it if its dataset is always sent as a whole. */
-export async function createRecord(
-  writer: Writer,
-  { operations, toBody }: Dataset,
-  record: JsonObject,
-): Promise<Result<unknown>> {
-  const { create, params, update } = operations
-  const body = await toBody(record, null, writer.names)
-  return write(writer, create, { params: update ? {} : params(record), body })
-}
-
-export async function updateRecord(
-  writer: Omit<Writer, 'names'>,
-  { name, operations: { update, params } }: Dataset,
-  shown: JsonObject,
-  body: JsonObject,
-): Promise<Result<unknown>> {
-  if (!update) throw new TypeError(`${name} have no update`)
-  return write(writer, update, { params: params(shown), body })
-}
-
-/** Brings a record back from the trash; does nothing if it has come back already, as with its course. */
-export async function restoreRecord(
-  writer: Omit<Writer, 'names'>,
-  { name, operations: { restore, get, params } }: Dataset,
-  shown: JsonObject,
-): Promise<Result<unknown>> {
-  const parameter = restore && /\{(\w+)\}/.exec(restore.path)?.[1]
-  if (!restore || parameter === undefined) throw new TypeError(`${name} have no restore`)
-  try {
-    return await write(writer, restore, { params: { [parameter]: String(shown['id']) } })
-  } catch (error) {
-    if (!get || !(error instanceof ApiError && error.status === 404)) throw error
-    const { caller, signal } = writer
-    return await caller.call<Operation>(get, { params: params(shown), signal }).catch(() => {
-      throw error
-    })
-  }
-}
-
 /** Returns the version of a shown record; undefined if the platform has none. */
 export function versionOf(shown: unknown): number | undefined {
   const version = isJsonObject(shown) ? shown['version'] : undefined
   return typeof version === 'number' ? version : undefined
 }
 
-const existsModes = ['update', 'skip', 'fail'] as const
-export type OnExists = (typeof existsModes)[number]
+export type OnExists = 'update' | 'skip' | 'fail'
+
+/** Reason why a platform refused a record. */
+export interface Refusal {
+  readonly code: string
+  readonly detail: string
+  readonly faults: readonly {
+    readonly pointer?: unknown
+    readonly parameter?: unknown
+    readonly detail?: unknown
+  }[]
+}
+
+/** Outcome of a record that was sent; a failed one changed nothing. */
+export type Outcome =
+  | {
+      readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'
+      readonly warning?: string | null
+      /** Id of the record; only for one of several in a batch. */
+      readonly id?: string
+    }
+  | ({ readonly kind: 'failed' } & Refusal)
 
 /**
  * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
@@ -225,45 +180,5 @@ export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => Jso
       return full
     },
     rest,
-  }
-}
-
-/** Statuses that concern one record; any other fault ends the work. */
-const recordStatuses = [400, 404, 409, 412, 413, 422]
-/** Maximum number of consecutive identical refusals; beyond that the refusal concerns all records. */
-const maxAlike = 3
-
-/** Separates refusals of single records from faults that end the work. */
-export interface Refusals {
-  /** Returns the reason of a refusal. Throws an error that does not concern the record alone. */
-  of(error: unknown): Refusal
-  /** Resets the count after a successful write. */
-  reset(): void
-}
-
-export function createRefusals(): Refusals {
-  let last = ''
-  let alike = 0
-  return {
-    of(error) {
-      // A platform may refuse a bad credential with a success status, for each record in turn.
-      const text = error instanceof ProtocolError ? (error.answer?.body ?? '') : ''
-      alike = text !== '' && text === last ? alike + 1 : 1
-      last = text
-      if (text !== '' && alike >= maxAlike) throw error
-      if (error instanceof RecordError) {
-        const { field: pointer, message: detail } = error
-        return { code: 'invalid_reference', detail, faults: [{ pointer, detail }] }
-      }
-      if (error instanceof ProtocolError && isAboutRecord(error)) {
-        const detail = `${error.message}; it may have been written`
-        return { code: error.code, detail, faults: [], isDoubtful: true }
-      }
-      if (!(error instanceof ApiError) || !recordStatuses.includes(error.status)) throw error
-      return { code: error.code, detail: error.detail, faults: error.faults }
-    },
-    reset() {
-      alike = 0
-    },
   }
 }
