@@ -2,8 +2,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { loadExamples, readExampleData } from '../cli/local-server/example-data.ts'
-import { makeRunDirectory, removeDeadRuns } from '../cli/local-server/exec-run.ts'
-import { findSeeds, type Seed, seedCommandLine } from '../cli/local-server/seeds.ts'
+import {
+  findSeeds,
+  makeRunDirectory,
+  removeDeadRuns,
+  type Seed,
+  seedCommandLine,
+} from '../cli/local-server/exec-run.ts'
 import { listenError } from '../cli/local-server/serve-options.ts'
 import { main } from '../cli/main.ts'
 import { transports } from '../cli/session/session.ts'

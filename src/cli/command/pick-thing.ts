@@ -6,13 +6,30 @@ import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 import { readable } from './lookup.ts'
 
+type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
+
 /** By names of arguments and fields that refer to such a record. */
-export const pickedNouns: Readonly<Record<string, 'courses' | 'lessons' | 'groups' | 'users'>> = {
+export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   course: 'courses',
   lesson: 'lessons',
   group: 'groups',
   user: 'users',
   learner: 'users',
+}
+
+const parameters = { courses: 'courseId', lessons: 'lessonId', groups: 'groupId', users: 'userId' } as const
+
+async function readsOf(noun: PickedNoun): Promise<{ readonly list: Operation; readonly get: Operation }> {
+  return (await import('../../contract/calls.ts')).calls[noun]
+}
+
+/** Throws the ApiError of a record that an argument or field refers to, if it is not found. */
+export async function requireThing({ session, io }: Context, name: string, reference: string): Promise<void> {
+  const noun = pickedNouns[name]
+  if (noun === undefined) return
+  const caller = await session.caller()
+  const input = { params: { [parameters[noun]]: reference }, signal: io.signal }
+  await readable(async () => caller.call((await readsOf(noun)).get, input))
 }
 
 const maxOffered = 20
@@ -37,9 +54,7 @@ const naming = [
 export async function pickThing(context: Context, name: string): Promise<string> {
   const noun = pickedNouns[name] ?? 'courses'
   const { session, io, prompts } = context
-  const [caller, { calls }] = await Promise.all([session.caller(), import('../../contract/calls.ts')])
-  const operations = calls[noun] as { readonly list: Operation; readonly get: Operation }
-  const parameter = { courses: 'courseId', lessons: 'lessonId', groups: 'groupId', users: 'userId' }[noun]
+  const [caller, operations] = await Promise.all([session.caller(), readsOf(noun)])
   const isRemote = session.target().kind === 'remote'
 
   async function listed(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {
@@ -52,7 +67,7 @@ export async function pickThing(context: Context, name: string): Promise<string>
 
   async function named(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {
     if (term === undefined) return []
-    const { data } = await caller.call(operations.get, { params: { [parameter]: term }, signal })
+    const { data } = await caller.call(operations.get, { params: { [parameters[noun]]: term }, signal })
     return [data]
   }
 

@@ -5,8 +5,7 @@ import { createProfileStore } from '../../config/profiles.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import type { EnvFile, WebhookFile } from '../local-server/exec-run.ts'
-import { findSeeds, type Seed, seedCommandLine } from '../local-server/seeds.ts'
+import type { EnvFile, Seed, WebhookFile } from '../local-server/exec-run.ts'
 import { fixedFlags, listenError, readFixedFlags, readPort } from '../local-server/serve-options.ts'
 import { databaseFile, findSnapshot } from '../local-server/served-database.ts'
 import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
@@ -91,6 +90,9 @@ no other systems: its webhook endpoints are disabled, and its secrets of other s
 async function exec(context: Context, given: Given, runLine: RunLine): Promise<void> {
   const { io, settings, output } = context
   const { flags } = given
+  const { findSeeds, makeRunDirectory, openEnvFile, openWebhookFile, removeDeadRuns } = await import(
+    '../local-server/exec-run.ts'
+  )
   const seeds = await findSeeds(io, Array.isArray(flags['seed']) ? flags['seed'].map(String) : [])
   const { fixedTime, seedId } = readFixedFlags(given)
   const port = readPort(flags['port'], 0)
@@ -102,14 +104,12 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   }
   const from = snapshot === undefined ? undefined : await findStart(context, snapshot)
   if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
-  const { openEnvFile, openWebhookFile } = await import('../local-server/exec-run.ts')
-  const envFile =
-    flags['dotenv-file'] === undefined ? undefined : await openEnvFile(io.cwd, String(flags['dotenv-file']))
   if (settings.dryRun.value)
     return output.note(`Would run ${given.rest.join(' ')} against a temporary academy`)
+  const envFile =
+    flags['dotenv-file'] === undefined ? undefined : openEnvFile(io.cwd, String(flags['dotenv-file']))
   const webhooks =
     flags['webhooks-file'] === undefined ? undefined : openWebhookFile(io.cwd, String(flags['webhooks-file']))
-  const { makeRunDirectory, removeDeadRuns } = await import('../local-server/exec-run.ts')
   const directory = await makeRunDirectory()
   const place: Place = {
     ...{ context, runLine, directory: directory.path, port, envFile, webhooks, fixedTime },
@@ -123,6 +123,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
     await swept
     if (code !== 0) throw new ChildEnded(code)
   } finally {
+    envFile?.remove()
     await directory.remove()
   }
 }
@@ -213,6 +214,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
     return
   }
   try {
+    const { seedCommandLine } = await import('../local-server/exec-run.ts')
     await runLine(seedCommandLine(seed), context)
   } catch (error) {
     if (!(error instanceof ExitWith)) throw error
@@ -271,7 +273,6 @@ async function serveWhile(place: Place, { rest }: Given): Promise<number> {
       LEARNCTL_STATE_DIR: join(directory, 'state'),
     })
   } finally {
-    envFile?.remove()
     await server.stop()
     webhooks?.end()
   }

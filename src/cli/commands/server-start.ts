@@ -16,6 +16,7 @@ import {
 import { servedDatabase } from '../local-server/served-database.ts'
 import {
   clockText,
+  createLineWriter,
   dashboardOf,
   encryptionText,
   type FirstSecrets,
@@ -24,7 +25,6 @@ import {
 } from '../local-server/start-report.ts'
 import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
 import type { Io } from '../terminal/io.ts'
-import { createLineWriter } from '../terminal/line-writer.ts'
 import { removeDeadParts } from '../terminal/target-file.ts'
 
 export const startCommand: Command = {
@@ -108,7 +108,7 @@ async function serveUntilInterrupted(
   const { io, directories, output } = context
   const { 'encryption-key-file': encryptionKeyFile } = given.flags
   const formatLog = await logFormat(context, given)
-  const log = createLineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
+  const log = createLineWriter(io.stderr)
   const server = await context
     .serve({
       ...options,
@@ -145,7 +145,7 @@ async function serveUntilInterrupted(
     throw io.signal.reason
   } finally {
     await server.stop()
-    await log.close()
+    log.close()
     await servers.remove(process.pid)
   }
 }
@@ -197,12 +197,6 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
     import('../terminal/colour.ts'),
   ])
   return logText(await createPainterFor(io.stderr, io, settings))
-}
-
-function droppedText(count: number, forPeople: boolean): string {
-  return forPeople
-    ? `${count} lines dropped: the log is read too slowly\n`
-    : `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped: count })}\n`
 }
 
 function waitForAbort({ signal }: Io): Promise<void> {

@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process'
-import {
-  appendFileSync,
-  closeSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { appendFileSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { constants, tmpdir, userInfo } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import type { CapturedEvent } from '../../server/changes/event-capture.ts'
-import { CommandError } from '../terminal/errors.ts'
+import { type DatasetName, datasetNames } from '../dataset/dataset.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { machineId } from '../terminal/target-file.ts'
 
@@ -126,35 +116,20 @@ function notRunError(command: string, cause: Error): CommandError {
   return new CommandError('command_not_run', 'notRun', `Cannot run ${command}: ${why}`, { cause })
 }
 
-/** Bytes of an existing file to look at. */
-const headBytes = 512
-
 /** A file with the variables of a run, for programs that do not inherit its environment. */
 export interface EnvFile {
   write(variables: Readonly<Record<string, string | undefined>>): void
-  /** Removes the file unless another program has changed it. */
   remove(): void
 }
 
-/** First line of the file: the process that removes it, and its machine. */
-const envHead = /^# Made by learnctl server exec, process (\d{1,10}) on ([0-9a-f]{12}), which removes it\n/
-
-/**
- * Checks that the variables of a run can be written to a file: it does not exist, is empty, or was left by a run that was
- * killed. Throws a CommandError for any other.
- */
-export async function openEnvFile(cwd: string, name: string): Promise<EnvFile> {
+/** Creates a file for the variables of a run, mode 0600. Throws a CommandError if it exists. */
+export function openEnvFile(cwd: string, name: string): EnvFile {
   const path = resolve(cwd, name)
-  const here = await machineId()
-  const head = headOf(path, '--dotenv-file', name)
-  const [, pid, host] = envHead.exec(head) ?? []
-  if (host === here && isAlive(Number(pid))) {
-    throw takenError(`Cannot write --dotenv-file ${name}: it belongs to a run of process ${pid}`)
+  const flag = '--dotenv-file'
+  if (lstatSync(path, { throwIfNoEntry: false })) {
+    throw takenError(`Cannot write ${flag} ${name}: the file exists`)
   }
-  if (head !== '' && pid === undefined) {
-    throw takenError(`Cannot write --dotenv-file ${name}: the file exists, and is not of an earlier run`)
-  }
-  let text = ''
+  writing(flag, name, () => writeFileSync(path, '', { mode: 0o600, flag: 'wx' }))
   return {
     write(variables) {
       const lines = Object.entries(variables).map(([key, value = '']) => {
@@ -162,23 +137,11 @@ export async function openEnvFile(cwd: string, name: string): Promise<EnvFile> {
         if (/^[\w:/.@%+-]*$/.test(value)) return `${key}=${value}\n`
         throw new TypeError(`the value of ${key} needs quotes`)
       })
-      text = `# Made by learnctl server exec, process ${process.pid} on ${here}, which removes it\n${lines.join('')}`
-      writing('--dotenv-file', name, () => {
-        rmSync(path, { force: true })
-        writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
-      })
+      writing(flag, name, () => writeFileSync(path, lines.join('')))
     },
-    remove() {
-      try {
-        if (text !== '' && readFileSync(path, 'utf8') === text) rmSync(path)
-      } catch {
-        // Removed by the command, or replaced by something that is not a file.
-      }
-    },
+    remove: () => rmSync(path, { force: true }),
   }
 }
-
-const webhookHead = '{"id":"msg_'
 
 /** A file with the webhooks of a run, as JSON Lines. */
 export interface WebhookFile {
@@ -193,11 +156,13 @@ export interface WebhookFile {
  */
 export function openWebhookFile(cwd: string, name: string): WebhookFile {
   const path = resolve(cwd, name)
-  const head = headOf(path, '--webhooks-file', name)
-  if (head !== '' && !head.startsWith(webhookHead)) {
-    throw takenError(`Cannot write --webhooks-file ${name}: the file exists, and holds no webhooks`)
-  }
-  writing('--webhooks-file', name, () => {
+  const flag = '--webhooks-file'
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found && !found.isFile()) throw takenError(`Cannot write ${flag} ${name}: it is not a regular file`)
+  writing(flag, name, () => {
+    if (found && found.size > 0 && !readFileSync(path, 'utf8').startsWith('{"id":"msg_')) {
+      throw takenError(`Cannot write ${flag} ${name}: the file exists, and holds no webhooks`)
+    }
     rmSync(path, { force: true })
     writeFileSync(path, '', { mode: 0o600, flag: 'wx' })
   })
@@ -213,35 +178,16 @@ export function openWebhookFile(cwd: string, name: string): WebhookFile {
       }
     },
     end() {
-      if (fault) throw unwritable('--webhooks-file', name, fault)
+      if (fault) throw unwritable(flag, name, fault)
     },
   }
-}
-
-/** Returns the beginning of a file; '' if it does not exist. Throws a CommandError if it is not a regular file. */
-function headOf(path: string, flag: string, name: string): string {
-  let found: Stats | undefined
-  let head = ''
-  writing(flag, name, () => {
-    found = lstatSync(path, { throwIfNoEntry: false })
-    if (!found?.isFile()) return
-    const file = openSync(path, 'r')
-    const bytes = Buffer.alloc(headBytes)
-    try {
-      head = bytes.toString('utf8', 0, readSync(file, bytes))
-    } finally {
-      closeSync(file)
-    }
-  })
-  if (found && !found.isFile()) throw takenError(`Cannot write ${flag} ${name}: it is not a regular file`)
-  return head
 }
 
 function writing(flag: string, name: string, work: () => void): void {
   try {
     work()
   } catch (error) {
-    throw unwritable(flag, name, error)
+    throw error instanceof CommandError ? error : unwritable(flag, name, error)
   }
 }
 
@@ -256,4 +202,79 @@ function takenError(message: string): CommandError {
   return new CommandError('already_exists', 'conflict', message, {
     hint: 'Remove the file, or choose another name',
   })
+}
+
+/** Content of a new academy: the bundled examples, academy files, a course file, or a file of records. */
+export type Seed =
+  | { readonly kind: 'examples' }
+  | { readonly kind: 'academy' | 'course'; readonly file: string }
+  | { readonly kind: 'records'; readonly dataset: DatasetName; readonly file: string }
+
+const academyForm = /^academy\.ya?ml$/i
+const courseForm = /\.ya?ml$/i
+const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
+
+/**
+ * Returns the seeds for `examples`, `academy.yaml`, `course.yaml`, `users.csv`, `users=people.csv`, or a
+ * directory with such files, ordered so that each refers only to earlier ones. Throws a UsageError for a
+ * missing file, or a name that is none of these.
+ */
+export async function findSeeds(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
+  const seeds = (await Promise.all(texts.map((text) => seedsIn(io, text)))).flat()
+  // The sort is stable: files for one dataset keep their order.
+  return seeds.sort((one, other) => orderOf(one) - orderOf(other))
+}
+
+function orderOf(seed: Seed): number {
+  if (seed.kind === 'records') return datasetNames.indexOf(seed.dataset)
+  return ['examples', 'academy', 'course'].indexOf(seed.kind) - 3
+}
+
+async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> {
+  if (text === 'examples') return [{ kind: 'examples' }]
+  const [, name = '', named] = /^(\w+)=(.+)$/.exec(text) ?? []
+  const file = named ?? text
+  const found = await stat(resolve(cwd, file)).catch(() => null)
+  if (!found) throw new UsageError(`Cannot read --seed ${file}: file not found`)
+  if (named === undefined ? academyForm.test(basename(file)) : name === 'academy')
+    return [{ kind: 'academy', file }]
+  if (named === undefined && found.isDirectory()) return seedsInFolder(cwd, file)
+  if (named === undefined && courseForm.test(file)) return [{ kind: 'course', file }]
+  const dataset = named === undefined ? datasetOf(file) : datasetNames.find((each) => each === name)
+  if (dataset) return [{ kind: 'records', dataset, file }]
+  throw new UsageError(`--seed ${text} does not say what the file contains`, {
+    why: [
+      `Its name must be academy.yaml, that of a course file (.yaml), or one of ${nameForms}, with any ending that import takes`,
+    ],
+    hint: `Name it: --seed users=${file}`,
+  })
+}
+
+export function seedCommandLine(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
+  if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
+  return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
+}
+
+async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
+  const names = (await readdir(resolve(cwd, folder))).sort()
+  const seeds = names.flatMap((name): Seed[] => {
+    if (academyForm.test(name)) return [{ kind: 'academy', file: join(folder, name) }]
+    if (courseForm.test(name)) return [{ kind: 'course', file: join(folder, name) }]
+    const dataset = datasetOf(name)
+    return dataset ? [{ kind: 'records', dataset, file: join(folder, name) }] : []
+  })
+  if (seeds.length > 0) return seeds
+  throw new UsageError(`--seed ${folder} contains no file to import`, {
+    why: [`Files must be named ${nameForms}, with any ending that import takes`],
+  })
+}
+
+/**
+ * Returns the dataset that a file's name stands for: `users.csv`, `users.2026.jsonl.gz`; none for rejected
+ * rows, `users.errors.csv`.
+ */
+function datasetOf(file: string): DatasetName | undefined {
+  const [, stem, ending = ''] =
+    /^([a-z]+)((?:\.[\w-]+)*\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.gz)?)$/i.exec(basename(file)) ?? []
+  return ending.includes('.errors') ? undefined : datasetNames.find((name) => name === stem)
 }

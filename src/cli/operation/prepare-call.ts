@@ -233,12 +233,22 @@ async function promptForMissing(
   const beside = missing.length > 0 || given.isPrompted || answers.size > 0
   const asked = ({ place, flag }: BoundFlag) =>
     beside && flag.asked && !fromDocument && prompts.refusal === null && valueAt(body, place) === undefined
-  for (const bound of flags) {
-    if (!missing.includes(bound) && !asked(bound)) continue
+  const questions = flags.filter((bound) => missing.includes(bound) || asked(bound))
+  if (questions.length > 0) await requireReferences(context, given, flags)
+  for (const bound of questions) {
     const { place, flag } = bound
     const answer = apiValueOf(flag, await promptFor(context, flag))
     answers.set(place, answer)
     setAt(body, place.split('.'), answer)
+  }
+}
+
+/** Throws the ApiError of a reference that is not found: the answers to the prompts would be lost with the call. */
+async function requireReferences(context: Context, given: Given, flags: readonly BoundFlag[]): Promise<void> {
+  const { requireThing } = await import('../command/pick-thing.ts')
+  for (const { flag } of flags) {
+    const value = given.flags[flag.name]
+    if (typeof value === 'string') await requireThing(context, flag.name, value)
   }
 }
 

@@ -4,7 +4,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
-import { machineId } from '../../../src/cli/terminal/target-file.ts'
 import { testCli } from '../../helpers/cli.ts'
 import { freePort } from '../../helpers/free-port.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
@@ -41,35 +40,23 @@ describe('--dotenv-file', () => {
     expect(existsSync(join(cli.cwd, 'academy.env'))).toBe(false)
     const read = (name: string) => readFileSync(join(cli.cwd, name), 'utf8')
     expect(read('mode.txt')).toBe('600\n')
-    const [head, ...lines] = read('copy.env').trimEnd().split('\n')
-    expect(head).toMatch(/^# /)
-    expect(lines).toEqual([
+    expect(read('copy.env').trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^LEARNCTL_URL=http:\/\/127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^LEARNCTL_API_KEY=lpk_\w+$/),
     ])
     expect(parseEnv(read('env.txt'))).toMatchObject(parseEnv(read('copy.env')))
   })
 
-  test('replaces the file of a run that was killed, and leaves any other alone', async ({ cli }) => {
+  test('leaves a file that exists alone', async ({ cli }) => {
     const path = join(cli.cwd, 'academy.env')
-    const headOf = async (pid: number) =>
-      `# Made by learnctl server exec, process ${pid} on ${await machineId()}, which removes it\nLEARNCTL_URL=x\n`
-    for (const [text, why] of [
-      ['SECRET=1\n', 'the file exists, and is not of an earlier run'],
-      [await headOf(process.pid), `it belongs to a run of process ${process.pid}`],
-    ] as const) {
-      writeFileSync(path, text)
-      expect(await cli.run([...exec('--dotenv-file academy.env'), ...copy])).toEqual({
-        code: 6,
-        stdout: '',
-        stderr: `error: Cannot write --dotenv-file academy.env: ${why}\n  hint: Remove the file, or choose another name\n`,
-      })
-      expect(readFileSync(path, 'utf8')).toBe(text)
-    }
-    // Larger than any process id.
-    writeFileSync(path, await headOf(4_194_305))
-    expect(await cli.run([...exec('--dotenv-file academy.env'), ...copy])).toMatchObject({ code: 0 })
-    expect(existsSync(path)).toBe(false)
+    writeFileSync(path, 'SECRET=1\n')
+    expect(await cli.run([...exec('--dotenv-file academy.env'), ...copy])).toEqual({
+      code: 6,
+      stdout: '',
+      stderr:
+        'error: Cannot write --dotenv-file academy.env: the file exists\n  hint: Remove the file, or choose another name\n',
+    })
+    expect(readFileSync(path, 'utf8')).toBe('SECRET=1\n')
     expect(await cli.run([...exec('--dotenv-file none/academy.env'), ...copy])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('its directory does not exist'),

@@ -53,6 +53,14 @@ describe('a missing value', () => {
     expect(typed).toMatchObject({ code: 0, stderr: expect.stringContaining('to 50%\n') })
   })
 
+  test('is asked for once the references of the line are found', async ({ local }) => {
+    await local.run('courses create --title "Sea life" --external-id sea')
+    const line = 'lessons create --course "Sea life"'
+    const { stderr } = await ran(local, line, 3, { tty: 120, typed: ['Tides\r'] })
+    expect(stderr).toContain('A title is no reference: use ext:sea')
+    expect(stderr).not.toContain('Title:')
+  })
+
   test.for<[reason: string, flags: string, given: RunOptions]>([
     ['input is not a terminal', '', {}],
     ['--no-input', '--no-input', { tty: 80 }],
