@@ -34,7 +34,7 @@ server/copy server/socket
 
 cli/terminal
 cli/output
-cli/session cli/dataset cli/error-report.ts
+cli/session cli/dataset
 cli/command
 cli/targets
 cli/operation cli/help cli/local-server cli/flags

@@ -4,7 +4,7 @@ import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
-import { maskText } from './output/mask.ts'
+import { httpHead, maskText } from './output/mask.ts'
 import { databaseErrorOf } from './session/academy-file.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, createPainter } from './terminal/colour.ts'
@@ -30,7 +30,7 @@ export async function report(error: unknown, run: FailedRun): Promise<ExitName> 
   if (wanted('debug', run)) await debug(error, fault, run)
   const failure =
     fault !== null
-      ? await reported(original, fault, run)
+      ? internal(original, fault, run)
       : cause !== null
         ? failureOf(databaseErrorOf(cause), targetOf(run))
         : original
@@ -115,31 +115,30 @@ async function ownFault(
   return (await context?.session.causeOf(requestId)) ?? null
 }
 
-/** Adds the path of the error report to a failure. */
-async function reported(failure: Failure, fault: unknown, run: FailedRun): Promise<Failure> {
-  const { writeErrorReport } = await import('./error-report.ts')
-  const { requestId } = failure
-  const path = writeErrorReport(run.io, { argv: run.argv, error: fault, requestId, secrets: secretsOf(run) })
+function internal(failure: Failure, fault: unknown, run: FailedRun): Failure {
   const reason = fault instanceof Error ? fault.message : String(fault)
   return {
     ...failure,
     message: maskText(`Internal error: ${reason}`, secretsOf(run)),
-    hint: path === null ? 'Use --debug for the details' : `Report this problem with the file ${path}`,
+    hint: 'Use --debug for the details',
   }
 }
 
 /** Prints the stack of the error, and the response behind it. */
 async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<void> {
-  const [{ stackOf }, { answerBehind }, { httpHead }] = await Promise.all([
-    import('./error-report.ts'),
-    import('../client/errors.ts'),
-    import('./output/mask.ts'),
-  ])
+  const { answerBehind } = await import('../client/errors.ts')
   const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
   const answer = answerBehind(error)
   const lines = answer ? [...httpHead(answer), '', ...answer.body.trimEnd().split('\n')] : []
   const text = `${stackOf(error)}${inner}\n${lines.map((line) => `debug: ${line}`.trimEnd()).join('\n')}`
   await writeStderr(run.io, `${visibleLines(maskText(text.trimEnd(), secretsOf(run)))}\n`)
+}
+
+/** Returns the stack of an error and of its causes. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
 }
 
 /** Returns the credentials of this run. */

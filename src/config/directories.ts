@@ -9,7 +9,7 @@ export interface Place {
   readonly platform: NodeJS.Platform
 }
 
-/** Directories of configuration, state (journals, running servers), data (academies) and cache, all absolute. */
+/** Directories of configuration, state (running servers, logs), data (academies) and cache, all absolute. */
 export interface Directories {
   readonly config: string
   readonly state: string

@@ -89,7 +89,7 @@ export const command: Command = {
   writes: [],
   prints: [],
   description: `Completes commands, flags and their values, profiles, files, and courses, users and other things of the
-academy by external id, e-mail or id, where they are known or found within 0.3 s (2 s in a local academy).
+academy by external id, e-mail or id, where they are found within 1 s (2 s in a local academy).
 
 bash: add this line to ~/.bashrc: source <(learnctl completion bash)
 

@@ -26,7 +26,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_CLIENT_SECRET: 'Client secret of the application given by --client-id',
   LEARNCTL_WEBHOOK_SECRET: 'Webhook secret that webhooks send signs with',
   LEARNCTL_CONFIG_DIR: 'Directory for profiles',
-  LEARNCTL_STATE_DIR: 'Directory for journals, logs and the list of running servers',
+  LEARNCTL_STATE_DIR: 'Directory for logs, the list of running servers and states of exports',
   LEARNCTL_TIMEZONE: 'Time zone for days and durations, as --timezone (default UTC)',
   LEARNCTL_ANNOTATIONS: 'never: no annotations and summaries for GitHub, where GITHUB_ACTIONS is true',
   CI: 'Disable all prompts, as --no-input',
@@ -35,7 +35,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY': 'Proxies to use, and hosts to reach without them',
   NODE_EXTRA_CA_CERTS: 'PEM file of more certificate authorities to trust',
   'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME':
-    'Base directories of profiles, state (running servers, error reports) and academies',
+    'Base directories of profiles, state (running servers, logs) and academies',
   XDG_CACHE_HOME: 'Base directory of the files that the single-file executable unpacks',
 }
 
@@ -89,10 +89,6 @@ export const fileRows: readonly (readonly [path: string, meaning: string])[] = [
   ],
   ['learnctl.json', 'project file in the working directory; can set profile, output, columns and limit'],
   ['local.db', 'the local academy that quickstart creates: in $XDG_DATA_HOME/learnctl, else the default'],
-  [
-    'completion/',
-    'names that completion offers, for ten minutes: in $XDG_STATE_HOME/learnctl, else the default',
-  ],
 ]
 
 function configurationText(): string {
