@@ -8,7 +8,11 @@ import {
   ignoreEvent,
   type LmsEvent,
   makeGrade,
+  nameBy,
   type ReadablePayload,
+  type SimulatedEvents,
+  type SimulatedFacts,
+  type SimulatedName,
 } from './event.ts'
 import {
   idAt,
@@ -66,7 +70,7 @@ function readItemGrade({ body, settings, at }: ReadablePayload, name: string): L
     published: memberAt(body, 'body.muted') !== true && memberAt(body, 'body.grading_complete') !== false,
     gradedAt: at(),
   }
-  return makeGrade({ ...event, takesDefault: false }, settings)
+  return makeGrade(event, settings)
 }
 
 function readCourseGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
@@ -86,7 +90,7 @@ function readCourseGrade({ body, settings, at }: ReadablePayload, name: string):
     published: memberAt(body, 'body.workflow_state') !== 'deleted',
     gradedAt: at(),
   }
-  return makeGrade({ ...event, takesDefault: false }, settings)
+  return makeGrade(event, settings)
 }
 
 function courseOfContext(body: JsonObject, root: string | null, optional = false): Candidate[] {
@@ -116,8 +120,6 @@ function readProgress({ body, at }: ReadablePayload, name: string): LmsEvent {
   }
 }
 
-const extensions = 'com.instructure.canvas'
-
 function isCaliper(body: JsonObject): boolean {
   return Array.isArray(memberAt(body, 'data')) && memberAt(body, 'sensor') !== undefined
 }
@@ -137,13 +139,12 @@ function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   const assignee = memberAt(event, 'object.assignee')
   const learner = candidatesOf(...canvasIdsOf(idInUrn(event, 'object.assignee', 'user'), null), [
     'externalId',
-    isJsonObject(assignee) ? idInExtension(assignee, 'sis_id') : null,
+    isJsonObject(assignee) ? idAt(extensionOf(assignee), 'sis_id') : null,
   ])
   if (learner.length === 0) return ignoreEvent(name, 'anonymous')
   const given = {
-    name,
+    ...{ name, learner },
     course: candidatesOf(...canvasIdsOf(course, null)),
-    learner,
     itemId: canonicalCanvasIdOf(item, null),
     label: '',
     scoreGiven: numberAt(event, 'generated.scoreGiven'),
@@ -151,7 +152,7 @@ function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
     published: true,
     gradedAt: instantAt(event, 'eventTime'),
   }
-  return makeGrade({ ...given, takesDefault: false }, settings)
+  return makeGrade(given, settings)
 }
 
 /** Reads a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun. */
@@ -162,10 +163,10 @@ function idInUrn(event: JsonObject, path: string, noun: string): string | null {
   return /^\d{1,19}$/.test(id) ? id : null
 }
 
-function idInExtension(thing: JsonObject, name: string): string | null {
+function extensionOf(thing: JsonObject): JsonObject {
   const all = memberAt(thing, 'extensions')
-  const own = isJsonObject(all) && Object.hasOwn(all, extensions) ? all[extensions] : undefined
-  return isJsonObject(own) ? idAt(own, name) : null
+  const own = isJsonObject(all) ? all['com.instructure.canvas'] : undefined
+  return isJsonObject(own) ? own : {}
 }
 
 /** Returns the id in `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
@@ -174,9 +175,7 @@ export function findCaliperLearner(body: JsonObject): readonly (readonly [Candid
   const event: unknown = Array.isArray(data) ? data[0] : undefined
   const assignee = isJsonObject(event) ? memberAt(event, 'object.assignee') : undefined
   if (!isJsonObject(assignee)) return []
-  const [key, extensions] = [identifierAt(assignee, 'id'), memberAt(assignee, 'extensions')]
-  const own = isJsonObject(extensions) ? extensions['com.instructure.canvas'] : undefined
-  const sis = isJsonObject(own) ? identifierAt(own, 'sis_id') : null
+  const [key, sis] = [identifierAt(assignee, 'id'), identifierAt(extensionOf(assignee), 'sis_id')]
   return [
     ...(key === null ? [] : canvasIdsOf(key.slice(key.lastIndexOf(':') + 1), null)),
     ...(sis === null ? [] : [['externalId', sis] as const]),
@@ -198,12 +197,7 @@ export function canvasIdsOf(
   const home = shardOf(rootAccountId)
   const number = /^\d{1,19}$/.test(id) ? BigInt(id) : null
   const other = number === null ? null : otherFormOf(number, home)
-  return other === null
-    ? [['key', id]]
-    : [
-        ['key', id],
-        ['key', String(other)],
-      ]
+  return [['key', id], ...(other === null ? [] : [['key', String(other)] as const])]
 }
 
 /** Returns the local form, which survives a move to another shard; the id itself without one. */
@@ -222,4 +216,187 @@ function shardOf(rootAccountId: string | null): bigint | null {
   if (rootAccountId === null || !/^\d{1,19}$/.test(rootAccountId)) return null
   const shard = BigInt(rootAccountId) / shardSize
   return shard > 0n ? shard : null
+}
+
+/** Shard of a hosted school, as in Canvas's examples. */
+const shard = 2107n
+const host = 'canvas.example.org'
+const rootAccount = globalId('1')
+/** Ids for everything that the flags do not set. */
+const defaultIds = { user: '48', course: '565', item: '355', grader: '987' }
+
+export const canvasEvents: SimulatedEvents = {
+  grade_change: {
+    summary: 'A submission was graded',
+    takes: ['item', 'score', 'maximum', 'published'],
+    namesUser: ['id', 'externalId'],
+    namesCourse: ['id', 'externalId'],
+    payload: (facts) => {
+      const student = globalId(idOf(facts.user, defaultIds.user))
+      const course = idOf(facts.course, defaultIds.course)
+      const item = facts.item ?? defaultIds.item
+      return {
+        metadata: {
+          ...metadata(facts, 'grade_change'),
+          context_account_id: rootAccount,
+          context_id: globalId(course),
+          context_role: 'TeacherEnrollment',
+          context_sis_source_id: nameBy(facts.course, 'externalId'),
+          context_type: 'Course',
+          url: `https://${host}/courses/${course}/gradebook/update_submission`,
+          user_account_id: rootAccount,
+          user_id: globalId(defaultIds.grader),
+        },
+        body: {
+          assignment_id: globalId(item),
+          grade: String(facts.score),
+          grader_id: globalId(defaultIds.grader),
+          grading_complete: true,
+          muted: !facts.published,
+          old_grade: null,
+          old_points_possible: facts.maximum,
+          old_score: null,
+          points_possible: facts.maximum,
+          score: facts.score,
+          student_id: student,
+          student_sis_id: nameBy(facts.user, 'externalId'),
+          submission_id: globalId('11086'),
+          user_id: student,
+        },
+      }
+    },
+  },
+  course_grade_change: {
+    summary: 'The grade of a learner in a course changed (a percentage)',
+    takes: ['score'],
+    namesUser: ['id'],
+    namesCourse: ['id', 'externalId'],
+    payload: (facts) => {
+      const course = idOf(facts.course, defaultIds.course)
+      return {
+        metadata: {
+          ...metadata(facts, 'course_grade_change'),
+          context_id: globalId(course),
+          context_sis_source_id: nameBy(facts.course, 'externalId'),
+          context_type: 'Course',
+          user_id: globalId(defaultIds.grader),
+        },
+        body: {
+          user_id: idOf(facts.user, defaultIds.user),
+          course_id: course,
+          workflow_state: 'active',
+          created_at: facts.at.toISOString(),
+          updated_at: facts.at.toISOString(),
+          current_score: facts.score,
+          final_score: facts.score,
+          unposted_current_score: facts.score,
+          unposted_final_score: facts.score,
+        },
+      }
+    },
+  },
+  course_progress: {
+    summary: 'A learner met a requirement of a course',
+    takes: ['percentage'],
+    namesUser: ['id', 'email'],
+    namesCourse: ['id', 'externalId'],
+    payload: (facts) => progressPayload(facts, 'course_progress', facts.percentage),
+  },
+  course_completed: {
+    summary: 'A learner met the last requirement of a course',
+    takes: [],
+    namesUser: ['id', 'email'],
+    namesCourse: ['id', 'externalId'],
+    payload: (facts) => progressPayload(facts, 'course_completed', 100),
+  },
+  caliper_grade: {
+    summary: 'A submission was graded, in the Caliper 1.1 format (not as a signed JWT)',
+    takes: ['item', 'score', 'maximum'],
+    namesUser: ['id', 'externalId'],
+    namesCourse: ['id'],
+    payload: (facts) => {
+      const urn = (noun: string, id: string) => `urn:instructure:canvas:${noun}:${globalId(id)}`
+      return {
+        sensor: `https://${host}/`,
+        sendTime: facts.at.toISOString(),
+        dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v1p1',
+        data: [
+          {
+            '@context': 'http://purl.imsglobal.org/ctx/caliper/v1p1',
+            id: `urn:uuid:${facts.serial}`,
+            type: 'GradeEvent',
+            actor: { id: urn('user', defaultIds.grader), type: 'Person' },
+            action: 'Graded',
+            object: {
+              id: urn('submission', '11086'),
+              type: 'Attempt',
+              assignee: {
+                id: urn('user', idOf(facts.user, defaultIds.user)),
+                type: 'Person',
+                extensions: { 'com.instructure.canvas': { sis_id: nameBy(facts.user, 'externalId') } },
+              },
+              assignable: {
+                id: urn('assignment', facts.item ?? defaultIds.item),
+                type: 'AssignableDigitalResource',
+              },
+            },
+            eventTime: facts.at.toISOString(),
+            generated: { type: 'Score', maxScore: facts.maximum, scoreGiven: facts.score },
+            group: { id: urn('course', idOf(facts.course, defaultIds.course)), type: 'CourseOffering' },
+          },
+        ],
+      }
+    },
+  },
+}
+
+function progressPayload(facts: SimulatedFacts, name: string, percentage: number) {
+  // A number of requirements that makes any percentage with two decimals a whole number of them.
+  const all = Number.isInteger(percentage) ? 100 : 10_000
+  return {
+    metadata: metadata(facts, name),
+    body: {
+      course: {
+        account_id: '1',
+        id: idOf(facts.course, defaultIds.course),
+        name: 'Simulated course',
+        sis_source_id: nameBy(facts.course, 'externalId'),
+      },
+      progress: {
+        completed_at: percentage === 100 ? facts.at.toISOString() : null,
+        next_requirement_url: null,
+        requirement_completed_count: Math.round((percentage / 100) * all),
+        requirement_count: all,
+      },
+      user: {
+        email: nameBy(facts.user, 'email'),
+        id: idOf(facts.user, defaultIds.user),
+        name: 'Simulated learner',
+      },
+    },
+  }
+}
+
+function metadata({ account = 'simulated-account', at, serial }: SimulatedFacts, name: string) {
+  return {
+    event_name: name,
+    event_time: at.toISOString(),
+    hostname: host,
+    producer: 'canvas',
+    request_id: serial,
+    root_account_id: rootAccount,
+    root_account_lti_guid: `${account}.${host}`,
+    root_account_uuid: account,
+  }
+}
+
+function idOf(name: SimulatedName, other: string): string {
+  return nameBy(name, 'id') ?? other
+}
+
+/** Events have global ids; an id that is not a number stays unchanged. */
+function globalId(id: string): string {
+  if (!/^\d{1,19}$/.test(id)) return id
+  const number = BigInt(id)
+  return String(number < shardSize ? shard * shardSize + number : number)
 }

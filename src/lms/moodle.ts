@@ -1,7 +1,14 @@
 import { malformedPayload } from './delivery.ts'
-import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
+import {
+  candidatesOf,
+  type EventReader,
+  ignoreEvent,
+  makeGrade,
+  nameBy,
+  type SimulatedEvents,
+  type SimulatedFacts,
+} from './event.ts'
 import { idAt, labelAt, numberAt, requiredIdAt } from './payload.ts'
-import { nameBy, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
 /** Events of the plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
@@ -15,9 +22,7 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   const course = candidatesOf(['key', requiredIdAt(body, 'courseid')])
   if (!isGrade) return { type: 'progress', name, course, learner, percentage: 100, at: at() }
   const event = {
-    name,
-    course,
-    learner,
+    ...{ name, course, learner },
     itemId: requiredIdAt(body, 'other.itemid'),
     label: '',
     scoreGiven: numberAt(body, 'other.finalgrade'),
@@ -25,7 +30,7 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
     published: true,
     gradedAt: at(),
   }
-  return makeGrade({ ...event, takesDefault: true }, settings)
+  return makeGrade(event, settings, true)
 }
 
 /** Events of the plugin local_webhooks; none contains a maximum. */

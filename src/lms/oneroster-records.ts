@@ -1,5 +1,13 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
-import { displayNameIn, roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
+import {
+  displayNameIn,
+  itemIn,
+  noName,
+  noTerm,
+  openDays,
+  roleNamed,
+  rosterEnrollmentRoles,
+} from './oneroster-mapping.ts'
 import {
   busy,
   hiddenPage,
@@ -19,7 +27,6 @@ import {
   rowsIn,
   textIn,
 } from './records.ts'
-import { itemIn, noName, noTerm, openDays } from './roster-conventions.ts'
 
 const title = 'OneRoster'
 const pageSize = 500

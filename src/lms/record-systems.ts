@@ -3,7 +3,7 @@ import { canvasRecords } from './canvas-records.ts'
 import { classroomRecords } from './classroom-records.ts'
 import { moodleRecords } from './moodle-records.ts'
 import { oneRosterRecords } from './oneroster-records.ts'
-import { openedxRecords } from './openedx-records.ts'
+import { openedxRecords } from './openedx.ts'
 import type { RecordSystem } from './records.ts'
 
 /** A system is one line here and one file. */

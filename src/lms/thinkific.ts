@@ -1,7 +1,14 @@
 import { malformedPayload } from './delivery.ts'
-import { candidatesOf, type EventReader, ignoreEvent } from './event.ts'
+import {
+  candidatesOf,
+  type EventReader,
+  ignoreEvent,
+  nameBy,
+  type SimulatedEvent,
+  type SimulatedEvents,
+  type SimulatedFacts,
+} from './event.ts'
 import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload.ts'
-import { nameBy, type SimulatedEvent, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
 /** A percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {

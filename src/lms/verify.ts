@@ -1,12 +1,20 @@
 import { createHmac, hash } from 'node:crypto'
-import type { JsonObject } from '../codec/json-text.ts'
-import { jsonText, parseJsonOrNull } from '../codec/json-text.ts'
+import { type JsonObject, jsonText, parseJsonOrNull } from '../codec/json-text.ts'
 import type { LmsKind } from '../contract/constants.ts'
-import { type Delivery, DeliveryFault, invalidSignature, type Trust, type Verified } from './delivery.ts'
+import {
+  type Delivery,
+  DeliveryFault,
+  invalidSignature,
+  isEqualSecret,
+  matchesAny,
+  type SignedDelivery,
+  type SigningMaterial,
+  type Trust,
+  type Verified,
+} from './delivery.ts'
 import { type Kind, kinds, type Proof } from './kinds.ts'
 import { idAt, memberAt, parsePayload } from './payload.ts'
-import { isEqualSecret, matchesAny } from './secrets.ts'
-import { createHmacKey, hasStandardSignature, verifyStandard } from './standard-signature.ts'
+import { createHmacKey, hasStandardSignature, signStandard, verifyStandard } from './standard.ts'
 
 /**
  * Throws DeliveryFault: `invalid_signature` or `timestamp_out_of_range`, after these `malformed_payload`;
@@ -117,4 +125,34 @@ export function findMemberTexts(bytes: Uint8Array, name: string): readonly strin
     if (typeof text === 'string') texts.push(text)
   }
   return texts
+}
+
+/**
+ * Canvas signs with a private key, or with Standard Webhooks if a secret is given instead. Throws TypeError on a key
+ * that cannot sign.
+ */
+export async function sign(
+  kind: LmsKind,
+  payload: JsonObject,
+  { secret, ...material }: SigningMaterial,
+): Promise<SignedDelivery> {
+  const { proof } = kinds[kind]
+  const body = jsonText(payload)
+  const json = { 'content-type': 'application/json' }
+  if (typeof secret !== 'string') {
+    const { signClaims } = await import('./canvas-signature.ts')
+    // Canvas sends the token as a JSON string.
+    return { headers: json, query: {}, body: JSON.stringify(await signClaims(body, secret.privateKey)) }
+  }
+  switch (proof.by) {
+    case 'member':
+      return { headers: json, query: {}, body: jsonText({ ...payload, [proof.member]: secret }) }
+    case 'address':
+      return { headers: json, query: { [proof.parameter]: secret }, body }
+    case 'hmac':
+      return { headers: { ...json, [proof.header]: bodySignatureOf(proof, secret, body) }, query: {}, body }
+    case 'jwt':
+    case 'standard':
+      return signStandard(body, secret, material)
+  }
 }

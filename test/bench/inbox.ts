@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sign } from '../../src/lms/sign.ts'
+import { sign } from '../../src/lms/verify.ts'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import {
   atLeast,

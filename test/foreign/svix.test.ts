@@ -1,8 +1,7 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { fixedKeys } from '../../src/lms/canvas-keys.ts'
-import { sign } from '../../src/lms/sign.ts'
-import { verify } from '../../src/lms/verify.ts'
+import { fixedKeys } from '../../src/lms/canvas-signature.ts'
+import { sign, verify } from '../../src/lms/verify.ts'
 import { sample } from '../lms/samples.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

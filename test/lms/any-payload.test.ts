@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LmsKind, lmsKinds } from '../../src/contract/constants.ts'
-import { fixedKeys } from '../../src/lms/canvas-keys.ts'
+import { fixedKeys } from '../../src/lms/canvas-signature.ts'
 import { DeliveryFault } from '../../src/lms/delivery.ts'
 import type { LmsEvent } from '../../src/lms/event.ts'
 import { parsePayload } from '../../src/lms/payload.ts'

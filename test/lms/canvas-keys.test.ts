@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fixedKeys, publishedKeys } from '../../src/lms/canvas-keys.ts'
+import { fixedKeys, publishedKeys } from '../../src/lms/canvas-signature.ts'
 
 const url = 'https://keys.example.org/jwks'
 const setOf = (...kids: string[]) => JSON.stringify({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })

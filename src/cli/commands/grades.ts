@@ -182,7 +182,7 @@ export const commands: readonly Command[] = [
         choices: readableKinds,
       },
       open: async (context, kind) => {
-        const { openIntegrationGrades } = await import('../roster/integration-grades.ts')
+        const { openIntegrationGrades } = await import('../roster/integration-source.ts')
         return openIntegrationGrades(context, kind as LmsKind)
       },
     },

@@ -139,7 +139,7 @@ async function readSecrets(
 }
 
 async function newSecret(): Promise<string> {
-  const { newWebhookSecret } = await import('../../lms/secrets.ts')
+  const { newWebhookSecret } = await import('../../lms/delivery.ts')
   return newWebhookSecret()
 }
 

@@ -42,7 +42,8 @@ const pushCounts = z.object({ wanted: count, equal: count, invited: count })
 
 const problem = z.object({
   file: text,
-  line: count,
+  line: count.describe('0 for a record of another system'),
+  record: text.optional().describe('Id and name of a record of another system'),
   column: text.nullable(),
   value: text.optional(),
   code: text,

@@ -18,8 +18,7 @@ import { idPrinter, sourceOf } from '../records/write.ts'
 import { CommandError, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { checkOf, countLines, differenceDocument, type RosterCheck } from './check-roster.ts'
-import type { DeclaredRoster } from './declared-roster.ts'
-import { integrationIn } from './open-source.ts'
+import { type DeclaredRoster, integrationIn } from './declared-roster.ts'
 
 export interface ApplyRosterOptions {
   readonly label: string

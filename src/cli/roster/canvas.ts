@@ -1,18 +1,26 @@
 import { courses } from '../dataset/courses.ts'
-import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
-import { Groups } from './groups.ts'
-import { peopleTable, personEntries } from './people.ts'
+import { type CsvRow, type Reading, type RowReader, walk } from './reading.ts'
+import {
+  addSchemaProblems,
+  enrollmentEntry,
+  entryOf,
+  groupEntry,
+  namedColumns,
+  peopleForm,
+  personEntry,
+  personIn,
+  readDay,
+  termEntry,
+} from './records.ts'
 import {
   type EnrollmentRole,
   enrollmentRoles,
   leftOutByMapping,
   namesOfRoles,
+  type RosterEntry,
   roleMeanings,
-} from './roles.ts'
-import { type RosterEntry, RosterFindings } from './roster.ts'
-import type { CsvRow } from './row.ts'
-import { openTable, type TableForm, type TableReference } from './table.ts'
-import { type Reading, type RowReader, walk } from './walk.ts'
+} from './roster.ts'
+import type { TableForm, TableReference } from './table.ts'
 
 /**
  * Tables of Canvas SIS imports, in the order in which they are read, with the columns of their files as published. A
@@ -86,15 +94,14 @@ function warned(tables: Readonly<Record<string, string>>): readonly TableReferen
   return Object.entries(tables).map(([column, to]) => ({ column, to, isWarning: true }))
 }
 
-const userColumns = {
+const people = peopleForm('user_id', {
   externalId: 'user_id',
   email: 'email',
   username: 'login_id',
   'profile.firstName': 'first_name',
   'profile.lastName': 'last_name',
   'profile.displayName': 'full_name',
-}
-const people = peopleTable(canvasTables.users, userColumns)
+})
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
 /** Roles of enrolments in an academy, by their names in files and in the API of Canvas. */
@@ -112,41 +119,41 @@ export const canvasRoles = [...roles.keys()]
  * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups may have a
  * course. A user who teaches somewhere is an instructor; Canvas has no other roles of users.
  */
-export async function* readCanvas(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
-  const groups = new Groups()
+export async function readCanvas(reading: Reading): Promise<void> {
   const courseBySection = new Map<string, string>()
-  const teachers = await teachersIn(reading)
-  yield* read('accounts', (row) => row.leaveOut('accounts are not kept'))
-  yield* read('terms', termOf)
-  yield* read('users', (row, isRemoved) => userOf(reading, row, isRemoved, teachers))
-  yield* read('courses', courseOf)
-  yield* read('sections', (row, isRemoved) => {
-    const [id, course] = [row.text('section_id'), row.text('course_id')]
-    courseBySection.set(id, course)
-    groups.add(row, { externalId: id, name: row.text('name'), course }, isRemoved)
+  await read('accounts', (row) => row.leaveOut('accounts are not kept'))
+  await read('terms', termOf)
+  await read('users', (row, isRemoved) => userOf(reading, row, isRemoved))
+  await read('courses', courseOf)
+  await read('sections', (row, isRemoved) => {
+    const [externalId, course] = [row.text('section_id'), row.text('course_id')]
+    courseBySection.set(externalId, course)
+    const section = { externalId, name: row.text('name'), course: `ext:${course}` }
+    reading.addGroup(groupEntry(row, section, isRemoved))
     return []
   })
-  yield* read('groups', (row, isRemoved) => {
-    const course = row.text('course_id') || null
-    groups.add(row, { externalId: row.text('group_id'), name: row.text('name'), course }, isRemoved)
+  await read('groups', (row, isRemoved) => {
+    const [externalId, course] = [row.text('group_id'), row.text('course_id')]
+    const group = { externalId, name: row.text('name'), course: course === '' ? null : `ext:${course}` }
+    reading.addGroup(groupEntry(row, group, isRemoved))
     return []
   })
-  yield* read('memberships', (row, isRemoved) => {
-    if (!isRemoved) groups.addMember(row.text('group_id'), row.text('user_id'))
+  await read('memberships', (row, isRemoved) => {
+    if (!isRemoved) reading.addMember(`ext:${row.text('group_id')}`, `ext:${row.text('user_id')}`)
     return []
   })
-  yield* read('enrollments', (row) => enrollmentOf(reading, row, courseBySection, groups), {
+  await read('enrollments', (row) => enrollmentOf(reading, row, courseBySection), {
     // A user has several rows; enrolments have a key of their own.
     addsUp: true,
     removedNeeds: ['user_id'],
   })
-  yield groups.entries()
+  makeTeachersInstructors(reading)
 
   function read(
     name: keyof typeof canvasTables,
     entriesOf: RowReader['entriesOf'],
     more: Pick<RowReader, 'addsUp' | 'removedNeeds'> = {},
-  ): AsyncGenerator<readonly RosterEntry[]> {
+  ): Promise<void> {
     return walk(reading, canvasTables[name], { ...more, entriesOf, isRemoved })
   }
 }
@@ -171,32 +178,31 @@ function termOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('term_id')
   if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
   statusIn(row, ['active'])
-  return termEntries(row, {
-    externalId,
-    name: row.text('name'),
-    start: 'start_date',
-    end: 'end_date',
-    areTimes: true,
-  })
+  const [startDate, endDate] = [readDay(row, 'start_date', true), readDay(row, 'end_date', true)]
+  const term = { externalId, name: row.text('name'), startDate, endDate }
+  return [termEntry(row, term, ['start_date', 'end_date'])]
 }
 
-function userOf(
-  reading: Reading,
-  row: CsvRow,
-  isRemoved: boolean,
-  teachers: ReadonlySet<string>,
-): readonly RosterEntry[] {
+function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   const externalId = row.text('user_id')
   if (isRemoved) return [entryOf('users', { externalId }, row, true)]
   const status = statusIn(row, ['active', 'suspended'])
   if (row.text('password') !== '' || row.text('ssha_password') !== '')
     row.addLeniency('passwords are left out')
   const hasName = row.text('first_name') !== '' || row.text('last_name') !== ''
-  return personEntries(reading, row, people, {
-    displayName: row.text('short_name') || (hasName ? '' : row.text('full_name')),
-    isSuspended: status === 'suspended',
-    ...(teachers.has(externalId) && { role: 'instructor' }),
-  })
+  const displayName = row.text('short_name') || (hasName ? '' : row.text('full_name'))
+  const person = { ...personIn(row, people), displayName, isSuspended: status === 'suspended' }
+  return [personEntry(reading, row, people, person)]
+}
+
+/** Gives users with an enrolment as a teacher, an assistant or a designer their role. */
+function makeTeachersInstructors(reading: Reading): void {
+  for (const { record, isRemoved } of reading.records('enrollments').values()) {
+    const user = reading.records('users').get(String(record['userId']))
+    if (!user || user.isRemoved || isRemoved || record['role'] !== 'instructor') continue
+    const { status, profile, ...person } = user.record
+    user.record = { ...person, role: 'instructor', status, ...(profile !== undefined && { profile }) }
+  }
 }
 
 function courseOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
@@ -219,7 +225,6 @@ function enrollmentOf(
   reading: Reading,
   row: CsvRow,
   courseBySection: ReadonlyMap<string, string>,
-  groups: Groups,
 ): readonly RosterEntry[] {
   const status = isRemoved(row) ? 'removed' : statusIn(row, ['active', 'completed', 'inactive'])
   const [user, section, given] = [row.text('user_id'), row.text('section_id'), row.text('course_id')]
@@ -245,37 +250,12 @@ function enrollmentOf(
   if (status === null || course === undefined || role === undefined || row.hasProblem) return []
   if (role === 'instructor' && text.toLowerCase().startsWith('d'))
     row.addLeniency('designers become instructors')
-  if (status !== 'removed' && section !== '') groups.addMember(section, user)
-  return enrollmentEntries(reading, row, { course, user, role, status })
+  if (status !== 'removed' && section !== '') reading.addMember(`ext:${section}`, `ext:${user}`)
+  return [enrollmentEntry(row, { courseId: `ext:${course}`, userId: `ext:${user}`, role, status })]
 }
 
 /** Returns the role of an enrolment; undefined for an unknown one. Canvas numbers roles: the mapping of a number counts first. */
 function roleOf(text: string, id: string): EnrollmentRole | undefined {
   const mapped = roles.get(id.toLowerCase())
   return mapped === undefined ? roles.get(text.toLowerCase()) : mapped
-}
-
-/** Ids of users with an enrolment as a teacher, an assistant or a designer. */
-async function teachersIn({ files, options }: Reading): Promise<ReadonlySet<string>> {
-  const teachers = new Set<string>()
-  for (const file of files.get('enrollments') ?? []) {
-    const { enrollments } = canvasTables
-    const { rows, placeOf, textAt } = await openTable(
-      file,
-      enrollments,
-      new RosterFindings(),
-      options.mapping,
-    )
-    const [user = -1, role = -1, roleId = -1, status = -1] = ['user_id', 'role', 'role_id', 'status'].map(
-      placeOf,
-    )
-    for await (const some of rows) {
-      for (const { cells } of some) {
-        const isGone = textAt(cells, status).toLowerCase() === 'deleted'
-        const isTeacher = roleOf(textAt(cells, role), textAt(cells, roleId)) === 'instructor'
-        if (isTeacher && !isGone) teachers.add(textAt(cells, user))
-      }
-    }
-  }
-  return teachers
 }

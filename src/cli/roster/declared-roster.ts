@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
+import { type LmsKind, readableKinds } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { maxFindings } from '../output/github.ts'
 import { type Entry, type Part, type Place, placeText, withMemberships } from '../records/entries.ts'
 import { sentence } from '../records/sources/file.ts'
 import { type Finding, type Findings, UsageError } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
-import type { OpenRosterOptions } from './open-roster.ts'
-import { integrationIn, openSource } from './open-source.ts'
-import { loadRoster, type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
+import { type OpenRosterOptions, openRoster } from './open-roster.ts'
+import { type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
 export interface RosterReadOptions extends OpenRosterOptions {
@@ -28,23 +27,22 @@ export async function readDeclaredRoster(
   { skipInvalid, ...options }: RosterReadOptions,
 ) {
   const source = await openSource(context, path, options, scope)
-  const { declared, removed, findings } = await loadRoster(source)
+  const { records, findings } = await source.read()
   const problemCount = findings.problemCount()
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
   await options.keepMapping?.()
-  const all = new Map<Part, readonly Entry[]>()
-  for (const [part, entries] of declared) {
+  const all = new Map<Part, readonly Entry[]>(
     // Terms stay, because past courses keep theirs.
-    const gone = part === 'terms' ? [] : (removed.get(part) ?? [])
-    all.set(part, [...entries, ...gone])
-  }
+    [...records].map(([part, entries]) => [
+      part,
+      part === 'terms' ? entries.filter(({ isRemoved }) => !isRemoved) : entries,
+    ]),
+  )
   const { declared: scoped, courses } = inScope(path, all, scope)
   return {
     /** Path as given. */
     name: path,
     source,
-    /** SHA-256 of its files. */
-    hash: hashOf(source),
     declared: withMemberships(scoped),
     /** Keys of courses; undefined for all courses. */
     courses,
@@ -67,23 +65,18 @@ export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'so
   return `roster:${source.systemName ?? file}`
 }
 
-function hashOf({ files }: RosterSource): string {
-  const sum = createHash('sha256')
-  for (const { name, hash } of files) sum.update(`${name}\n${hash}\n`)
-  return sum.digest('hex')
-}
-
 function problemsError(
   { name, format }: RosterSource,
   problems: readonly RosterProblem[],
   count: number,
 ): UsageError {
-  const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value, guess = '' }) => {
+  const shown = problems.slice(0, maxShown).map((problem) => {
+    const { file, line, record = `${sentence(file)}:${line}`, column, message, value, guess = '' } = problem
     const was = value === undefined || value === '' ? null : JSON.stringify(value)
     // `termSourcedIds "2026X" is not in academicSessions`, but `role must be …, not "boss"`.
     const isAfter = was !== null && !/^is\b/.test(message)
     const what = [column, isAfter ? null : was, message].filter((part) => part !== null).join(' ')
-    return `${sentence(file)}:${line}: ${what}${isAfter ? `, not ${was}` : ''}${guess}`
+    return `${record}: ${what}${isAfter ? `, not ${was}` : ''}${guess}`
   })
   const skip = 'leave these rows out: --skip-invalid'
   const validate = `learnctl roster validate ${name}${integrationIn(name) ? '' : ` --format ${format}`}`
@@ -113,9 +106,9 @@ export function findingsOf(
   return { list, more: count - list.length }
 }
 
-/** Returns where a place of a roster is: in its folder, or the zip file as a whole. */
+/** Returns where a place of a roster is: in its folder, or the zip file or system as a whole. */
 export function placeIn(source: string, { file, line }: Place): Place {
-  if (/\.zip$/i.test(source)) return { file: source, line: 0 }
+  if (/\.zip$/i.test(source) || integrationIn(source)) return { file: source, line: 0 }
   return { file: basename(source) === basename(file) ? source : join(source, file), line }
 }
 
@@ -125,4 +118,32 @@ export function addressHint(problems: readonly RosterProblem[]): string | null {
   return lacksAddress
     ? 'Make addresses of user names, if people have none: --email-domain school.example'
     : null
+}
+
+/**
+ * Opens a roster: files, or `integration:canvas` for the system of an integration.
+ *
+ * @param scope parts and courses to read of another system; none for all courses, and all parts but grades
+ */
+export async function openSource(
+  context: Context,
+  given: string,
+  options: OpenRosterOptions,
+  scope: Pick<Scope, 'only' | 'courses'> = { only: [], courses: [] },
+): Promise<RosterSource> {
+  const kind = integrationIn(given)
+  if (kind === null) return openRoster(context.io, given, options)
+  const { openIntegration } = await import('./integration-source.ts')
+  return openIntegration(context, kind, options, scope)
+}
+
+/** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for a kind that cannot be read. */
+export function integrationIn(given: string): LmsKind | null {
+  const [, name] = /^integration:(.*)$/.exec(given) ?? []
+  if (name === undefined) return null
+  const kind = readableKinds.find((each) => each === name)
+  if (kind) return kind
+  throw new UsageError(`No roster can be read from the integration ${JSON.stringify(name)}`, {
+    hint: `Name one of ${readableKinds.map((each) => `integration:${each}`).join(', ')}`,
+  })
 }

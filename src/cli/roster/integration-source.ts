@@ -1,54 +1,79 @@
 import { createHash } from 'node:crypto'
-import { type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { formatCount } from '../../codec/display-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LmsKind, type RecordPart, recordParts } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { grades } from '../dataset/grades.ts'
-import type { Place } from '../records/entries.ts'
-import { addSchemaProblems, enrollmentEntries, entryOf, filled, termEntries } from './entries.ts'
-import { Groups } from './groups.ts'
-import { peopleTable, personEntries } from './people.ts'
-import { pullRecords } from './pull-records.ts'
-import { resolveRecords, textOf } from './resolve-records.ts'
+import { type ImportFile, inspectFile } from '../records/sources/file.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { note } from '../terminal/io.ts'
+import { type PulledRecord, type PulledRecords, pullRecords } from './pull-records.ts'
+import { Reading, type RosterOptions, RosterRow } from './reading.ts'
+import {
+  addSchemaProblems,
+  checkDay,
+  enrollmentEntry,
+  entryOf,
+  filled,
+  gradeEntries,
+  groupEntry,
+  peopleForm,
+  personEntry,
+  type RosterEnrollment,
+  termEntry,
+} from './records.ts'
 import {
   type RosterEntry,
   RosterFindings,
   type RosterPart,
   type RosterSource,
+  rosterNouns,
   rosterParts,
 } from './roster.ts'
-import type { RosterRow } from './row.ts'
 import type { Scope } from './scope.ts'
-import { claim, createReading, type Reading, type RosterOptions, ranks, requireUnique } from './walk.ts'
 
-/** Through the integration of the target. */
+/** Reads the roster of another system, through the integration of the target. */
 export async function openIntegration(
   context: Context,
   kind: LmsKind,
   options: RosterOptions,
   { only, courses: chosen }: Pick<Scope, 'only' | 'courses'>,
 ): Promise<RosterSource> {
-  const name = `integration:${kind}`
   const wanted = withNeeds(only)
   const pulled = await pullRecords(context, kind, recordPartsOf(wanted), chosen)
-  const { records, notes, hidden, isPartial } = resolveRecords(pulled)
+  const { system } = pulled
+  const { records, notes, hidden, isPartial } = resolve(pulled)
   const parts = rosterParts.filter((part) => wanted.has(part) && pulled.parts.has(part))
   // A record that the token may not see is not removed.
   const isHidden = (part: RosterPart) => hiddenBy[part].some((each) => hidden.has(each))
   const mode = (part: RosterPart) => (isHidden(part) ? 'delta' : 'bulk')
-  const recordsOf = (part: RosterPart) => (parts.includes(part) ? (records.get(part) ?? []) : [])
+  const shown = new Map(parts.map((part) => [part, records[part]]))
   return {
-    ...{ name, format: kind, title: pulled.system, version: null, systemName: kind, parts, mode, isPartial },
-    files: parts.map((part) => ({
-      ...{ name: fileOf(pulled.system, part), table: part, mode: mode(part) },
-      hash: createHash('sha256')
-        .update(jsonText(recordsOf(part)))
-        .digest('hex'),
-    })),
-    read() {
-      const findings = new RosterFindings(notes)
-      const reading = createReading({ findings, options, files: new Map(), mode: () => 'bulk' })
-      return { entries: entriesOf(reading, pulled.system, kind, recordsOf, hidden.has('users')), findings }
+    ...{ name: `integration:${kind}`, format: kind, title: system, version: null, systemName: kind },
+    ...{ parts, mode, isPartial },
+    files: parts.map((part) => ({ name: `${system} ${part}`, table: part, mode: mode(part) })),
+    hash: createHash('sha256')
+      .update(jsonText([...shown]))
+      .digest('hex'),
+    async read() {
+      const reading = new Reading(new RosterFindings(notes), options)
+      const instructors = new Set(
+        (shown.get('enrollments') ?? []).flatMap(({ userId, role }) => (role === 'instructor' ? userId : [])),
+      )
+      for (const [part, all] of shown) {
+        const entriesOf = readers[part]
+        for (const record of all) {
+          const place = { file: `${system} ${part}`, line: 0, record: `${system} ${nameOf(part, record)}` }
+          reading.findings.addRow(place.file)
+          const row = new RosterRow(reading.findings, place)
+          const entries = entriesOf({ reading, row, kind, instructors }, record)
+          const mayLackPeople = hidden.has('users') && (part === 'groups' || part === 'enrollments')
+          if (row.hasProblem) continue
+          for (const entry of entries) reading.add(row, mayLackPeople ? { ...entry, mayLackPeople } : entry)
+        }
+      }
+      return reading.finish(parts)
     },
   }
 }
@@ -76,140 +101,293 @@ function withNeeds(only: readonly RosterPart[]): ReadonlySet<RosterPart> {
   return new Set((only.length > 0 ? only : standard).flatMap((part) => [part, ...(needs[part] ?? [])]))
 }
 
-function recordPartsOf(wanted: ReadonlySet<RosterPart>): ReadonlySet<RecordPart> {
-  return new Set(recordParts.filter((part) => wanted.has(rosterPartOf(part))))
-}
-
 /** Groups have members, grades have items. */
-function rosterPartOf(part: RecordPart): RosterPart {
-  if (part === 'memberships') return 'groups'
-  return part === 'items' ? 'grades' : part
-}
-
-function fileOf(system: string, part: RecordPart): string {
-  return `${system} ${part}`
-}
-
-const people = peopleTable(
-  { key: ['externalId'] },
-  {
-    externalId: 'externalId',
-    email: 'email',
-    username: 'username',
-    'profile.firstName': 'firstName',
-    'profile.lastName': 'lastName',
-    'profile.displayName': 'displayName',
-  },
-)
-
-async function* entriesOf(
-  reading: Reading,
-  system: string,
-  kind: LmsKind,
-  recordsOf: (part: RosterPart) => readonly JsonObject[],
-  mayLackPeople: boolean,
-): AsyncGenerator<readonly RosterEntry[]> {
-  const read = (
-    part: RosterPart,
-    entriesOfRecord: (row: RosterRow, record: JsonObject) => readonly RosterEntry[],
-  ) =>
-    recordsOf(part).flatMap((record, index) => {
-      const place = { file: fileOf(system, part), line: index + 1 }
-      reading.findings.addRow(place.file)
-      return entriesOfRecord(recordRow(reading.findings, part, place, record), record)
-    })
-  const instructors = new Set(
-    recordsOf('enrollments').flatMap(({ userId, role }) => (role === 'instructor' ? [String(userId)] : [])),
+function recordPartsOf(wanted: ReadonlySet<RosterPart>): ReadonlySet<RecordPart> {
+  const ofRoster = { memberships: 'groups', items: 'grades' } as const
+  return new Set(
+    recordParts.filter((part) =>
+      wanted.has(part === 'memberships' || part === 'items' ? ofRoster[part] : part),
+    ),
   )
-  const withPeople = (entry: RosterEntry): RosterEntry => ({ ...entry, mayLackPeople })
-  yield read('terms', (row) => termOf(reading, row))
-  yield read('users', (row) => userOf(reading, row, instructors))
-  yield read('courses', (row) => courseOf(reading, row))
-  const groups = new Groups()
-  read('groups', (row, { members }) => addGroup(groups, row, members))
-  yield groups.entries().map(withPeople)
-  yield read('enrollments', (row) => enrollmentOf(reading, row)).map(withPeople)
-  yield read('grades', (row, record) => gradeOf(reading, kind, row, record))
 }
 
-/** The fields of a record are its columns. */
-function recordRow(findings: RosterFindings, part: RosterPart, place: Place, record: JsonObject): RosterRow {
+interface ReadingOf {
+  readonly reading: Reading
+  readonly row: RosterRow
+  readonly kind: LmsKind
+  /** References to users with an enrolment as an instructor. */
+  readonly instructors: ReadonlySet<unknown>
+}
+
+const people = peopleForm('externalId', {
+  externalId: 'externalId',
+  email: 'email',
+  username: 'username',
+  'profile.firstName': 'firstName',
+  'profile.lastName': 'lastName',
+  'profile.displayName': 'displayName',
+})
+
+const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) => readonly RosterEntry[]>> = {
+  terms({ row }, record) {
+    const [externalId, name] = [textIn(record, 'externalId'), textIn(record, 'name')]
+    const day = (field: string) => checkDay(row, field, textIn(record, field))
+    const term = { externalId, name, startDate: day('startDate'), endDate: day('endDate') }
+    return [termEntry(row, term, ['startDate', 'endDate'])]
+  },
+
+  users({ reading, row, instructors }, record) {
+    const text = (field: string) => textIn(record, field)
+    const externalId = text('externalId')
+    // Two people of the other system, such as with the same ID number in Moodle, are not joined.
+    reading.requireUnique(row, 'externalId', externalId, 'external id')
+    const person = {
+      ...{ externalId, email: text('email'), username: text('username') },
+      ...{ firstName: text('firstName'), lastName: text('lastName'), displayName: text('displayName') },
+      role: text('role') || (instructors.has(`ext:${externalId}`) ? 'instructor' : undefined),
+      isSuspended: text('status') === '' ? undefined : text('status') === 'suspended',
+    }
+    return [personEntry(reading, row, people, person)]
+  },
+
+  courses({ row }, record) {
+    const [externalId, title] = [textIn(record, 'externalId'), textIn(record, 'title')]
+    const [description, language] = [textIn(record, 'description'), textIn(record, 'language')]
+    const course = {
+      externalId,
+      title,
+      ...filled({ description, language, status: textIn(record, 'status') }),
+    }
+    addSchemaProblems(row, courses, course)
+    const term = textIn(record, 'term')
+    return [entryOf('courses', { ...course, ...(term !== '' && { term }) }, row)]
+  },
+
+  groups({ reading, row }, record) {
+    const [externalId, name] = [textIn(record, 'externalId'), textIn(record, 'name')]
+    for (const user of record['members'] as string[]) reading.addMember(`ext:${externalId}`, user)
+    return [groupEntry(row, { externalId, name, course: textIn(record, 'courseId') || null })]
+  },
+
+  enrollments({ row }, record) {
+    // The reader of the system gives no other status.
+    const given = record as unknown as RosterEnrollment
+    return [enrollmentEntry(row, { ...given, firstDay: textIn(record, 'firstDay') || null })]
+  },
+
+  grades({ row, kind }, record) {
+    const { courseId, learnerId } = record
+    const [scoreGiven, scoreMaximum] = [Number(record['scoreGiven']), Number(record['scoreMaximum'])]
+    const grade = {
+      ...{ courseId, learnerId, itemId: textIn(record, 'itemId'), label: textIn(record, 'label') },
+      ...{ scoreGiven, scoreMaximum, ...filled({ gradedAt: textIn(record, 'gradedAt') }) },
+      ...{ published: record['published'] !== false, extraCredit: scoreGiven > scoreMaximum },
+      // Grades that arrive as events have the same source.
+      source: kind,
+    }
+    return gradeEntries(row, grades, grade, kind)
+  },
+}
+
+/** Returns a record of another system by its id and name: `user S-17 (Ada Lovelace)`. */
+function nameOf(part: RosterPart, record: JsonObject): string {
+  const plain = (field: string) => textIn(record, field).replace(/^ext:/, '')
+  if (part === 'enrollments') return `enrolment of ${plain('userId')} in ${plain('courseId')}`
+  if (part === 'grades') return `grade of ${plain('learnerId')} in ${plain('courseId')}, ${plain('itemId')}`
+  const names = [
+    plain('title'),
+    plain('name'),
+    `${plain('firstName')} ${plain('lastName')}`,
+    plain('displayName'),
+  ]
+  const name = [...names, plain('email')].find((text) => text.trim() !== '')
+  return `${rosterNouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
+}
+
+/** Empty for no value. */
+function textIn(record: JsonObject, field: string): string {
+  const value = record[field]
+  return value === undefined || value === null ? '' : String(value)
+}
+
+/**
+ * Replaces the other system's ids in references by external ids, joins the parts of a record on several pages, and says what
+ * is hidden.
+ */
+function resolve(pulled: PulledRecords) {
+  const { system, notes } = pulled
+  const all = (part: RecordPart) => recordsIn(pulled, part).map(({ record }) => record)
+  const [terms, users, ofCourses] = [
+    referencesIn(pulled, 'terms'),
+    referencesIn(pulled, 'users'),
+    referencesIn(pulled, 'courses'),
+  ]
+  // A group without an id of its own is named within its course.
+  const groupId = ({ externalId, courseId, name }: JsonObject) =>
+    externalId === undefined
+      ? `${ofCourses(courseId).replace(/^ext:/, '')}/${name ?? ''}`
+      : String(externalId)
+  const groups = referencesIn(pulled, 'groups', groupId)
+  const members = Map.groupBy(all('memberships'), (member) => groups(member['groupId']))
+  const enrollments = bestOf(
+    all('enrollments').map((each) => ({
+      ...each,
+      ...{ courseId: ofCourses(each['courseId']), userId: users(each['userId']) },
+    })),
+  )
+  const hiddenLearners = pulled.records.has('enrollments') ? hiddenIn(all('courses'), enrollments) : 0
+  const records: Readonly<Record<RosterPart, readonly JsonObject[]>> = {
+    terms: all('terms'),
+    users: joined(recordsIn(pulled, 'users')),
+    courses: all('courses').map(({ learnerCount: _, term, ...course }) => ({
+      ...course,
+      ...(term !== undefined && { term: terms(term) }),
+    })),
+    groups: all('groups').map((group) => {
+      const externalId = groupId(group)
+      const own = new Set((members.get(`ext:${externalId}`) ?? []).map(({ userId }) => users(userId)))
+      const courseId = group['courseId'] ?? null
+      return { externalId, name: group['name'], courseId: courseId && ofCourses(courseId), members: [...own] }
+    }),
+    enrollments,
+    grades: gradesWithItems(pulled).map((grade) => ({
+      ...grade,
+      ...{ courseId: ofCourses(grade['courseId']), learnerId: users(grade['learnerId']) },
+    })),
+  }
+  const students = `${pluralise(hiddenLearners, 'student')} ${hiddenLearners === 1 ? 'is' : 'are'}`
   return {
-    ...{ place, replaces: null },
-    hasProblem: false,
-    cellForm: { now: Number.NaN, dateFormat: undefined, decimalComma: false },
-    text: (field) => textOf(record[field]),
-    addProblem(column, code, message, value, guess = '') {
-      this.hasProblem = true
-      findings.addProblem(part, place, { column, value, code, message, ...(guess !== '' && { guess }) })
-    },
-    addLeniency: (what, value) => findings.addLeniency(place.file, what, value),
+    /** Each once; groups have their members. */
+    records,
+    notes: [
+      ...[...notes].map(
+        ([text, count]) => `${system}: ${text}${count === 1 ? '' : ` (${formatCount(count)} times)`}`,
+      ),
+      ...(pulled.listsPeople ? [] : [`${system}: people without a course are not read, and none is removed`]),
+      ...(hiddenLearners > 0 ? [`${system}: ${students} not visible to this token`] : []),
+    ],
+    hidden: new Set<RecordPart>([
+      ...pulled.hidden,
+      ...(pulled.listsPeople ? [] : (['users'] as const)),
+      ...(hiddenLearners > 0 ? (['users', 'enrollments', 'groups'] as const) : []),
+    ]),
+    /** True if the credential sees less than others would. */
+    isPartial: pulled.hidden.size > 0 || hiddenLearners > 0,
   }
 }
 
-function termOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
-  const externalId = row.text('externalId')
-  if (!claim(reading, 'terms', `ext:${externalId}`, row, ranks.active)) return []
-  return termEntries(row, { externalId, name: row.text('name'), start: 'startDate', end: 'endDate' })
+function recordsIn({ records }: PulledRecords, part: RecordPart): readonly PulledRecord[] {
+  return records.get(part) ?? []
 }
 
-function userOf(reading: Reading, row: RosterRow, instructors: ReadonlySet<string>): readonly RosterEntry[] {
-  const externalId = row.text('externalId')
-  // Two people of the other system, such as with the same ID number in Moodle, are not joined.
-  requireUnique(reading, { column: 'externalId', value: externalId, name: 'external id' }, row)
-  const status = row.text('status')
-  const found = personEntries(reading, row, people, {
-    role: row.text('role') || (instructors.has(externalId) ? 'instructor' : undefined),
-    ...(status !== '' && { isSuspended: status === 'suspended' }),
-  })
-  return row.hasProblem ? [] : found
-}
-
-function courseOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
-  const [externalId, term] = [row.text('externalId'), row.text('term')]
-  const [description, language, status] = ['description', 'language', 'status'].map((name) => row.text(name))
-  const course = { externalId, title: row.text('title'), ...filled({ description, language, status }) }
-  addSchemaProblems(row, courses, course)
-  if (row.hasProblem || !claim(reading, 'courses', `ext:${externalId}`, row, ranks.active)) return []
-  return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
-}
-
-/** Returns no entries: groups have theirs when all members are known. */
-function addGroup(groups: Groups, row: RosterRow, members: unknown): [] {
-  const externalId = row.text('externalId')
-  groups.add(row, { externalId, name: row.text('name'), course: row.text('courseId') || null })
-  for (const user of Array.isArray(members) ? members : []) groups.addMember(externalId, String(user))
-  return []
-}
-
-function enrollmentOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
-  return enrollmentEntries(reading, row, {
-    course: row.text('courseId'),
-    user: row.text('userId'),
-    role: row.text('role'),
-    // The reader of the system gives no other.
-    status: row.text('status') as 'active' | 'completed' | 'inactive',
-    firstDay: row.text('firstDay') || null,
-  })
-}
-
-function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow, grade: JsonObject): readonly RosterEntry[] {
-  const [scoreGiven, scoreMaximum] = [Number(grade['scoreGiven']), Number(grade['scoreMaximum'])]
-  const record = {
-    courseId: `ext:${row.text('courseId')}`,
-    learnerId: `ext:${row.text('learnerId')}`,
-    itemId: row.text('itemId'),
-    label: row.text('label'),
-    scoreGiven,
-    scoreMaximum,
-    ...filled({ gradedAt: row.text('gradedAt') }),
-    published: grade['published'] !== false,
-    extraCredit: scoreGiven > scoreMaximum,
-    // Grades that arrive as events have the same source.
-    source: kind,
+/** Returns a function from references to those by external id; an unknown id of the other system is taken for one. */
+function referencesIn(
+  pulled: PulledRecords,
+  part: RecordPart,
+  externalIdOf = (record: JsonObject) => textIn(record, 'externalId'),
+): (reference: unknown) => string {
+  const known = new Map(recordsIn(pulled, part).map(({ id, record }) => [id, externalIdOf(record)]))
+  return (reference) => {
+    const [, own] = /^own:(.*)$/s.exec(String(reference)) ?? []
+    return own === undefined ? String(reference) : `ext:${known.get(own) ?? own}`
   }
-  addSchemaProblems(row, grades, record)
-  const key = [record.courseId, record.learnerId, record.itemId, kind].join('\n')
-  if (row.hasProblem || !claim(reading, 'grades', key, row, ranks.active)) return []
-  return [{ dataset: 'grades', key, record, place: row.place }]
+}
+
+/** Returns the scores, with the label and maximum of their items where these are listed apart. */
+function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
+  const found = recordsIn(pulled, 'grades').map(({ record }): JsonObject => record)
+  if (!pulled.parts.has('items')) return found
+  const items = new Map(recordsIn(pulled, 'items').map(({ id, record }) => [id, record]))
+  return found.flatMap(({ state: _, ...grade }) => {
+    const { label, scoreMaximum } = items.get(textIn(grade, 'itemId')) ?? {}
+    const isGraded = typeof grade['scoreGiven'] === 'number' && typeof scoreMaximum === 'number'
+    return isGraded ? [{ ...grade, label, scoreMaximum }] : []
+  })
+}
+
+/** Joins the records of one person in several courses. Another person with the same external id stays apart. */
+function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
+  const byPerson = new Map<string, JsonObject>()
+  for (const { id, record } of records) {
+    const key = `${id ?? ''}\n${textIn(record, 'externalId')}`
+    byPerson.set(key, { ...byPerson.get(key), ...record })
+  }
+  return [...byPerson.values()]
+}
+
+const statuses = ['inactive', 'completed', 'active']
+
+/** Each once, with the status that counts most. */
+function bestOf(enrollments: readonly JsonObject[]): readonly JsonObject[] {
+  const byKey = new Map<string, JsonObject>()
+  const rankOf = (record: JsonObject = {}) => statuses.indexOf(textIn(record, 'status'))
+  for (const record of enrollments) {
+    const key = [record['courseId'], record['userId'], record['role']].join('\n')
+    if (rankOf(record) > rankOf(byKey.get(key))) byKey.set(key, record)
+  }
+  return [...byKey.values()]
+}
+
+/** Returns the number of learners that courses count but do not show. */
+function hiddenIn(shown: readonly JsonObject[], enrollments: readonly JsonObject[]): number {
+  const learners = enrollments.filter(({ role, status }) => role === 'learner' && status === 'active')
+  const byCourse = Map.groupBy(learners, ({ courseId }) => courseId)
+  return shown.reduce((sum, { externalId, learnerCount }) => {
+    const seen = byCourse.get(`ext:${externalId}`)?.length ?? 0
+    return sum + (typeof learnerCount === 'number' ? Math.max(0, learnerCount - seen) : 0)
+  }, 0)
+}
+
+/**
+ * Reads the grades of another system, through the integration of the target, as a file of grades to import. Courses and
+ * learners are found by the mappings of the integration, else by the external ids of its rosters; people without one are
+ * known by their e-mail addresses.
+ */
+export async function openIntegrationGrades(context: Context, kind: LmsKind): Promise<ImportFile> {
+  const pulled = await pullRecords(context, kind, new Set(['users', 'courses', 'items', 'grades']))
+  const { records, notes } = resolve(pulled)
+  const mapped = await readMapped(context, kind)
+  const mappedReferences = (part: 'courses' | 'users', noun: string) =>
+    new Map(
+      recordsIn(pulled, part).map(({ id, record }) => [
+        `ext:${record['externalId']}`,
+        mapped.get(`${noun} ${id}`) ?? addressOf(id, record),
+      ]),
+    )
+  const [byCourse, byUser] = [mappedReferences('courses', 'course'), mappedReferences('users', 'user')]
+  const lines = records.grades.map((grade) => {
+    const [courseId, learnerId] = [String(grade['courseId']), String(grade['learnerId'])]
+    return JSON.stringify({
+      ...grade,
+      ...{ courseId: byCourse.get(courseId) ?? courseId, learnerId: byUser.get(learnerId) ?? learnerId },
+      ...(Number(grade['scoreGiven']) > Number(grade['scoreMaximum']) && { extraCredit: true }),
+      // Grades that arrive as events have the same source.
+      source: kind,
+    })
+  })
+  for (const text of notes) await note(context.io, text)
+  const content = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+  async function* bytes() {
+    yield content
+  }
+  return inspectFile({ name: `${kind}-grades`, path: null, bytes }, { format: 'jsonl' })
+}
+
+/** By noun and id in the other system. */
+async function readMapped({ session }: Context, kind: LmsKind): Promise<ReadonlyMap<string, string>> {
+  const [{ calls }, caller] = await Promise.all([import('../../contract/calls.ts'), session.caller()])
+  const mapped = new Map<string, string>()
+  const input = { params: { lmsKind: kind }, query: { limit: 100 } }
+  for await (const { data } of caller.pages(calls.integrations.mappings, input)) {
+    for (const mapping of data) {
+      if (!isJsonObject(mapping) || mapping['targetStatus'] !== 'active') continue
+      mapped.set(`${mapping['noun']} ${mapping['externalKey']}`, String(mapping['reference']))
+    }
+  }
+  return mapped
+}
+
+/** Returns the reference of a person by e-mail address, if the other system has no external id of the person. */
+function addressOf(id: string | null, { externalId, email }: JsonObject): string | undefined {
+  return externalId === id && typeof email === 'string' ? `email:${email}` : undefined
 }

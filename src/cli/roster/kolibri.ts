@@ -1,10 +1,14 @@
-import { enrollmentEntries, entryOf } from './entries.ts'
-import { peopleTable, personEntries } from './people.ts'
-import { type AcademyRole, academyRoles, leftOutByMapping, namesOfRoles, roleMeanings } from './roles.ts'
-import type { RosterEntry } from './roster.ts'
-import type { CsvRow } from './row.ts'
+import { type CsvRow, listIn, type Reading, walk } from './reading.ts'
+import { enrollmentEntry, entryOf, peopleForm, personEntry, personIn } from './records.ts'
+import {
+  type AcademyRole,
+  academyRoles,
+  leftOutByMapping,
+  namesOfRoles,
+  type RosterEntry,
+  roleMeanings,
+} from './roster.ts'
 import type { TableForm } from './table.ts'
-import { listIn, type Reading, walk } from './walk.ts'
 
 /** The table of users that Kolibri exports and imports. */
 export const kolibriTables = {
@@ -21,12 +25,11 @@ export const kolibriTables = {
   },
 } as const satisfies Readonly<Record<string, TableForm>>
 
-const userColumns = {
+const people = peopleForm('USERNAME', {
   externalId: 'UUID',
   username: 'USERNAME',
   'profile.displayName': 'FULL_NAME',
-}
-const people = peopleTable(kolibriTables.users, userColumns)
+})
 
 /** Types of users as roles in an academy. */
 const roles: ReadonlyMap<string, AcademyRole> = new Map([
@@ -37,10 +40,10 @@ const roles: ReadonlyMap<string, AcademyRole> = new Map([
 export const kolibriRoles = [...roles.keys()]
 
 /** Reads users of Kolibri: their classes are courses, known by their names. */
-export async function* readKolibri(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+export async function readKolibri(reading: Reading): Promise<void> {
   /** Names of classes as first written, by their names in lower case: Kolibri ignores case. */
   const classes = new Map<string, string>()
-  yield* walk(reading, kolibriTables.users, {
+  await walk(reading, kolibriTables.users, {
     hasOtherParts: true,
     isRemoved: () => false,
     entriesOf: (row) => userOf(reading, row, classes),
@@ -59,22 +62,22 @@ function userOf(reading: Reading, row: CsvRow, classes: Map<string, string>): re
   if (role === null) return row.leaveOut(leftOutByMapping)
   if (role === 'analyst') row.addLeniency('administrators become analysts', type)
   if (!['', '*'].includes(row.text('PASSWORD'))) row.addLeniency('passwords are left out')
-  const found = personEntries(reading, row, people, { externalId, role })
+  const person = personEntry(reading, row, people, { ...personIn(row, people), externalId, role })
   const courses: RosterEntry[] = []
   const enrol = (column: string, role: string) =>
-    listIn(row.text(column)).flatMap((name) => {
+    listIn(row.text(column)).map((name) => {
       const known = classes.get(name.toLowerCase())
       if (known === undefined) {
         classes.set(name.toLowerCase(), name)
         courses.push(entryOf('courses', { externalId: name, title: name }, row))
       } else if (known !== name) row.addLeniency('names of classes are spelled in several ways', name)
-      const given = { course: known ?? name, user: externalId, role, status: 'active' } as const
-      return enrollmentEntries(reading, row, given)
+      const place = { courseId: `ext:${known ?? name}`, userId: `ext:${externalId}` }
+      return enrollmentEntry(row, { ...place, role, status: 'active' })
     })
   const learning = enrol('ENROLLED_IN', 'learner')
   const isLearner = role === 'learner'
   if (isLearner && row.text('ASSIGNED_TO') !== '')
     row.addLeniency('learners are not assigned to classes as coaches')
   const teaching = isLearner ? [] : enrol('ASSIGNED_TO', 'instructor')
-  return [...found, ...courses, ...learning, ...teaching]
+  return [person, ...courses, ...learning, ...teaching]
 }

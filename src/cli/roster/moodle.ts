@@ -1,12 +1,26 @@
 import { courses } from '../dataset/courses.ts'
-import { addSchemaProblems, dayWith, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
-import { Groups } from './groups.ts'
-import { nameIn, peopleTable, personEntries } from './people.ts'
-import { type EnrollmentRole, enrollmentRoles, namesOfRoles, roleMeanings } from './roles.ts'
-import type { RosterEntry } from './roster.ts'
-import type { CsvRow } from './row.ts'
+import { type CsvRow, checkReference, type Reading, walk } from './reading.ts'
+import {
+  addSchemaProblems,
+  dayWith,
+  enrollmentEntry,
+  entryOf,
+  filled,
+  groupEntry,
+  namedColumns,
+  nameIn,
+  peopleForm,
+  personEntry,
+  personIn,
+} from './records.ts'
+import {
+  type EnrollmentRole,
+  enrollmentRoles,
+  namesOfRoles,
+  type RosterEntry,
+  roleMeanings,
+} from './roster.ts'
 import type { TableForm } from './table.ts'
-import { checkReference, type Reading, walk } from './walk.ts'
 
 /** Tables of Moodle, by the header of their files, of "Upload courses" and "Upload users". */
 export const moodleTables = {
@@ -45,14 +59,13 @@ export const moodleTables = {
   },
 } as const satisfies Readonly<Record<string, TableForm>>
 
-const userColumns = {
+const people = peopleForm('username', {
   externalId: 'idnumber',
   email: 'email',
   username: 'username',
   'profile.firstName': 'firstname',
   'profile.lastName': 'lastname',
-}
-const people = peopleTable(moodleTables.users, userColumns)
+})
 const courseDataset = namedColumns(courses, {
   externalId: 'shortname',
   title: 'fullname',
@@ -78,18 +91,16 @@ const maxNumbered = 500
  * Reads files of Moodle's uploads: the short name of a course is its external id, the id number of a user, else the user
  * name, that of a user. Groups are named within their course; cohorts are groups without a course.
  */
-export async function* readMoodle(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
-  const groups = new Groups()
-  yield* walk(reading, moodleTables.courses, {
+export async function readMoodle(reading: Reading): Promise<void> {
+  await walk(reading, moodleTables.courses, {
     isRemoved: (row) => isOn(row, 'delete'),
     entriesOf: courseOf,
   })
-  yield* walk(reading, moodleTables.users, {
+  await walk(reading, moodleTables.users, {
     hasOtherParts: true,
     isRemoved: (row) => isOn(row, 'deleted'),
-    entriesOf: (row, isRemoved) => userOf(reading, row, isRemoved, groups),
+    entriesOf: (row, isRemoved) => userOf(reading, row, isRemoved),
   })
-  yield groups.entries()
 }
 
 function courseOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
@@ -100,19 +111,20 @@ function courseOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
     row.addProblem('rename', 'unsupported', 'cannot be read: rename the course in the academy first', newName)
   }
   if (![externalId, ''].includes(row.text('idnumber'))) row.addLeniency('idnumber is left out')
-  const [description, language] = [row.text('summary'), row.text('lang')]
+  const visible = isOn(row, 'visible') ? 'published' : 'draft'
   const course = {
-    externalId,
-    title: row.text('fullname'),
-    ...(description !== '' && { description }),
-    ...(language !== '' && { language: language.replaceAll('_', '-') }),
-    ...(row.text('visible') !== '' && { status: isOn(row, 'visible') ? 'published' : 'draft' }),
+    ...{ externalId, title: row.text('fullname') },
+    ...filled({
+      description: row.text('summary'),
+      language: row.text('lang').replaceAll('_', '-'),
+      status: row.text('visible') === '' ? '' : visible,
+    }),
   }
   addSchemaProblems(row, courseDataset, course)
   return [entryOf('courses', course, row)]
 }
 
-function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, groups: Groups): readonly RosterEntry[] {
+function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   const username = row.text('username')
   const externalId = row.text('idnumber') || username
   if (isRemoved) return [entryOf('users', { externalId }, row, true)]
@@ -120,9 +132,10 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, groups: Group
   if (row.text('oldusername') !== '') {
     row.addLeniency('oldusername is left out: people are known by id number and address')
   }
-  const enrollments = enrollmentsOf(reading, row, externalId, groups)
+  const enrollments = enrollmentsOf(reading, row, externalId)
   const teaches = enrollments.some(({ record }) => record['role'] === 'instructor')
-  const found = personEntries(reading, row, people, {
+  const person = personEntry(reading, row, people, {
+    ...personIn(row, people),
     externalId,
     firstName: nameIn(row, 'firstname'),
     lastName: nameIn(row, 'lastname'),
@@ -130,15 +143,21 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, groups: Group
     ...(teaches && { role: 'instructor' }),
   })
   for (const number of numbers(row, 'cohort')) {
-    const name = row.text(`cohort${number}`)
-    if (!groups.has(name)) groups.add(row, { externalId: name, name, course: null })
-    groups.addMember(name, externalId)
+    addTo(reading, row, row.text(`cohort${number}`), null, externalId)
   }
-  return [...found, ...enrollments]
+  return [person, ...enrollments]
+}
+
+/** Adds a member to the group of a course, or to a cohort, which is known by its name. */
+function addTo(reading: Reading, row: CsvRow, name: string, course: string | null, user: string): void {
+  const externalId = course === null ? name : `${course}/${name}`
+  if (!reading.records('groups').has(`ext:${externalId}`))
+    reading.addGroup(groupEntry(row, { externalId, name, course: course && `ext:${course}` }))
+  reading.addMember(`ext:${externalId}`, `ext:${user}`)
 }
 
 /** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
-function enrollmentsOf(reading: Reading, row: CsvRow, user: string, groups: Groups): RosterEntry[] {
+function enrollmentsOf(reading: Reading, row: CsvRow, user: string): RosterEntry[] {
   return numbers(row, 'course').flatMap((number) => {
     const course = row.text(`course${number}`)
     checkReference(reading, row, { column: `course${number}`, to: 'courses', isWarning: true })
@@ -147,14 +166,10 @@ function enrollmentsOf(reading: Reading, row: CsvRow, user: string, groups: Grou
     if (role === null) return row.leaveOut('enrolments of guests, and of roles mapped to none, are left out')
     const isSuspended = isOn(row, `enrolstatus${number}`)
     const name = row.text(`group${number}`)
-    if (name !== '') {
-      const id = `${course}/${name}`
-      if (!groups.has(id)) groups.add(row, { externalId: id, name, course })
-      groups.addMember(id, user)
-    }
+    if (name !== '') addTo(reading, row, name, course, user)
     const status = isSuspended ? 'inactive' : 'active'
-    const firstDay = startOf(row, number)
-    return enrollmentEntries(reading, row, { course, user, role, status, firstDay })
+    const place = { courseId: `ext:${course}`, userId: `ext:${user}`, role }
+    return enrollmentEntry(row, { ...place, status, firstDay: startOf(row, number) })
   })
 }
 

@@ -1,12 +1,11 @@
 import { wholeCourse } from '../../contract/constants.ts'
-import { itemIn, joinIds, wholeCourseTitle } from '../../lms/roster-conventions.ts'
+import { itemIn, joinIds, wholeCourseTitle } from '../../lms/oneroster-mapping.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { grades } from '../dataset/grades.ts'
-import { addSchemaProblems, namedColumns, readDay } from './entries.ts'
-import { isRemovedClass, readTable } from './oneroster-rows.ts'
+import { isRemovedClass, readTable } from './oneroster-tables.ts'
+import type { CsvRow, Reading } from './reading.ts'
+import { gradeEntries, namedColumns, readDay } from './records.ts'
 import type { RosterEntry } from './roster.ts'
-import type { CsvRow } from './row.ts'
-import { claim, isRemovedRecord, isRemovedRow, type Reading, ranks } from './walk.ts'
 
 interface LineItem {
   readonly courseId: string
@@ -18,14 +17,13 @@ interface LineItem {
 
 /** Source that a grade has if none is declared. */
 const source = 'manual'
-const resultColumns = {
+const gradeDataset = namedColumns(grades, {
   learnerId: 'studentSourcedId',
   courseId: 'lineItemSourcedId',
   itemId: 'lineItemSourcedId',
   scoreGiven: 'score',
   gradedAt: 'scoreDate',
-}
-const gradeDataset = namedColumns(grades, resultColumns)
+})
 
 export type LineItems = Awaited<ReturnType<typeof readLineItems>>
 
@@ -47,27 +45,26 @@ export async function readLineItems(reading: Reading) {
   const isOwn = ({ courseId, categoryId, label }: LineItem) =>
     categoryId === joinIds(courseId.slice('ext:'.length), label)
 
-  const categoryRows = readTable(reading, 'categories', (row, isRemoved) => {
-    const weight = isRemoved ? undefined : numberIn(row, 'weight')
-    if (weight !== undefined) categories.set(row.text('sourcedId'), { title: row.text('title'), weight })
+  // Categories without line items are not read.
+  if (reading.files.has('lineItems')) {
+    await readTable(reading, 'categories', (row, isRemoved) => {
+      const weight = isRemoved ? undefined : numberIn(row, 'weight')
+      if (weight !== undefined) categories.set(row.text('sourcedId'), { title: row.text('title'), weight })
+      return []
+    })
+  }
+  await readTable(reading, 'lineItems', (row, isRemoved) => {
+    if (isRemoved)
+      return row.leaveOut('removed line items are left out; grades are never removed by a roster')
+    const item = lineItemOf(row)
+    byId.set(row.text('sourcedId'), item)
+    counts.set(placeOf(item), (counts.get(placeOf(item)) ?? 0) + 1)
+    const weight = categories.get(item.categoryId)?.weight
+    if (weight === undefined || !isOwn(item)) return []
+    const weights = weightsByCourse.get(item.courseId) ?? new Map<string, number>()
+    weightsByCourse.set(item.courseId, weights.set(item.label, weight))
     return []
   })
-  // Categories without line items are not read.
-  if (reading.files.has('lineItems')) await readAll(categoryRows)
-  await readAll(
-    readTable(reading, 'lineItems', (row, isRemoved) => {
-      if (isRemoved)
-        return row.leaveOut('removed line items are left out; grades are never removed by a roster')
-      const item = lineItemOf(row)
-      byId.set(row.text('sourcedId'), item)
-      counts.set(placeOf(item), (counts.get(placeOf(item)) ?? 0) + 1)
-      const weight = categories.get(item.categoryId)?.weight
-      if (weight === undefined || !isOwn(item)) return []
-      const weights = weightsByCourse.get(item.courseId) ?? new Map<string, number>()
-      weightsByCourse.set(item.courseId, weights.set(item.label, weight))
-      return []
-    }),
-  )
   return {
     byId,
     /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
@@ -81,28 +78,15 @@ export async function readLineItems(reading: Reading) {
   }
 }
 
-async function readAll(pieces: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of pieces) {
-    // Line items have no entries.
-  }
-}
-
 /** Reads results as grades. The id of a line item is that of the graded item, without the id of its class in front. */
-export function readResults(
-  reading: Reading,
-  { byId, shareOf }: LineItems,
-): AsyncGenerator<readonly RosterEntry[]> {
+export function readResults(reading: Reading, { byId, shareOf }: LineItems): Promise<void> {
   return readTable(reading, 'results', (row, isRemoved) => {
     if (isRemoved) return row.leaveOut('removed results are left out; grades are never removed by a roster')
     const id = row.text('lineItemSourcedId')
     const item = byId.get(id)
     if (!item) {
-      row.addProblem(
-        'lineItemSourcedId',
-        'unknown_reference',
-        'is not in lineItems, which names its class',
-        id,
-      )
+      const message = 'is not in lineItems, which names its class'
+      row.addProblem('lineItemSourcedId', 'unknown_reference', message, id)
       return []
     }
     return gradeOf(reading, row, item, shareOf(item))
@@ -139,8 +123,8 @@ function gradeOf(
   const enrollment = [courseId, learnerId, 'learner'].join('\n')
   const isGone =
     isRemovedClass(reading, courseId.slice('ext:'.length)) ||
-    isRemovedRow(reading, 'users', row.text('studentSourcedId')) ||
-    isRemovedRecord(reading, 'enrollments', enrollment)
+    reading.isRemovedRow('users', row.text('studentSourcedId')) ||
+    reading.records('enrollments').get(enrollment)?.isRemoved
   if (isGone) return row.leaveOut('results of removed classes, users and enrolments are left out')
   const day = readDay(row, 'scoreDate')
   // The title that exports write for an item without a label.
@@ -154,10 +138,7 @@ function gradeOf(
     published: status !== 'partially graded',
     extraCredit: isAbove,
   }
-  addSchemaProblems(row, gradeDataset, record)
-  const key = [courseId, learnerId, itemId, source].join('\n')
-  if (row.hasProblem || !claim(reading, 'grades', key, row, ranks.active)) return []
-  return [{ dataset: 'grades', key, record, place: row.place, ...(day !== null && { days: ['gradedAt'] }) }]
+  return gradeEntries(row, gradeDataset, record, source, day === null ? [] : ['gradedAt'])
 }
 
 /** Undefined for an empty cell. Other text is a problem. */

@@ -1,23 +1,35 @@
-import { displayNameIn, rosterEnrollmentRoles, rosterRoles } from '../../lms/oneroster-mapping.ts'
-import { noTerm, openDays } from '../../lms/roster-conventions.ts'
+import {
+  displayNameIn,
+  noTerm,
+  openDays,
+  rosterEnrollmentRoles,
+  rosterRoles,
+} from '../../lms/oneroster-mapping.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { courses } from '../dataset/courses.ts'
+import { placeText } from '../records/entries.ts'
+import { readLineItems, readResults } from './oneroster-grades.ts'
+import { isRemovedClass, readTable } from './oneroster-tables.ts'
+import { type CsvRow, listIn, type Reading } from './reading.ts'
 import {
   addSchemaProblems,
-  enrollmentEntries,
+  enrollmentEntry,
   entryOf,
   namedColumns,
+  nameIn,
+  peopleForm,
+  personEntry,
+  personIn,
   readDay,
-  termEntries,
-} from './entries.ts'
-import { type LineItems, readLineItems, readResults } from './oneroster-grades.ts'
-import { isRemovedClass, readTable } from './oneroster-rows.ts'
-import { oneRosterTables } from './oneroster-tables.ts'
-import { nameIn, peopleTable, personEntries } from './people.ts'
-import { type AcademyRole, type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
-import type { RosterEntry } from './roster.ts'
-import type { CsvRow } from './row.ts'
-import { hasRow, isRemovedRow, listIn, type Reading, requireSame } from './walk.ts'
+  termEntry,
+} from './records.ts'
+import {
+  type AcademyRole,
+  type EnrollmentRole,
+  enrollmentRoles,
+  type RosterEntry,
+  roleMeanings,
+} from './roster.ts'
 
 /** Roles of both versions and of an academy, the preferred first; null for people without one. */
 const roles = new Map<string, AcademyRole>([
@@ -32,7 +44,7 @@ export const oneRosterRoles = [...roles.keys()]
 /** Roles of enrolments in an academy; null for people without one. */
 const rolesOfEnrollments = new Map<string, EnrollmentRole>([...enrollmentRoles, ...rosterEnrollmentRoles])
 
-const userColumns = {
+const people = peopleForm('sourcedId', {
   externalId: 'sourcedId',
   email: 'email',
   username: 'username',
@@ -40,62 +52,59 @@ const userColumns = {
   'profile.firstName': 'givenName',
   'profile.lastName': 'familyName',
   'profile.displayName': 'preferredGivenName',
-}
-const people = peopleTable(oneRosterTables.users, userColumns)
+})
 const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
 
 /**
  * Reads a OneRoster package: sessions are terms, classes are courses (courses, where there are no classes), results are
  * grades; organisations are only checked. Rows against the specification are read if their meaning is clear, and counted.
  */
-export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+export async function readOneRoster(reading: Reading): Promise<void> {
   const hasClasses = reading.files.has('classes')
   const hasRoles = reading.files.has('roles')
   const roleByUser = new Map<string, UserRole>()
-  yield* readTable(reading, 'orgs', (row) => row.leaveOut('organisations are not kept'))
-  yield* readTable(reading, 'academicSessions', termOf)
-  yield* readTable(reading, 'roles', (row, isRemoved) => addRole(roleByUser, row, isRemoved))
-  yield* readTable(reading, 'users', (row, isRemoved) =>
-    userOf(
-      reading,
-      row,
-      isRemoved,
-      hasRoles ? (roleByUser.get(row.text('sourcedId'))?.role ?? '') : row.text('role'),
-    ),
-  )
+  const namesById = new Map<string, Set<string>>()
+  await readTable(reading, 'orgs', (row) => row.leaveOut('organisations are not kept'))
+  await readTable(reading, 'academicSessions', termOf)
+  await readTable(reading, 'roles', (row, isRemoved) => addRole(roleByUser, row, isRemoved))
+  await readTable(reading, 'users', (row, isRemoved) => {
+    const role = hasRoles ? (roleByUser.get(row.text('sourcedId'))?.role ?? '') : row.text('role')
+    return userOf(reading, row, isRemoved, role, namesById)
+  })
   warnOfRolesWithoutUser(reading, roleByUser)
-  // Courses have the weights of their line items, which refer to them and so are read afterwards.
-  const found: RosterEntry[] = []
-  const courses = readTable(reading, 'courses', (row, isRemoved) =>
+  await readTable(reading, 'courses', (row, isRemoved) =>
     hasClasses
       ? row.leaveOut('courses are read through their classes')
       : courseOf(row, row.text('schoolYearSourcedId'), isRemoved),
   )
-  for await (const some of courses) found.push(...some)
-  const classes = readTable(reading, 'classes', (row, isRemoved) => {
+  await readTable(reading, 'classes', (row, isRemoved) => {
     const terms = row.text('termSourcedIds')
-    const isOne = hasRow(reading, 'academicSessions', terms)
-    const [term = '', ...others] = isOne ? [terms] : listIn(terms)
+    const [term = '', ...others] = reading.hasRow('academicSessions', terms) ? [terms] : listIn(terms)
     if (others.length > 0) row.addLeniency('classes are in several terms; read the first')
     return courseOf(row, term, isRemoved)
   })
-  for await (const some of classes) found.push(...some)
   const lineItems = await readLineItems(reading)
-  yield found.map((entry) => withWeights(entry, lineItems))
-  yield* readTable(reading, 'enrollments', (row, isRemoved) => enrollmentOf(reading, row, isRemoved), {
+  for (const course of reading.records('courses').values()) {
+    const weights = lineItems.weightsOf(course.key)
+    if (weights.length > 0 && !course.isRemoved)
+      course.record = { ...course.record, assessmentCriteria: { weights } }
+  }
+  await readTable(reading, 'enrollments', (row, isRemoved) => enrollmentOf(reading, row, isRemoved), {
     removedNeeds: ['sourcedId', 'classSourcedId', 'userSourcedId', 'role'],
   })
-  yield* readResults(reading, lineItems)
+  await readResults(reading, lineItems)
 }
 
 function termOf(row: CsvRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
   if (externalId === noTerm.id) return row.leaveOut('the session of courses without a term is left out')
-  return termEntries(row, {
-    ...{ externalId, name: row.text('title'), start: 'startDate', end: 'endDate' },
-    open: openDays,
-  })
+  const day = (column: 'startDate' | 'endDate') => {
+    const read = readDay(row, column)
+    return read === openDays[column] ? null : read
+  }
+  const term = { externalId, name: row.text('title'), startDate: day('startDate'), endDate: day('endDate') }
+  return [termEntry(row, term, ['startDate', 'endDate'])]
 }
 
 function courseOf(row: CsvRow, term: string, isRemoved: boolean): RosterEntry[] {
@@ -107,13 +116,14 @@ function courseOf(row: CsvRow, term: string, isRemoved: boolean): RosterEntry[] 
   return [entryOf('courses', { ...course, ...(isInTerm && { term: `ext:${term}` }) }, row)]
 }
 
-function withWeights(entry: RosterEntry, lineItems: LineItems): RosterEntry {
-  const weights = lineItems.weightsOf(entry.key)
-  if (weights.length === 0 || entry.isRemoved) return entry
-  return { ...entry, record: { ...entry.record, assessmentCriteria: { weights } } }
-}
-
-function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, roleText: string): readonly RosterEntry[] {
+/** @param namesById names and addresses of users so far */
+function userOf(
+  reading: Reading,
+  row: CsvRow,
+  isRemoved: boolean,
+  roleText: string,
+  namesById: Map<string, Set<string>>,
+): readonly RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('users', { externalId }, row, true)]
   const role = roleIn(roleText, row)
@@ -121,16 +131,22 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean, roleText: str
   if (row.text('password') !== '') row.addLeniency('passwords are left out')
   const [firstName, lastName] = [nameIn(row, 'givenName'), nameIn(row, 'familyName')]
   if (reading.mode('users') === 'bulk') {
+    const names = namesById.get(externalId) ?? new Set<string>()
     const value = [row.text('email').toLowerCase(), firstName, lastName].join('\n')
-    const message = 'with another name or e-mail address'
-    requireSame(reading, { table: 'users', column: 'sourcedId', key: externalId, value, message }, row)
+    const before = reading.tables.get('users')?.get(externalId)
+    if (before && !names.has(value)) {
+      const message = `is that of ${placeText(before.place)} as well, with another name or e-mail address`
+      row.addProblem('sourcedId', 'duplicate', message, externalId)
+    }
+    namesById.set(externalId, names.add(value))
   }
   const preferred = [row.text('preferredGivenName'), row.text('preferredFamilyName')] as const
-  return personEntries(reading, row, people, {
-    ...{ firstName, lastName, role },
+  const person = {
+    ...{ ...personIn(row, people), firstName, lastName, role },
     displayName: displayNameIn(preferred, [firstName, lastName]),
     isSuspended: !isEnabled(row),
-  })
+  }
+  return [personEntry(reading, row, people, person)]
 }
 
 const unknownRole = 'unknown roles, which --map-value can give a meaning; new users become learners'
@@ -181,7 +197,7 @@ function addRole(roleByUser: Map<string, UserRole>, row: CsvRow, isRemoved: bool
 function warnOfRolesWithoutUser(reading: Reading, roleByUser: ReadonlyMap<string, UserRole>): void {
   if (!reading.files.has('users') || reading.mode('users') === 'delta') return
   for (const [user, { row }] of roleByUser) {
-    if (!hasRow(reading, 'users', user)) {
+    if (!reading.hasRow('users', user)) {
       row.addWarning('userSourcedId', 'unknown_reference', 'is not in users', user)
     }
   }
@@ -199,14 +215,10 @@ function enrollmentOf(reading: Reading, row: CsvRow, isRemoved: boolean): readon
   if (role === null)
     return row.leaveOut('enrolments with other roles than student and teacher are left out', text)
   const [course, user] = [row.text('classSourcedId'), row.text('userSourcedId')]
-  if (!isRemoved && (isRemovedClass(reading, course) || isRemovedRow(reading, 'users', user)))
+  if (!isRemoved && (isRemovedClass(reading, course) || reading.isRemovedRow('users', user)))
     return row.leaveOut('enrolments of removed classes and users are left out')
   if (name === 'aide' || name === 'proctor') row.addLeniency('assistants become instructors', text)
-  return enrollmentEntries(reading, row, {
-    course,
-    user,
-    role,
-    status: isRemoved ? 'removed' : 'active',
-    firstDay: isRemoved ? null : readDay(row, 'beginDate'),
-  })
+  const firstDay = isRemoved ? null : readDay(row, 'beginDate')
+  const place = { courseId: `ext:${course}`, userId: `ext:${user}`, role }
+  return [enrollmentEntry(row, { ...place, status: isRemoved ? 'removed' : 'active', firstDay })]
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
@@ -13,20 +14,19 @@ import type { PackedFile } from '../records/sources/zip.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { formatReaders } from './formats.ts'
-import { isManifest, type Manifest, readManifest } from './manifest.ts'
-import { otherOneRosterFiles } from './oneroster-tables.ts'
+import { isManifest, type Manifest, otherOneRosterFiles, readManifest } from './oneroster-tables.ts'
+import { Reading, type RosterOptions } from './reading.ts'
 import {
-  type FileSource,
   formatNames,
   RosterFindings,
   type RosterFormat,
   type RosterMode,
   type RosterPart,
+  type RosterSource,
   rosterFormats,
   rosterParts,
 } from './roster.ts'
 import { isShownBy, mappedHeader, type TableForm } from './table.ts'
-import { createReading, type RosterOptions } from './walk.ts'
 
 export interface OpenRosterOptions extends RosterOptions {
   /** Null to find it by the headers. */
@@ -54,7 +54,7 @@ export async function openRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   path: string,
   options: OpenRosterOptions,
-): Promise<FileSource> {
+): Promise<RosterSource> {
   const given = path === '-' ? 'standard input' : path
   const { map, delimiter } = options.mapping
   const { files, others } = await filesOf(io, path, options)
@@ -101,7 +101,7 @@ function sourceOf(
   format: RosterFormat,
   options: RosterOptions,
   { used, leftOut, manifest }: ReturnType<typeof sortFiles> & { readonly manifest: Manifest | null },
-): FileSource {
+): RosterSource {
   const { tables, more = {}, read } = formatReaders[format]
   const forms = tables.filter((form) => used.has(form.name))
   const deltas = new Set(tables.flatMap((form) => (manifest?.modeOf(form.name) === 'delta' ? form.name : [])))
@@ -114,33 +114,34 @@ function sourceOf(
     return columns !== undefined && headers.some((column) => columns.test(column))
   }
 
+  const files = forms.flatMap((form) =>
+    (used.get(form.name) ?? []).map(({ file }) => ({ file, table: form.name, mode: modeOf(form.name) })),
+  )
+  const parts = rosterParts.filter((part) => forms.some((form) => hasPart(form, part)))
   return {
-    name,
-    format,
-    title: formatNames[format],
+    ...{ name, format, title: formatNames[format], parts },
     version: manifest?.version ?? (format === 'oneroster' ? versionOf(used) : null),
     systemName: manifest?.systemName ?? null,
-    files: forms.flatMap((form) =>
-      (used.get(form.name) ?? []).map(({ file }) => ({
-        ...{ name: file.name, table: form.name, mode: modeOf(form.name), hash: file.hash },
-      })),
-    ),
-    parts: rosterParts.filter((part) => forms.some((form) => hasPart(form, part))),
+    files: files.map(({ file, ...more }) => ({ name: file.name, ...more })),
+    hash: createHash('sha256')
+      .update(files.map(({ file }) => `${file.name}\n${file.hash}\n`).join(''))
+      .digest('hex'),
     mode: (part) => {
       // Classes, which follow courses, are the courses of an academy where there are any.
       const form = forms.findLast((each) => hasPart(each, part))
       return form ? modeOf(form.name) : 'bulk'
     },
-    read() {
+    async read() {
       const findings = new RosterFindings()
       for (const { file, why, value } of leftOut) findings.addLeniency(file, why, value)
       manifest?.check(findings, (table) => tables.every((form) => form.name !== table) || used.has(table))
       if (format === 'oneroster' && manifest === null) {
         findings.addLeniency(name, 'there is no manifest.csv; files are read as bulk')
       }
-      const files = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
-      const entries = read(createReading({ findings, options, files, mode: modeOf }))
-      return { entries, findings }
+      const byTable = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
+      const reading = new Reading(findings, options, byTable, (table) => deltas.has(table))
+      await read(reading)
+      return reading.finish(parts)
     },
   }
 }

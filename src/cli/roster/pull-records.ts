@@ -1,11 +1,11 @@
 import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
 import { withSources } from '../operation/refused-call.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Io, note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { Patience, requireEnd } from './reading-limits.ts'
 
 type Page = ForeignRecords
 export type PulledRecord = Page['data'][number]
@@ -17,8 +17,6 @@ interface Task {
   readonly part: RecordPart
   readonly of: string | null
   readonly cursor: string | null
-  /** Number of earlier pages of the list. */
-  readonly before: number
 }
 
 /**
@@ -58,7 +56,7 @@ export async function readPage(
   caller: Caller,
   io: Io,
   kind: LmsKind,
-  { part, of, cursor, before }: Task,
+  { part, of, cursor }: Task,
 ): Promise<Page> {
   const { calls } = await import('../../contract/calls.ts')
   const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
@@ -66,9 +64,7 @@ export async function readPage(
   for (;;) {
     try {
       const input = { params: { lmsKind: kind }, query, signal: io.signal }
-      const { data } = await caller.call(calls.integrations.records, input)
-      requireEnd(data, part, before + 1)
-      return data
+      return (await caller.call(calls.integrations.records, input)).data
     } catch (error) {
       await patience.after(error)
     }
@@ -79,6 +75,60 @@ export async function readPage(
 function withNextStep(error: unknown): unknown {
   const sources = { fields: [], query: [], positions: [] }
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
+}
+
+/** Longest time to wait for another system without progress, and the number of waits. */
+const maxWaitMs = 15 * 60 * 1000
+const maxWaits = 10
+/** Shorter waits are not noted. */
+const minNotedMs = 2000
+
+/** Runs that were told that they wait, by their standard error. */
+const noted = new WeakSet<object>()
+
+/** Waits for another system that asks to wait, as long as a person may want to wait. */
+export class Patience {
+  readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
+  #waitedMs = 0
+  #waits = 0
+
+  constructor(io: Pick<Io, 'sleep' | 'signal' | 'stderr'>) {
+    this.#io = io
+  }
+
+  /** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
+  async after(error: unknown): Promise<void> {
+    const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
+    const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
+    if (waitMs <= 0 || !this.allows(waitMs)) throw error
+    await this.wait(waitMs, (error as ApiError).message)
+  }
+
+  /** True if the time, after earlier waits, is not too long. */
+  allows(waitMs: number): boolean {
+    return this.#waits < maxWaits && this.#waitedMs + waitMs <= maxWaitMs
+  }
+
+  /** Notes the reason the first time that a run waits. */
+  async wait(waitMs: number, reason: string): Promise<void> {
+    this.#waits += 1
+    this.#waitedMs += waitMs
+    const { stderr } = this.#io
+    if (waitMs >= minNotedMs && !noted.has(stderr)) {
+      noted.add(stderr)
+      const limit = `for up to ${maxWaitMs / 60_000} minutes`
+      await note(
+        this.#io,
+        `${reason.replace(/\.$/, '')}; waiting ${Math.ceil(waitMs / 1000)} s, and again ${limit} if it asks to`,
+      )
+    }
+    await this.#io.sleep(waitMs, this.#io.signal)
+  }
+
+  restart(): void {
+    this.#waitedMs = 0
+    this.#waits = 0
+  }
 }
 
 class Pull {
@@ -110,14 +160,14 @@ class Pull {
 
   async run() {
     // Every system has courses; its first page names its other lists.
-    const first: Task = { part: 'courses', of: null, cursor: null, before: 0 }
+    const first: Task = { part: 'courses', of: null, cursor: null }
     const page = await this.#read(first)
     this.#lists = page.lists.filter(({ part, gives }) =>
       [part, ...gives].some((each) => this.#wanted.has(each)),
     )
     this.#system = page.system
     for (const { part, of } of this.#lists) {
-      if (of === null && part !== 'courses') this.#tasks.push({ part, of, cursor: null, before: 0 })
+      if (of === null && part !== 'courses') this.#tasks.push({ part, of, cursor: null })
     }
     this.#take(first, page)
     await this.#work()
@@ -158,7 +208,7 @@ class Pull {
     }
     for (const record of page.data) this.#keep(record)
     const { nextCursor } = page
-    if (nextCursor !== null) this.#tasks.unshift({ ...task, cursor: nextCursor, before: task.before + 1 })
+    if (nextCursor !== null) this.#tasks.unshift({ ...task, cursor: nextCursor })
     this.#askBelow(task, page)
   }
 
@@ -197,7 +247,7 @@ class Pull {
     if (id === null || this.#added.has(key)) return
     if (above === 'courses' && !this.#isWanted(record)) return
     this.#added.add(key)
-    this.#tasks.push({ part, of: id, cursor: null, before: 0 })
+    this.#tasks.push({ part, of: id, cursor: null })
   }
 
   #isWanted({ externalId, title }: Record<string, unknown>): boolean {

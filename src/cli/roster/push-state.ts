@@ -148,12 +148,10 @@ async function readList(
   const caller = await session.caller()
   const found: PulledRecord[] = []
   let cursor: string | null = null
-  let before = 0
   do {
-    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor, before })
+    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor })
     found.push(...page.data)
     cursor = page.nextCursor
-    before += 1
   } while (cursor !== null)
   return found
 }

@@ -30,7 +30,7 @@ export async function writeReport(
     endedAt: new Date(io.now()).toISOString(),
     source: roster && {
       ...{ name: roster.name, format: roster.source.format, version: roster.source.version },
-      ...{ system: roster.source.systemName, sha256: roster.hash },
+      ...{ system: roster.source.systemName, sha256: roster.source.hash },
       ...{ skippedRows: roster.skipped, notes: roster.notes },
     },
     error: failure && { code: failure.code, message: failure.message, why: failure.why },

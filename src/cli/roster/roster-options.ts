@@ -80,7 +80,7 @@ export async function readRosterOptions(
   }
   const [{ mappingDocument, readMapping, withFlags }, { mappedColumns }] = await Promise.all([
     import('../records/sources/mapping.ts'),
-    import('./mapped-columns.ts'),
+    import('./formats.ts'),
   ])
   const format = rosterFormats.find((each) => each === flags['format']) ?? null
   const to = mappedColumns(format)

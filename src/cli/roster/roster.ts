@@ -46,8 +46,14 @@ export interface RosterEntry extends Omit<Entry, 'dataset'> {
   readonly isRemoved?: true
 }
 
-/** Keeps a row from being read. */
-export interface RosterProblem extends Place {
+/** A row of a file, which has a line, or a record of another system. */
+export interface RosterPlace extends Place {
+  /** Record of another system, by its id and name. */
+  readonly record?: string
+}
+
+/** Keeps a record from being read. */
+export interface RosterProblem extends RosterPlace {
   /** Null for a problem of the whole row. */
   readonly column: string | null
   /** Value as written in the file; undefined if missing or secret. */
@@ -62,29 +68,33 @@ export interface RosterProblem extends Place {
 /** Maximum number of problems and of warnings that are kept; the others are counted. */
 const maxKept = 1000
 
-/** Results of a reading besides its entries; complete after all entries have been read. */
+/** Results of a reading besides its records. */
 export class RosterFindings {
   readonly #notes: readonly string[]
-  readonly #problems: Found[] = []
-  #uncounted = 0
+  /** By the row that they are about. */
+  readonly #problems = new Map<Place, RosterProblem[]>()
+  #problemCount = 0
   readonly #warnings: RosterProblem[] = []
   #warningCount = 0
   readonly #leniencies = new Map<string, Leniencies>()
   readonly #rows = new Map<string, number>()
   readonly #unread = new Map<string, string[]>()
-  /** Parts of rows, and keys of records, that later rows replace. */
-  readonly #replaced = new Map<Place, Set<string>>()
 
   /** @param notes further notes, which come first */
   constructor(notes: readonly string[] = []) {
     this.#notes = notes
   }
 
-  /** @param part the part whose row it keeps from being read; null for a row that only others refer to */
-  addProblem(part: RosterPart | null, place: Place, problem: Omit<RosterProblem, keyof Place>): void {
-    if (this.#problems.length < maxKept)
-      this.#problems.push({ part, place, problem: { ...place, ...problem } })
-    else this.#uncounted += 1
+  addProblem(place: Place, problem: RosterProblem): void {
+    this.#problemCount += 1
+    if (this.#problemCount > maxKept) return
+    this.#problems.set(place, [...(this.#problems.get(place) ?? []), problem])
+  }
+
+  /** Forgets the problems of a row that a later one replaces. */
+  removeProblems(place: Place): void {
+    this.#problemCount -= this.#problems.get(place)?.length ?? 0
+    this.#problems.delete(place)
   }
 
   /** Adds a fault that keeps nothing from being read, such as a reference to an organisation that the roster lacks. */
@@ -109,21 +119,13 @@ export class RosterFindings {
     this.#unread.set(file, [...this.unreadColumns(file), column])
   }
 
-  /** Marks what a row says of a part as replaced by a later row, or only its record with a key. */
-  addReplaced(part: RosterPart, place: Place, key?: string): void {
-    const known = this.#replaced.get(place) ?? new Set<string>()
-    this.#replaced.set(place, known.add(key === undefined ? part : `${part} ${key}`))
-  }
-
   /** The first problems, in the order of the files. */
   problems(): readonly RosterProblem[] {
-    return this.#problems
-      .filter(({ part, place }) => part === null || !this.#replaced.get(place)?.has(part))
-      .map(({ problem }) => problem)
+    return [...this.#problems.values()].flat()
   }
 
   problemCount(): number {
-    return this.problems().length + this.#uncounted
+    return this.#problemCount
   }
 
   warnings(): readonly RosterProblem[] {
@@ -139,12 +141,6 @@ export class RosterFindings {
     return [...this.#notes, ...[...this.#leniencies.values()].flatMap((each) => each.notes())]
   }
 
-  /** True for an entry that a later row replaces: the last row of a record counts. */
-  isReplaced({ dataset, place, key }: Pick<RosterEntry, 'dataset' | 'place' | 'key'>): boolean {
-    const replaced = this.#replaced.get(place)
-    return replaced?.has(dataset) === true || replaced?.has(`${dataset} ${key}`) === true
-  }
-
   /** Without the header. */
   rowCount(file: string): number {
     return this.#rows.get(file) ?? 0
@@ -155,15 +151,10 @@ export class RosterFindings {
   }
 }
 
-interface Found {
-  readonly part: RosterPart | null
-  readonly place: Place
-  readonly problem: RosterProblem
-}
-
-export interface RosterReading {
-  /** Entries of all parts, a piece of a file at a time. Rows with problems have none. */
-  readonly entries: AsyncIterable<readonly RosterEntry[]>
+/** What a source has. Records with problems are left out, and reported in the findings. */
+export interface Roster {
+  /** Records of each part that the source has, also removed ones; the last row of each. */
+  readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   readonly findings: RosterFindings
 }
 
@@ -179,17 +170,15 @@ export interface RosterSource {
   /** As the manifest names it. */
   readonly systemName: string | null
   readonly files: readonly RosterFile[]
+  /** SHA-256 of what is read, in hexadecimal. */
+  readonly hash: string
   /** Parts that the files can have, in the order of `rosterParts`. */
   readonly parts: readonly RosterPart[]
   mode(part: RosterPart): RosterMode
   /** True if the source has records that it does not show. */
   readonly isPartial?: boolean
-  /** Reads the files from the beginning. */
-  read(): RosterReading
-}
-
-export interface FileSource extends RosterSource {
-  readonly format: RosterFormat
+  /** Reads everything into memory. */
+  read(): Promise<Roster>
 }
 
 export interface RosterFile {
@@ -197,30 +186,51 @@ export interface RosterFile {
   /** Table that it holds, such as `users`. */
   readonly table: string
   readonly mode: RosterMode
-  /** SHA-256 of its bytes, in hexadecimal. */
-  readonly hash: string
 }
 
-export interface Roster {
-  /** Records by part, in the order of `rosterParts`; the last row of each. */
-  readonly declared: ReadonlyMap<RosterPart, readonly RosterEntry[]>
-  /** Records that the roster says are gone, by part; they have their keys only. */
-  readonly removed: ReadonlyMap<RosterPart, readonly RosterEntry[]>
-  readonly findings: RosterFindings
+/** Role of a person or an enrolment in an academy; null for people and enrolments that are left out. */
+export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
+
+/** Roles that a mapping may give for a role of a file, besides the roles of its format. */
+export const academyRoles = {
+  instructor: 'instructor',
+  analyst: 'analyst',
+  learner: 'learner',
+  none: null,
+} as const satisfies Readonly<Record<string, AcademyRole>>
+
+/** Null for one that is left out. */
+export type EnrollmentRole = Exclude<AcademyRole, 'analyst'>
+
+/** The same roles of enrolments: analysts have none. */
+export const enrollmentRoles = Object.entries(academyRoles).map(
+  ([name, role]) => [name, role === 'analyst' ? null : role] as const,
+)
+
+/** Returns the names that a format has for roles, each with its role. */
+export function namesOfRoles<Role extends keyof typeof academyRoles>(
+  names: Readonly<Record<Role, string>>,
+): [name: string, role: (typeof academyRoles)[Role]][] {
+  const all = Object.entries(names) as [Role, string][]
+  return all.flatMap(([role, text]) =>
+    text.split(' ').map((name) => [name, academyRoles[role]] as [string, (typeof academyRoles)[Role]]),
+  )
 }
 
-/** Reads a whole roster into memory. Rows with problems are left out and reported in the findings. */
-export async function loadRoster(source: RosterSource): Promise<Roster> {
-  const { entries, findings } = source.read()
-  const read: RosterEntry[] = []
-  // A spread of arguments has a limit.
-  for await (const some of entries) for (const entry of some) read.push(entry)
-  const byPart = () => new Map(source.parts.map((part): [RosterPart, RosterEntry[]] => [part, []]))
-  const [declared, removed] = [byPart(), byPart()]
-  for (const entry of read) {
-    if (findings.isReplaced(entry)) continue
-    const kept = entry.isRemoved ? removed : declared
-    kept.get(entry.dataset)?.push(entry)
-  }
-  return { declared, removed, findings }
+/** Note on people and enrolments that a mapping leaves out. */
+export const leftOutByMapping = 'roles mapped to none are left out'
+
+export const roleField = 'role'
+
+/** True for a column with roles, by its name in lower case. */
+export function isRoleColumn(column: string): boolean {
+  return /^(role\d*|role_id|user_type|type\d+)$/.test(column)
 }
+
+/** Returns the end of a problem about a value that has no known meaning: the flag that gives its meaning. */
+export function meaningGuess(column: string, value: string, meanings: readonly string[]): string {
+  const pair = JSON.stringify(`${column.replace(/\d+$/, '')}:${value}=${meanings.join('|')}`)
+  return `; say what it means: --map-value ${pair}`
+}
+
+export const roleMeanings = ['learner', 'instructor', 'none'] as const

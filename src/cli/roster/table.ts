@@ -4,8 +4,7 @@ import type { ImportFile } from '../records/sources/file.ts'
 import type { ColumnMap, ValueMap } from '../records/sources/header.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { isRoleColumn, roleField } from './roles.ts'
-import type { RosterFindings, RosterPart } from './roster.ts'
+import { isRoleColumn, type RosterFindings, type RosterPart, roleField } from './roster.ts'
 
 export interface TableForm {
   /** Name of the table, and of its file without `.csv`. */

@@ -4,30 +4,24 @@ import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { sentence } from '../records/sources/file.ts'
 import { type Findings, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { addressHint, findingsOf } from './declared-roster.ts'
-import { openSource } from './open-source.ts'
-import {
-  loadRoster,
-  type Roster,
-  type RosterPart,
-  type RosterProblem,
-  type RosterSource,
-  rosterNouns,
-} from './roster.ts'
+import { addressHint, findingsOf, integrationIn, openSource } from './declared-roster.ts'
+import { type Roster, type RosterPart, type RosterProblem, type RosterSource, rosterNouns } from './roster.ts'
 import { readRosterOptions } from './roster-options.ts'
-
-const problemFields = ['kind', 'file', 'line', 'column', 'value', 'code', 'message']
 
 /** Validates a roster and prints its format, its counts and all problems. Throws a UsageError if there are any. */
 export async function validateRoster(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
-  const shape = { table: ['kind', 'file', 'line', 'column', 'value', 'message'], paths: problemFields }
+  const { source: name = '' } = given.arguments
+  const place = integrationIn(name) ? ['record'] : ['file', 'line']
+  const shape = {
+    table: ['kind', ...place, 'column', 'value', 'message'],
+    paths: ['kind', ...place, 'column', 'value', 'code', 'message'],
+  }
   output.check(shape)
   await io.expectGarbage?.()
-  const { source: name = '' } = given.arguments
   const options = await readRosterOptions(io, given.flags, [name])
   const source = await openSource(context, name, options)
-  const report = reportOf(source, await loadRoster(source))
+  const report = reportOf(source, await source.read())
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) await output.document(report)
   else {
     const rows = [
@@ -52,9 +46,14 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
 
 type RosterReport = ReturnType<typeof reportOf>
 
-function reportOf(source: RosterSource, { declared, removed, findings }: Roster) {
-  const countsOf = (records: Roster['declared']) =>
-    Object.fromEntries([...records].map(([part, entries]) => [part, entries.length]))
+function reportOf(source: RosterSource, { records, findings }: Roster) {
+  const countsOf = (removed: boolean) =>
+    Object.fromEntries(
+      [...records].map(([part, all]) => [
+        part,
+        all.filter(({ isRemoved = false }) => isRemoved === removed).length,
+      ]),
+    )
   const problemCount = findings.problemCount()
   return {
     source: source.name,
@@ -66,8 +65,8 @@ function reportOf(source: RosterSource, { declared, removed, findings }: Roster)
       /** `notKept` are columns with values that an academy does not keep. */
       ...{ name, table, mode, rows: findings.rowCount(name), notKept: findings.unreadColumns(name) },
     })),
-    counts: countsOf(declared),
-    removed: countsOf(removed),
+    counts: countsOf(false),
+    removed: countsOf(true),
     problemCount,
     problems: findings.problems().map(withGuess),
     warningCount: findings.warningCount(),

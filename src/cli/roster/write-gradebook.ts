@@ -1,5 +1,4 @@
-import { itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
-import { noCategory } from '../../lms/roster-conventions.ts'
+import { itemsOf, noCategory, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { Package, Table } from './package-writer.ts'
 import { type Course, compare, type Grade } from './school.ts'

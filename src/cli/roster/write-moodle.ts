@@ -1,5 +1,4 @@
-import { namesOf } from '../../lms/oneroster-mapping.ts'
-import { noName } from '../../lms/roster-conventions.ts'
+import { namesOf, noName } from '../../lms/oneroster-mapping.ts'
 import type { Columns, Package, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import {

@@ -2,14 +2,17 @@ import {
   displayNameIn,
   enrollmentIdOf,
   isEnrolled,
+  joinIds,
   type School as MappedSchool,
   namesOf,
+  noName,
+  noTerm,
+  openDays,
   roleOf,
   sessionOf,
   type UserNames,
   userNamesOf,
 } from '../../lms/oneroster-mapping.ts'
-import { joinIds, noName, noTerm, openDays } from '../../lms/roster-conventions.ts'
 import {
   type OneRosterTable,
   type OneRosterVersion,

@@ -6,7 +6,12 @@ import { ApiError } from '../../client/errors.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Integration } from '../../contract/integrations.ts'
-import { classroomSignIn, type ForeignSignIn, googleScopes, missingScopes } from '../../lms/classroom.ts'
+import {
+  classroomSignIn,
+  type ForeignSignIn,
+  googleScopes,
+  missingScopes,
+} from '../../lms/classroom-records.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import {

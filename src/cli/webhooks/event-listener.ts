@@ -5,7 +5,7 @@ import { exchangeWithin } from '../../client/timeout.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
-import { verifyStandard } from '../../lms/standard-signature.ts'
+import { verifyStandard } from '../../lms/standard.ts'
 import type { Io } from '../terminal/io.ts'
 
 /** A received event, signed with the secret of the listener. */

@@ -3,22 +3,21 @@ import { ApiError } from '../../client/errors.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
-import { canvasEvents } from '../../lms/canvas-simulation.ts'
+import { canvasEvents } from '../../lms/canvas.ts'
 import type { SignedDelivery, SigningMaterial } from '../../lms/delivery.ts'
-import { kinds } from '../../lms/kinds.ts'
-import { moodleEvents } from '../../lms/moodle.ts'
-import { openedxEvents } from '../../lms/openedx.ts'
-import { sign } from '../../lms/sign.ts'
 import type {
   SimulatedEvent,
   SimulatedEvents,
   SimulatedFact,
   SimulatedFacts,
   SimulatedName,
-} from '../../lms/simulated-event.ts'
-import { standardEvents } from '../../lms/standard.ts'
-import { signStandard } from '../../lms/standard-signature.ts'
+} from '../../lms/event.ts'
+import { kinds } from '../../lms/kinds.ts'
+import { moodleEvents } from '../../lms/moodle.ts'
+import { openedxEvents } from '../../lms/openedx.ts'
+import { signStandard, standardEvents } from '../../lms/standard.ts'
 import { thinkificEvents } from '../../lms/thinkific.ts'
+import { sign } from '../../lms/verify.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag.ts'

@@ -8,8 +8,8 @@ import {
   integrations,
   type ShownSecret,
 } from '../../contract/integrations.ts'
+import { newWebhookSecret } from '../../lms/delivery.ts'
 import { kinds, setUpOf, webhookTargetOf } from '../../lms/kinds.ts'
-import { newWebhookSecret } from '../../lms/secrets.ts'
 import { Card, Table } from '../../report/elements.tsx'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'

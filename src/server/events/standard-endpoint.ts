@@ -1,4 +1,4 @@
-import { standardSignatureOf } from '../../lms/standard-signature.ts'
+import { standardSignatureOf } from '../../lms/standard.ts'
 import type { Claimed } from './claim.ts'
 import type { Delivery, EndpointDelivery } from './endpoint-kind.ts'
 import { partsOfSecret } from './endpoint-row.ts'

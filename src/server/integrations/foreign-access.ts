@@ -1,4 +1,4 @@
-import { classroomSignIn } from '../../lms/classroom.ts'
+import { classroomSignIn } from '../../lms/classroom-records.ts'
 import { oneRosterScopes } from '../../lms/oneroster-records.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'

@@ -9,7 +9,7 @@ import {
   Integration as Shown,
   type ShownSecret,
 } from '../../contract/integrations.ts'
-import { decodedSecret } from '../../lms/standard-signature.ts'
+import { decodedSecret } from '../../lms/standard.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'

@@ -1,6 +1,6 @@
 import { timeText } from '../../codec/time-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
-import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/canvas-keys.ts'
+import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/canvas-signature.ts'
 import { DeliveryFault, type SigningKeys, type Trust } from '../../lms/delivery.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'

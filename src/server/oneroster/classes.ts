@@ -1,6 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { isEnrolled } from '../../lms/oneroster-mapping.ts'
-import { noTerm } from '../../lms/roster-conventions.ts'
+import { isEnrolled, noTerm } from '../../lms/oneroster-mapping.ts'
 import type { Row } from '../database/database.ts'
 import { type Asking, type Collection, type Part, refTo } from './collection.ts'
 import { active, baseFields, idNamed, partOf, since } from './part.ts'

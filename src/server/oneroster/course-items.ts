@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
-import { daysOf, type ItemGrade, itemsOf, type MappedItem } from '../../lms/oneroster-mapping.ts'
-import { noTerm } from '../../lms/roster-conventions.ts'
+import { daysOf, type ItemGrade, itemsOf, type MappedItem, noTerm } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
 import { refused } from './status-info.ts'
 

@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
-import { enrollmentIdOf, isEnrolled, roleOf } from '../../lms/oneroster-mapping.ts'
-import { splitIds } from '../../lms/roster-conventions.ts'
+import { enrollmentIdOf, isEnrolled, roleOf, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Asking, type Collection, type Narrowing, refTo, type TablePart } from './collection.ts'
 import { active, baseFields, idNamed, since } from './part.ts'

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { itemIn, noCategory, splitIds } from '../../lms/roster-conventions.ts'
+import { itemIn, noCategory, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database } from '../database/database.ts'
 import { type Asking, type Collection, refTo } from './collection.ts'
 import {

@@ -1,6 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { resultIdOf, scoreOn } from '../../lms/oneroster-mapping.ts'
-import { splitIds } from '../../lms/roster-conventions.ts'
+import { resultIdOf, scoreOn, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Asking, type Collection, refTo, type Scope } from './collection.ts'
 import { type GradedCourse, readCourseItems } from './course-items.ts'

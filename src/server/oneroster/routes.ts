@@ -1,6 +1,5 @@
 import type { MachineScope } from '../../contract/constants.ts'
-import { schoolNamed } from '../../lms/oneroster-mapping.ts'
-import { noTerm } from '../../lms/roster-conventions.ts'
+import { noTerm, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Database } from '../database/database.ts'
 import type { Reply } from '../http/reply.ts'
 import { readJsonBody } from '../http/request-body.ts'

@@ -1,6 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { type MappedTerm, sessionOf } from '../../lms/oneroster-mapping.ts'
-import { joinIds, noTerm, splitIds } from '../../lms/roster-conventions.ts'
+import { joinIds, type MappedTerm, noTerm, sessionOf, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Asking, type Collection, refTo } from './collection.ts'
 import { active, baseFields, beginningOfTime, idNamed, partOf, since } from './part.ts'

@@ -97,7 +97,9 @@ describe('a Moodle', () => {
     const users = school.users.map((user) => ({ ...user, idnumber: 'S-1' }))
     await connectTo(local, 'moodle', fakeMoodle({ ...school, users }), moodleToken)
     const refused = await ran(local, 'roster diff integration:moodle', 2)
-    expect(refused.stderr).toContain('externalId "S-1" is the external id of Moodle users:1 as well')
+    expect(refused.stderr).toContain(
+      'Moodle user S-1 (Bob Smith): externalId "S-1" is the external id of Moodle user S-1 (Ada Lovelace) as well',
+    )
   })
 
   test('suspends nobody for people without a course', { tags: ['slow'] }, async ({ local }) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ZipFile } from 'yazl'
-import { loadRoster } from '../../../src/cli/roster/roster.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 import { openAt, type RosterFiles, readRoster, writeRoster } from './read-roster.ts'
 
@@ -27,9 +26,9 @@ async function zipped(
 }
 
 async function read(path: string) {
-  const roster = await loadRoster(await openAt(path))
-  const notes = roster.findings.notes().map((note) => note.replaceAll(path, 'school.zip'))
-  return { ids: (roster.declared.get('users') ?? []).map(({ record }) => record['externalId']), notes }
+  const { records, findings } = await (await openAt(path)).read()
+  const notes = findings.notes().map((note) => note.replaceAll(path, 'school.zip'))
+  return { ids: (records.get('users') ?? []).map(({ record }) => record['externalId']), notes }
 }
 
 function replaced(bytes: Buffer, from: string, to: string): Buffer {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { plainMapping } from '../../../src/cli/records/sources/mapping.ts'
 import { type OpenRosterOptions, openRoster } from '../../../src/cli/roster/open-roster.ts'
-import { loadRoster, type RosterPart, type RosterProblem } from '../../../src/cli/roster/roster.ts'
+import type { RosterPart, RosterProblem } from '../../../src/cli/roster/roster.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 
 /** Files of a roster by name. */
@@ -33,10 +33,12 @@ export function openAt(path: string, options: Partial<OpenRosterOptions> = {}) {
 export async function readRoster(files: RosterFiles, options: Partial<OpenRosterOptions> = {}) {
   const path = writeRoster(files)
   const source = await openAt(path, options)
-  const roster = await loadRoster(source)
+  const roster = await source.read()
   const { findings } = roster
-  const recordsOf = (part: RosterPart) => (roster.declared.get(part) ?? []).map(({ record }) => record)
-  const removedOf = (part: RosterPart) => (roster.removed.get(part) ?? []).map(({ record }) => record)
+  const all = (part: RosterPart, removed: boolean) =>
+    (roster.records.get(part) ?? []).filter(({ isRemoved = false }) => isRemoved === removed)
+  const recordsOf = (part: RosterPart) => all(part, false).map(({ record }) => record)
+  const removedOf = (part: RosterPart) => all(part, true).map(({ record }) => record)
   return {
     ...{ source, roster, findings, recordsOf, removedOf },
     problems: findings.problems().map(textOf),
