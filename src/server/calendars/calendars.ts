@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { Calendar, calendars } from '../../contract/calendars.ts'
+import { type Calendar, calendars } from '../../contract/calendars.ts'
+import { calls } from '../../contract/calls.ts'
 import { digest } from '../access/secret.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -15,7 +16,7 @@ import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 const columns = sql`k.id, k.course_id, (select title from courses where id = k.course_id) as course_title,
   k.user_id, (select email from users where id = k.user_id) as user_email, k.last4, k.created_at`
 
-const toCalendar = recordReader(Calendar)
+const toCalendar = recordReader<Calendar>(calls.calendars.list)
 
 /** Of a course or a user: each address can be revoked alone. */
 const maxCalendars = 20

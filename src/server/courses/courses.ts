@@ -1,6 +1,12 @@
 import sql, { empty, join } from 'sql-template-tag'
 import { difficulties } from '../../contract/constants.ts'
-import { Course, CourseInput, type CourseUpdate, courses } from '../../contract/courses.ts'
+import {
+  Course,
+  CourseInput,
+  type CourseUpdate,
+  courses,
+  type DeletedCourse,
+} from '../../contract/courses.ts'
 import { visibleRows } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
@@ -27,7 +33,8 @@ import {
   recordCourseVersion,
   restoreVersion,
 } from './course-versions.ts'
-import { deleteCourse, hasProgress, listDeletedCourses, restoreDeletedCourse } from './deletion.ts'
+import { listDeleted } from './deleted-records.ts'
+import { deleteCourse, hasProgress, restoreDeletedCourse } from './deletion.ts'
 import { changeLessonsOf } from './lesson-places.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
@@ -41,6 +48,8 @@ const actionByStatus = {
   published: 'course.published',
   archived: 'course.archived',
 } as const
+
+const deletedColumns = sql`t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.groups`
 
 /** Updates grades and enrolments after a change of the passing criteria. Returns warnings about the new ones. */
 export type Regrade = (call: Call, before: Course, course: Course) => Promise<CourseUpdate['warnings']>
@@ -122,7 +131,7 @@ export function courseRoutesWith(regrade: Regrade) {
     version: getVersion,
     diff: compareVersions,
     restore: (call) => restoreVersion(call, change),
-    listDeleted: listDeletedCourses,
+    listDeleted: (call) => listDeleted<DeletedCourse>(call, 'courses', deletedColumns),
     restoreDeleted: restoreDeletedCourse,
   })
 }

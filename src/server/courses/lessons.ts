@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
+import { type DeletedLesson, Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
 import { courseFilter, isTaught, visibleCourses, visibleRows } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { during } from '../database/keyset.ts'
@@ -11,7 +11,8 @@ import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem-error.ts'
 import { findCourse, requireOpen } from './course-row.ts'
-import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
+import { listDeleted } from './deleted-records.ts'
+import { deleteLesson, restoreDeletedLesson } from './deletion.ts'
 import { findNextPlace, makeRoom } from './lesson-places.ts'
 import {
   contentOf,
@@ -106,7 +107,8 @@ export const lessonRoutes = routesOf(lessons, {
   version: getLessonVersion,
   diff: compareLessonVersions,
   restore: (call) => restoreLessonVersion(call, changeLesson),
-  listDeleted: listDeletedLessons,
+  listDeleted: (call) =>
+    listDeleted<DeletedLesson>(call, 'lessons', sql`d.course_id, t.title, t.position as "order", t.status`),
   restoreDeleted: restoreDeletedLesson,
 })
 

@@ -1,9 +1,11 @@
 import sql from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import { Term, TermInput, terms } from '../../contract/terms.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { matchesReference, requireUnique } from '../database/reference.ts'
 import { sortKey } from '../database/search.ts'
 import { externalIdOfItem, readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -21,7 +23,7 @@ const order = {
 
 export const termRoutes = routesOf(terms, {
   list({ query, database }) {
-    return page<TermRow, Term>(
+    return page(
       database,
       {
         columns: termColumns,
@@ -125,25 +127,13 @@ async function requireNoCourses({ database }: Call, { id, name }: Term): Promise
 
 const maxCountedCourses = 100
 
-/** A date that is not set is empty, so that rows can be sorted by it. */
-interface TermRow extends Row {
-  readonly id: string
-  readonly external_id: string | null
-  readonly name: string
-  readonly start_date: string
-  readonly end_date: string
-  readonly managed_by: string | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
-
-/** From `terms t`. */
-const termColumns = sql`t.id, t.external_id, t.name, t.start_date, t.end_date, t.managed_by, t.version, t.created_at,
-  t.updated_at`
+/** From `terms t`. A date that is not set is stored as empty, so that rows can be sorted by it. */
+const termColumns = sql`t.id, t.external_id, t.name, nullif(t.start_date, '') as start_date,
+  nullif(t.end_date, '') as end_date, t.managed_by, t.version, t.created_at, t.updated_at`
+const toTerm = recordReader<Term>(calls.terms.get)
 
 async function findTerm(database: Database, reference: string): Promise<Term> {
-  const row = await database.one<TermRow>(
+  const row = await database.one(
     sql`select ${termColumns} from terms t where ${matchesReference('terms', reference)}`,
   )
   if (!row) throw notFound('term', reference)
@@ -157,18 +147,4 @@ async function findExisting(item: Call): Promise<{ id: string; version: number }
   return item.database.one<Row & { id: string; version: number }>(
     sql`select id, version from terms where external_id = ${externalId}`,
   )
-}
-
-function toTerm(row: TermRow): Term {
-  return {
-    id: row.id,
-    externalId: row.external_id,
-    name: row.name,
-    startDate: row.start_date || null,
-    endDate: row.end_date || null,
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

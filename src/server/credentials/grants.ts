@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { Grant, grants } from '../../contract/grants.ts'
+import { calls } from '../../contract/calls.ts'
+import { type Grant, grants } from '../../contract/grants.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'
@@ -17,7 +18,7 @@ const maxLive = 50
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
 const from = sql`grants g join oauth_clients c on c.id = g.client_id`
 
-const toGrant = recordReader(Grant, ['scopes'])
+const toGrant = recordReader<Grant>(calls.grants.list, ['scopes'])
 
 export const grantRoutes = routesOf(grants, {
   list: async (call) =>

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { credentialPrefixes } from '../../codec/credential-text.ts'
-import { Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
+import { calls } from '../../contract/calls.ts'
+import { type Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
 import type { Scope } from '../../contract/operation.ts'
 import type { User } from '../../contract/users.ts'
 import { grantable } from '../access/principal.ts'
@@ -22,7 +23,7 @@ const maxActive = 50
 
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
-const read = recordReader(Key, ['scopes'])
+const read = recordReader<Key>(calls.keys.list, ['scopes'])
 const toKey = (row: Row): Key => ({ ...read(row), prefix: credentialPrefixes.apiKey })
 
 export const keyRoutes = routesOf(keys, {

@@ -1,29 +1,26 @@
-import type * as z from 'zod'
-import { fieldsOf } from '../../contract/fields.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Row } from './database.ts'
 
 /**
- * Returns a function that makes records of rows: the column of a field has its name in snake case, `createdAt` that of
- * `created_at`.
+ * Returns a function that makes the records that an operation shows of rows: the column of a field has its name in snake case,
+ * `createdAt` that of `created_at`.
  *
  * @param json fields that are stored as JSON
  */
 export function recordReader<Shape>(
-  schema: z.ZodType<Shape>,
+  { holds }: Pick<Call, 'holds'>,
   json: readonly (keyof Shape & string)[] = [],
 ): (row: Row) => Shape {
-  let read: ((row: Row) => Record<string, unknown>) | undefined
-  return (row) => {
-    read ??= fieldReader(Object.keys(fieldsOf(schema) ?? {}), json)
-    // The columns of the statement are those of the schema.
-    return read(row) as Shape
-  }
+  return fieldReader(
+    holds.answer.filter((path) => !path.includes('.')),
+    json,
+  )
 }
 
-export function fieldReader(
+export function fieldReader<Shape = Record<string, unknown>>(
   fields: readonly string[],
-  json: readonly string[],
-): (row: Row) => Record<string, unknown> {
+  json: readonly string[] = [],
+): (row: Row) => Shape {
   const columns = fields.map((field) => [field, columnOf(field), json.includes(field)] as const)
   return (row) => {
     const record: Record<string, unknown> = {}
@@ -31,7 +28,8 @@ export function fieldReader(
       const value = row[column] ?? null
       record[field] = isJson && typeof value === 'string' ? JSON.parse(value) : value
     }
-    return record
+    // The columns of the statement are those of the record.
+    return record as Shape
   }
 }
 

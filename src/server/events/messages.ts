@@ -1,12 +1,13 @@
 import sql, { join } from 'sql-template-tag'
-import { Attempt, Message, messages } from '../../contract/messages.ts'
+import { calls } from '../../contract/calls.ts'
+import { type Attempt, type Message, messages } from '../../contract/messages.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
 import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { recordReader } from '../database/record.ts'
+import { fieldReader, recordReader } from '../database/record.ts'
 import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
@@ -20,8 +21,8 @@ const shownAttempts = 50
 const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
   case when m.lease is null then m.due_at end as next_attempt_at, m.created_at, m.finished_at`
 
-const toMessage = recordReader(Message)
-const toAttempt = recordReader(Attempt)
+const toMessage = recordReader<Message>(calls.messages.list)
+const toAttempt = fieldReader<Attempt>(['number', 'startedAt', 'durationMs', 'status', 'result', 'response'])
 
 export const messageRoutes = routesOf(messages, {
   list: { isLong: true, handle: listMessages },

@@ -1,24 +1,12 @@
 import sql, { join, type Sql } from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import type { Group, Membership } from '../../contract/groups.ts'
 import { type Asking, visibleGroups } from '../access/sight.ts'
-import type { Row } from '../database/database.ts'
 import type { Found } from '../database/page.ts'
+import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilters } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
-
-export interface GroupRow extends Row {
-  readonly id: string
-  readonly external_id: string | null
-  readonly name: string
-  readonly course_id: string | null
-  readonly course_title: string | null
-  readonly course_external_id: string | null
-  readonly managed_by: string | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
 
 /** From `groups`. */
 export const groupColumns = sql`groups.id, groups.external_id, groups.name, groups.course_id,
@@ -26,20 +14,7 @@ export const groupColumns = sql`groups.id, groups.external_id, groups.name, grou
   (select external_id from courses where id = groups.course_id) as course_external_id,
   groups.managed_by, groups.version, groups.created_at, groups.updated_at`
 
-export function toGroup(row: GroupRow): Group {
-  return {
-    id: row.id,
-    externalId: row.external_id,
-    name: row.name,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
-}
+export const toGroup = recordReader<Group>(calls.groups.get)
 
 export function hasMember(userIds: readonly string[]): Found {
   const theirs = sql`from group_members m where m.user_id in (${join(userIds)})`
@@ -52,8 +27,7 @@ export function hasMember(userIds: readonly string[]): Found {
 /** Throws 404, also if the caller may not see it. */
 export async function findGroup(call: Call, reference: string): Promise<Group> {
   const id = await resolve(call.database, 'groups', reference, visibleGroups(call))
-  const row =
-    id && (await call.database.one<GroupRow>(sql`select ${groupColumns} from groups where id = ${id}`))
+  const row = id && (await call.database.one(sql`select ${groupColumns} from groups where id = ${id}`))
   if (!row) throw notFound('group', reference)
   return toGroup(row)
 }
@@ -111,17 +85,6 @@ export function isInGroups(ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
 }
 
-export interface MembershipRow extends Row {
-  readonly id: string
-  readonly group_id: string
-  readonly group_name: string
-  readonly group_external_id: string | null
-  readonly user_id: string
-  readonly user_email: string
-  readonly user_external_id: string | null
-  readonly added_at: string
-}
-
 /** From `group_members m`. */
 export const membershipColumns = sql`m.id, m.group_id,
   (select name from groups where id = m.group_id) as group_name,
@@ -129,15 +92,4 @@ export const membershipColumns = sql`m.id, m.group_id,
   m.user_id, (select email from users where id = m.user_id) as user_email,
   (select external_id from users where id = m.user_id) as user_external_id, m.added_at`
 
-export function toMembership(row: MembershipRow): Membership {
-  return {
-    id: row.id,
-    groupId: row.group_id,
-    groupName: row.group_name,
-    groupExternalId: row.group_external_id,
-    userId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    addedAt: row.added_at,
-  }
-}
+export const toMembership = recordReader<Membership>(calls.groups.members)

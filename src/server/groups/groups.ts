@@ -8,36 +8,27 @@ import {
   visibleGroups,
   visibleRows,
   visibleUsers,
-  wasTaught,
 } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { eraseForGood, findDeleted } from '../courses/deleted-records.ts'
+import {
+  eraseDeleted,
+  findDeleted,
+  listDeleted,
+  requireDeleted,
+  trashOrErase,
+} from '../courses/deleted-records.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import {
-  matchesReference,
-  requireUnique,
-  resolve,
-  resolveFilter,
-  resolveFilters,
-} from '../database/reference.ts'
+import { matchesReference, requireUnique, resolve, resolveFilters } from '../database/reference.ts'
 import { findMatches, groupSearchKey, sortKey } from '../database/search.ts'
-import { copyToTrash, restorableUntil, takeFromTrash, trashEnd } from '../database/trash.ts'
+import { takeFromTrash } from '../database/trash.ts'
 import { externalIdOfItem, readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
-import {
-  findGroup,
-  findOwnGroup,
-  type GroupRow,
-  groupColumns,
-  hasMember,
-  requireMayChange,
-  toGroup,
-} from './group-row.ts'
+import { ProblemError, parentNotFound } from '../problem-error.ts'
+import { findGroup, findOwnGroup, groupColumns, hasMember, requireMayChange, toGroup } from './group-row.ts'
 import { addMember, addMembers, listMembers, listMemberships, removeMember } from './memberships.ts'
 
 const order = {
@@ -53,7 +44,7 @@ export const groupRoutes = routesOf(groups, {
     const visible = visibleUsers(call)
     const members =
       query.user_id && (await resolveFilters(database, 'users', query.user_id, 'user_id', visible))
-    return page<GroupRow, Group>(
+    return page(
       database,
       {
         columns: groupColumns,
@@ -102,8 +93,13 @@ export const groupRoutes = routesOf(groups, {
 
   update: (call) => updateGroup(call, call.params.groupId),
   delete: deleteGroup,
-  listDeleted: listDeletedGroups,
-  restoreDeleted: restoreDeletedGroup,
+  listDeleted: (call) => listDeleted<DeletedGroup>(call, 'groups', sql`t.name, t.course_id, d.members`),
+
+  async restoreDeleted(call) {
+    const { id } = await requireDeleted(call, 'groups', call.params.deletedGroupId)
+    return takeBack(call, id)
+  },
+
   members: listMembers,
   addMember,
   removeMember,
@@ -193,80 +189,18 @@ async function findExisting(
 
 /** To the trash, or permanently. */
 async function deleteGroup(call: Call<typeof groups.delete>): Promise<undefined> {
-  const { database, params, query, now, principal } = call
+  const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'groups', params.groupId))) {
-    return eraseDeleted(call, params.groupId)
+    return eraseDeleted(call, 'groups', params.groupId, 'group')
   }
   const group = await findOwnGroup(call, params.groupId)
   const { id, version, courseId } = group
   requireVersion(call, version)
-  if (query.erase) await eraseForGood(call, 'group', id)
-  else await copyToTrash(database, 'group', { id, courseId: courseId ?? '', userId: principal.userId, now })
+  await trashOrErase(call, 'group', { id, courseId: courseId ?? '' })
   await database.run(sql`delete from groups where id = ${id} and version = ${version}`)
   const action = query.erase ? 'group.erased' : 'group.deleted'
   await recordChange(call, { action, id, before: group, after: null })
   return undefined
-}
-
-async function eraseDeleted(call: Call, reference: string): Promise<undefined> {
-  const deleted = await findDeleted(call, 'groups', reference)
-  if (!deleted) throw notFound('group', reference)
-  requireVersion(call, deleted.version)
-  await eraseForGood(call, 'group', deleted.id)
-  await recordChange(call, { action: 'group.erased', id: deleted.id, before: null, after: null })
-  return undefined
-}
-
-interface DeletedRow extends Row {
-  readonly id: string
-  readonly external_id: string | null
-  readonly name: string
-  readonly course_id: string | null
-  readonly members: number
-  readonly user_id: string
-  readonly deleted_at: string
-}
-
-/** By default the most recent first, without those deleted with their course. */
-async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
-  const { database, query, now } = call
-  const { course_id: course } = query
-  const courseId =
-    course && (await resolveFilter(database, 'courses', course, 'course_id', visibleCourses(call)))
-  return page<DeletedRow, DeletedGroup>(
-    database,
-    {
-      columns: sql`d.id, t.external_id, t.name, t.course_id, d.members, d.user_id, d.deleted_at`,
-      from: sql`deletions d join deleted_groups t on t.id = d.id`,
-      base: sql`deletions d`,
-      by: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
-      within: [
-        { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
-        { field: 'deletedAt', condition: sql`d.kind = 'group' and d.deleted_at > ${trashEnd(now)}` },
-        { field: 'deletedAt', condition: courseId && sql`d.course_id = ${courseId}` },
-      ],
-    },
-    { sort: query.sort, expressions: { deletedAt: sql`d.deleted_at` }, id: sql`d.id` },
-    query,
-    (row) => ({
-      id: row.id,
-      externalId: row.external_id,
-      name: row.name,
-      courseId: row.course_id,
-      members: row.members,
-      userId: row.user_id,
-      deletedAt: row.deleted_at,
-      restorableUntil: restorableUntil(row.deleted_at),
-    }),
-  )
-}
-
-async function restoreDeletedGroup(call: Call<typeof groups.restoreDeleted>): Promise<Group> {
-  const { deletedGroupId } = call.params
-  const deleted = await findDeleted(call, 'groups', deletedGroupId)
-  if (!deleted) throw notFound('deleted group', deletedGroupId)
-  requireVersion(call, deleted.version)
-  return takeBack(call, deleted.id)
 }
 
 /** From the trash. Throws 409 `course_deleted` if its course is deleted. */

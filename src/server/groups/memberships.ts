@@ -15,7 +15,6 @@ import {
   findOwnGroup,
   groupIdsOf,
   isInGroups,
-  type MembershipRow,
   membershipColumns,
   requireMayChange,
   toMembership,
@@ -50,7 +49,7 @@ async function pageOf(
   const users = visibleUsers(call)
   const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', users)
   const isIn = groupIds && isInGroups(groupIds)
-  return page<MembershipRow, Membership>(
+  return page(
     database,
     {
       columns: membershipColumns,
@@ -93,7 +92,7 @@ export const addMembers: Handler<Operations['batchMembers']> = (call) => {
 export const removeMember: Handler<Operations['removeMember']> = async (call) => {
   const { params, database } = call
   const { id: groupId } = await findOwnGroup(call, params.groupId)
-  const row = await database.one<MembershipRow>(sql`
+  const row = await database.one(sql`
     select ${membershipColumns} from group_members m
     where m.group_id = ${groupId} and m.user_id = (select id from users where ${matchesReference('users', params.userId)})`)
   if (!row) throw notFound('member', params.userId)

@@ -1,9 +1,10 @@
 import sql, { join } from 'sql-template-tag'
 import { type JsonObject, parseJson } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import {
-  Delivery,
-  DeliveryDetails,
+  type Delivery,
+  type DeliveryDetails,
   deliveries,
   type Replayed,
   ReplayInput,
@@ -22,8 +23,8 @@ import { mayNeedBody, noEffect, type Outcome, readEventOrFault } from './apply-e
 import { type Integration, integrationOf } from './integration.ts'
 import { deliverySubjectOf, itemOf, outcomeOf } from './store-delivery.ts'
 
-const toDelivery = recordReader(Delivery, ['missing'])
-const toDetails = recordReader(DeliveryDetails, ['missing'])
+const toDelivery = recordReader<Delivery>(calls.deliveries.list, ['missing'])
+const toDetails = recordReader<DeliveryDetails>(calls.deliveries.get, ['missing'])
 
 export const deliveryRoutes = routesOf(deliveries, {
   list: ({ database, query }) =>

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import type { LmsKind, MappedNoun } from '../../contract/constants.ts'
-import { type integrations, Mapping, MappingInput } from '../../contract/integrations.ts'
+import { type integrations, type Mapping, MappingInput } from '../../contract/integrations.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'
@@ -27,7 +28,7 @@ const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id as ref
     then 'active' else 'deleted' end as target_status,
   m.version, m.created_at, m.updated_at`
 
-const toMapping = recordReader(Mapping)
+const toMapping = recordReader<Mapping>(calls.integrations.mapping)
 
 export const listMappings: Handler<Operations['mappings']> = async (call) => {
   const { database, query, params } = call

@@ -1,49 +1,19 @@
 import sql from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
 import type { Change } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
+import { recordReader } from '../database/record.ts'
 import type { UserRow } from '../users/user-row.ts'
 import type { LearnerState } from './learner-state.ts'
-import { type LearnerCourseRow, learnerCourseColumns } from './progress-row.ts'
-
-export interface EnrollmentRow extends LearnerCourseRow {
-  readonly id: string
-  readonly role: string
-  readonly status: string
-  readonly enrolled_at: string
-  readonly completed_at: string | null
-  readonly source: string
-  readonly managed_by: string | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+import { learnerCourseColumns } from './progress-row.ts'
 
 /** From `enrollments e`. */
 export const enrollmentColumns = sql`e.id, ${learnerCourseColumns('e')},
   e.role, e.status, e.enrolled_at, e.completed_at, e.source, e.managed_by, e.version, e.created_at, e.updated_at`
 
-export function toEnrollment(row: EnrollmentRow): Enrollment {
-  return {
-    id: row.id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
-    userId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    role: row.role as Enrollment['role'],
-    status: row.status as Enrollment['status'],
-    enrolledAt: row.enrolled_at,
-    completedAt: row.completed_at,
-    source: row.source,
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
-}
+export const toEnrollment = recordReader<Enrollment>(calls.enrollments.get)
 
 export function firstEnrollment(id: string, learner: UserRow, course: Course, now: string): Enrollment {
   return {
@@ -90,7 +60,7 @@ export async function completeEnrollment(
   }[moveOn]
   const row =
     isMet && state.enrollment === 'active'
-      ? await database.one<EnrollmentRow>(sql`
+      ? await database.one(sql`
           select ${enrollmentColumns} from enrollments e
           where e.user_id = ${userId} and e.course_id = ${courseId} and e.role = 'learner' and e.status = 'active'`)
       : undefined

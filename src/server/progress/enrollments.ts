@@ -29,7 +29,7 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { requireNotDeleted } from '../users/user-row.ts'
-import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
+import { enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
 
@@ -38,7 +38,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
     const { query, database } = call
     const by = await recordFilters(call, 'e', 'user_id')
     const inTerm = await referenceFilter(sql`term_id`, database, 'terms', query.term_id, 'term_id')
-    return page<EnrollmentRow, Enrollment>(
+    return page(
       database,
       {
         columns: enrollmentColumns,
@@ -72,7 +72,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
     return runBatch(call, items, async (item, index) => {
       if (index === 0) await readUsers(item, items)
       const found = await findExisting(item)
-      const before = found?.row?.status === 'deleted' ? undefined : found?.row
+      const before = found?.enrollment?.status === 'deleted' ? undefined : found?.enrollment
       return upsert(
         onExists,
         before,
@@ -93,7 +93,6 @@ export const enrollmentRoutes = routesOf(enrollments, {
   },
 })
 
-/** The condition is one on courses `c`. */
 /** Names both role and status, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
@@ -111,7 +110,7 @@ async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollmen
   await requireOpen(call, course)
   const isFound =
     found && (['courseId', 'userId', 'role'] as const).every((field) => found[field] === input[field])
-  const before = isFound ? found.row : await findRow(database, courseId, userId, input.role)
+  const before = isFound ? found.enrollment : await findEnrollment(database, courseId, userId, input.role)
   if (before && before.status !== 'deleted') {
     throw new ProblemError(
       'duplicate',
@@ -121,7 +120,7 @@ async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollmen
   }
   requireNotDeleted(user, input.userId)
   const enrolledAt = input.enrolledAt ?? now
-  if (before) return write(call, toEnrollment(before), { ...input, enrolledAt })
+  if (before) return write(call, before, { ...input, enrolledAt })
   const id = call.newId('enr')
   const { role, status, managedBy } = input
   const completedAt = status === 'completed' ? now : null
@@ -202,7 +201,7 @@ function findVisible(call: Call, id: string): Promise<Enrollment> {
 }
 
 async function find(database: Database, id: string, visible?: Sql): Promise<Enrollment> {
-  const row = await database.one<EnrollmentRow>(
+  const row = await database.one(
     sql`select ${enrollmentColumns} from enrollments e where ${seenOnly(sql`e.id = ${id}`, visible)}`,
   )
   if (!row) throw notFound('enrolment', id)
@@ -210,18 +209,18 @@ async function find(database: Database, id: string, visible?: Sql): Promise<Enro
 }
 
 /** Drops `status: active` for a completed enrolment: the item repeats the initial status and must not reopen it. */
-function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
+function withoutReopening(item: Call, before: Enrollment | undefined): Call {
   if (before?.status !== 'completed' || !isJsonObject(item.rawBody)) return item
   const { status, ...rest } = item.rawBody
   return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
-/** `row` is undefined if there is none, not even a deleted one. */
+/** `enrollment` is undefined if there is none, not even a deleted one. */
 interface LookedUp {
   readonly courseId: string
   readonly userId: string
   readonly role: string
-  readonly row: EnrollmentRow | undefined
+  readonly enrollment: Enrollment | undefined
 }
 
 async function findExisting(call: Call): Promise<LookedUp | undefined> {
@@ -232,18 +231,19 @@ async function findExisting(call: Call): Promise<LookedUp | undefined> {
   if (!isStorableText(role)) return undefined
   const { course, user } = await findParents(call, { courseId, userId })
   if (!course || !user) return undefined
-  return { courseId, userId, role, row: await findRow(database, course.id, user.id, role) }
+  return { courseId, userId, role, enrollment: await findEnrollment(database, course.id, user.id, role) }
 }
 
-function findRow(
+async function findEnrollment(
   database: Database,
   courseId: string,
   userId: string,
   role: string,
-): Promise<EnrollmentRow | undefined> {
-  return database.one<EnrollmentRow>(sql`
+): Promise<Enrollment | undefined> {
+  const row = await database.one(sql`
     select ${enrollmentColumns} from enrollments e
     where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${role}`)
+  return row && toEnrollment(row)
 }
 
 interface ParentCourse extends Row {

@@ -1,13 +1,13 @@
 import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
-import type { Progress, progress } from '../../contract/progress.ts'
+import type { progress } from '../../contract/progress.ts'
 import { isTaught, visibleCourses } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
 import { plainRoutesOf, type Reads } from '../http/handler.ts'
 import { findVisibleUser } from '../users/user-row.ts'
-import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+import { progressColumns, toProgress } from './progress-row.ts'
 
 const order = {
   sort: '-lastAccessed',
@@ -20,7 +20,7 @@ export const progressReads = {
   async list(call) {
     const { database, query, params } = call
     const { id } = await findVisibleUser(call, params.learnerId)
-    return page<ProgressRow, Progress>(
+    return page(
       database,
       {
         columns: progressColumns,

@@ -1,67 +1,31 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import type { Progress, ProgressStep } from '../../contract/progress.ts'
 import type { Database, Row } from '../database/database.ts'
-
-export interface ProgressRow extends LearnerCourseRow {
-  readonly percentage: number
-  readonly status: string
-  readonly started_at: string | null
-  readonly last_accessed: string
-  readonly completed_at: string | null
-  readonly version: number
-  readonly updated_at: string
-}
+import { recordReader } from '../database/record.ts'
 
 /** From `progress p`. */
-export const progressColumns = sql`${learnerCourseColumns('p')},
-  p.percentage, p.status, p.started_at, p.last_accessed, p.completed_at, p.version, p.updated_at`
+export const progressColumns = sql`p.user_id as learner_id, ${learnerCourseColumns('p')},
+  p.percentage as completion_percentage, p.status, p.started_at, p.last_accessed, p.completed_at, p.version, p.updated_at`
 
 export async function findProgress(
   database: Database,
   userId: string,
   courseId: string,
 ): Promise<Progress | undefined> {
-  const row = await database.one<ProgressRow>(
+  const row = await database.one(
     sql`select ${progressColumns} from progress p where p.user_id = ${userId} and p.course_id = ${courseId}`,
   )
   return row && toProgress(row)
 }
 
-export function toProgress(row: ProgressRow): Progress {
-  return {
-    ...learnerCourseOf(row),
-    completionPercentage: row.percentage,
-    status: row.status as Progress['status'],
-    startedAt: row.started_at,
-    lastAccessed: row.last_accessed,
-    completedAt: row.completed_at,
-    version: row.version,
-    updatedAt: row.updated_at,
-  }
-}
-
-export interface StepRow extends LearnerCourseRow {
-  readonly version: number
-  readonly percentage: number
-  readonly status: string
-  readonly last_accessed: string
-  readonly recorded_at: string
-}
+export const toProgress = recordReader<Progress>(calls.progress.list)
 
 /** From `progress_steps s`. */
-export const stepColumns = sql`${learnerCourseColumns('s')},
-  s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`
+export const stepColumns = sql`s.user_id as learner_id, ${learnerCourseColumns('s')},
+  s.version, s.percentage as completion_percentage, s.status, s.last_accessed, s.recorded_at`
 
-export function toStep(row: StepRow): ProgressStep {
-  return {
-    ...learnerCourseOf(row),
-    version: row.version,
-    completionPercentage: row.percentage,
-    status: row.status as ProgressStep['status'],
-    lastAccessed: row.last_accessed,
-    recordedAt: row.recorded_at,
-  }
-}
+export const toStep = recordReader<ProgressStep>(calls.progress.history)
 
 export interface LearnerCourseRow extends Row {
   readonly user_id: string

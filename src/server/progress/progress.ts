@@ -31,15 +31,7 @@ import { parseBody } from '../http/validation.ts'
 import { ProblemError } from '../problem-error.ts'
 import { findUser, findVisibleUser } from '../users/user-row.ts'
 import { progressReads } from './progress-reads.ts'
-import {
-  findProgress,
-  type ProgressRow,
-  progressColumns,
-  type StepRow,
-  stepColumns,
-  toProgress,
-  toStep,
-} from './progress-row.ts'
+import { findProgress, progressColumns, stepColumns, toProgress, toStep } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
 
 export const progressRoutes = routesOf(progress, {
@@ -63,7 +55,7 @@ export const progressRoutes = routesOf(progress, {
       'course_id',
       visibleCourses(call),
     )
-    return page<StepRow, ProgressStep>(
+    return page(
       database,
       {
         columns: stepColumns,
@@ -164,7 +156,7 @@ async function listProgress(call: Call<typeof progress.all>): Promise<Page<Progr
     during(sql`p.last_accessed`, query),
     during(sql`p.updated_at`, { since: query.updated_since }),
   ])
-  return page<ProgressRow, Progress>(database, select, order, query, toProgress)
+  return page(database, select, order, query, toProgress)
 }
 
 /**
@@ -185,12 +177,12 @@ async function listSteps(call: Call<typeof progress.steps>): Promise<Page<Progre
   const { spans, nextCursor } = spansOf(found, cursor, query.limit)
   if (spans.length === 0) return { data: [], nextCursor }
   const recorded = during(sql`s.recorded_at`, query)
-  const rows = await database.all<StepRow>(sql`
+  const rows = await database.all(sql`
       select ${stepColumns} from progress_steps s
       ${where([sql`(${join(spans.map(isWithin), ' or ')})`, fenced([recorded])])}`)
-  const steps = Map.groupBy(rows, (row) => keyOf(row))
+  const steps = Map.groupBy(rows.map(toStep), ({ learnerId, courseId }) => `${learnerId} ${courseId}`)
   return {
-    data: spans.flatMap(({ row }) => inOrder(steps.get(keyOf(row)) ?? []).map(toStep)),
+    data: spans.flatMap(({ row }) => inOrder(steps.get(`${row.user_id} ${row.course_id}`) ?? [])),
     nextCursor,
   }
 }
@@ -211,8 +203,11 @@ async function progressOf(
   }
 }
 
-interface EnrolledRow extends ProgressRow, Place {
+interface EnrolledRow extends Place {
   readonly enrollment_id: string
+  readonly user_id: string
+  readonly course_id: string
+  readonly version: number
 }
 
 /** Start of a page of the history: after an enrolment, or after a version within one. */
@@ -266,10 +261,6 @@ function isWithin({ row, from, to }: Span): Sql {
   return sql`(s.user_id = ${row.user_id} and s.course_id = ${row.course_id} and s.version > ${from} and s.version <= ${to})`
 }
 
-function keyOf({ user_id, course_id }: Row): string {
-  return `${user_id} ${course_id}`
-}
-
-function inOrder(rows: readonly StepRow[]): StepRow[] {
-  return rows.toSorted((one, other) => one.version - other.version)
+function inOrder(steps: readonly ProgressStep[]): ProgressStep[] {
+  return steps.toSorted((one, other) => one.version - other.version)
 }
