@@ -16,7 +16,7 @@ import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
-import { findUser, toUser } from '../users/user-row.ts'
+import { findUser } from '../users/user-row.ts'
 
 /** Maximum active keys of a user. Requests are limited by user, so more keys would only be a risk. */
 const maxActive = 50
@@ -118,7 +118,7 @@ export async function createKey(
 async function ownerOf({ database }: Call, reference: string) {
   const id = await resolve(database, 'users', reference)
   if (!id) throw parentNotFound('#/userId', 'user', reference)
-  const user = toUser(await findUser(database, id))
+  const user = await findUser(database, id)
   if (user.status === 'active') return user
   throw new ProblemError(
     'user_inactive',

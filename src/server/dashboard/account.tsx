@@ -13,7 +13,7 @@ import {
 } from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
 import { invalid, notFound, type ProblemError } from '../problem-error.ts'
-import { findUser, toUser } from '../users/user-row.ts'
+import { findUser } from '../users/user-row.ts'
 import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { confirmationPage } from './form.tsx'
@@ -88,8 +88,9 @@ async function changePassword(signedIn: SignedInRequest, form: URLSearchParams):
 }
 
 async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
-  const { email, username, role, profile, id, createdAt } = toUser(
-    await findUser(signedIn.database, signedIn.user.id),
+  const { email, username, role, profile, id, createdAt } = await findUser(
+    signedIn.database,
+    signedIn.user.id,
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
   const granted = await askOwn(signedIn, grants.list, { query: pageQueryOf(signedIn) })

@@ -65,7 +65,7 @@ export async function setGrade(
     id,
     user_id: learner.id,
     user_email: learner.email,
-    user_external_id: learner.external_id,
+    user_external_id: learner.externalId,
     course_id: course.id,
     course_title: course.title,
     course_external_id: course.externalId,

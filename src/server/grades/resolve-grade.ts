@@ -2,6 +2,7 @@ import sql, { empty, join } from 'sql-template-tag'
 import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
+import type { User } from '../../contract/users.ts'
 import { weightIn } from '../../contract/weight-warnings.ts'
 import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import {
@@ -16,10 +17,10 @@ import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { LearnerState } from '../progress/learner-state.ts'
-import { findUser, findVisibleUser, requireNotDeleted, type UserRow } from '../users/user-row.ts'
+import { findUser, findVisibleUser, requireNotDeleted } from '../users/user-row.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
-type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>
+type Learner = Pick<User, 'id' | 'email' | 'externalId'> & { readonly status: string }
 
 interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiven' | 'scoreMaximum'> {
   readonly weight: number | null
@@ -94,7 +95,7 @@ const maxSources = 10
 export async function resolveGrade(
   call: Asking & Opening,
   input: GradeInput,
-  guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
+  guard: (learner: Pick<Learner, 'email' | 'status'>) => void = () => {},
 ): Promise<ResolvedGrade> {
   const rows = await findGradedRows(call, input)
   const [row] = rows
@@ -103,7 +104,7 @@ export async function resolveGrade(
     id: row.user_id,
     status: row.user_status,
     email: row.email,
-    external_id: row.user_external_id,
+    externalId: row.user_external_id,
   }
   guard(learner)
   requireNotDeleted(learner, learner.email)
@@ -215,7 +216,7 @@ function severalSources(rows: readonly GradedRow[]): ProblemError {
 async function refuse(
   call: Asking & Opening,
   { learnerId, courseId }: GradeInput,
-  guard: (learner: UserRow) => void,
+  guard: (learner: Learner) => void,
 ): Promise<never> {
   const missing = (pointer: string, noun: string, reference: string) => (error: unknown) => {
     throw error instanceof ProblemError && error.status === 404

@@ -12,7 +12,7 @@ import { setGrade } from '../grades/gradebook.ts'
 import { requireLearner, resolveGrade } from '../grades/resolve-grade.ts'
 import { ProblemError } from '../problem-error.ts'
 import { isFuture, type ProgressCall, setProgress } from '../progress/progress-setting.ts'
-import { findUser, type UserRow } from '../users/user-row.ts'
+import { findUser } from '../users/user-row.ts'
 import type { Integration } from './integration.ts'
 import { resolveIdentities } from './resolve-identities.ts'
 
@@ -97,7 +97,7 @@ async function applyTo(
   return { ...noEffect, ...ids, status: 'applied', grade, progress }
 }
 
-function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): void {
+function requireActive({ email, status }: Readonly<Record<'email' | 'status', string>>): void {
   if (status !== 'active') throw new ProblemError('user_inactive', `User ${email} is ${status}.`)
 }
 

@@ -2,10 +2,10 @@ import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
+import type { User } from '../../contract/users.ts'
 import type { Change } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import { recordReader } from '../database/record.ts'
-import type { UserRow } from '../users/user-row.ts'
 import type { LearnerState } from './learner-state.ts'
 import { learnerCourseColumns } from './progress-row.ts'
 
@@ -15,7 +15,7 @@ export const enrollmentColumns = sql`e.id, ${learnerCourseColumns('e')},
 
 export const toEnrollment = recordReader<Enrollment>(calls.enrollments.get)
 
-export function firstEnrollment(id: string, learner: UserRow, course: Course, now: string): Enrollment {
+export function firstEnrollment(id: string, learner: User, course: Course, now: string): Enrollment {
   return {
     id,
     courseId: course.id,
@@ -23,7 +23,7 @@ export function firstEnrollment(id: string, learner: UserRow, course: Course, no
     courseExternalId: course.externalId,
     userId: learner.id,
     userEmail: learner.email,
-    userExternalId: learner.external_id,
+    userExternalId: learner.externalId,
     role: 'learner',
     status: 'active',
     enrolledAt: now,

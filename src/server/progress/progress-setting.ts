@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
+import type { User } from '../../contract/users.ts'
 import { visibleCourses } from '../access/sight.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
@@ -8,7 +9,6 @@ import { type CourseRow, courseColumns, requireOpen, toCourse } from '../courses
 import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
 import {
   findState,
@@ -31,7 +31,7 @@ export type ProgressCall = Writing &
  */
 export async function setProgress(
   call: ProgressCall,
-  learner: UserRow,
+  learner: User,
   { courseId: reference, completionPercentage, lastAccessed: given }: ProgressInput,
   guard: (current: Progress | undefined) => void = () => {},
 ): Promise<Progress> {
@@ -170,7 +170,7 @@ interface Enrolled {
 /** The first progress creates the enrolment, unless learners record it themselves: they cannot enrol. */
 async function requireEnrolled(
   call: ProgressCall,
-  learner: UserRow,
+  learner: User,
   course: Course,
   stored: StateWithProgress | undefined,
 ): Promise<Enrolled> {
@@ -209,7 +209,7 @@ async function requireEnrolled(
   )
 }
 
-function currentOf(learner: UserRow, course: Course, { state, progress }: Enrolled): Progress | undefined {
+function currentOf(learner: User, course: Course, { state, progress }: Enrolled): Progress | undefined {
   return (
     progress && {
       ...shownOf(learner, course),
@@ -220,7 +220,7 @@ function currentOf(learner: UserRow, course: Course, { state, progress }: Enroll
   )
 }
 
-function shownOf({ id: learnerId, email: userEmail, external_id: userExternalId }: UserRow, course: Course) {
+function shownOf({ id: learnerId, email: userEmail, externalId: userExternalId }: User, course: Course) {
   const { id: courseId, title: courseTitle, externalId: courseExternalId } = course
   return { learnerId, userEmail, userExternalId, courseId, courseTitle, courseExternalId }
 }

@@ -12,12 +12,12 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf } from '../http/schema-routes.ts'
 import { invalid, tooMany } from '../problem-error.ts'
 import { endAccess, recordPassword } from './user-access.ts'
-import { findUser, toUser } from './user-row.ts'
+import { findUser } from './user-row.ts'
 
 /** With the rights of the credential. */
 export async function getOwn({ database, principal }: Call): Promise<CurrentUser> {
   const { scopes, method: authMethod, userId } = principal
-  return { ...toUser(await findUser(database, userId)), scopes: [...scopes], authMethod }
+  return { ...(await findUser(database, userId)), scopes: [...scopes], authMethod }
 }
 
 /** `replaces` is the hash of the verified current password. */

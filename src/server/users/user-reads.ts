@@ -1,14 +1,14 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import { roles, userStatuses } from '../../contract/constants.ts'
-import type { User, users } from '../../contract/users.ts'
+import type { users } from '../../contract/users.ts'
 import { participants, visibleUsers } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { findMatches } from '../database/search.ts'
 import { ofMembers } from '../groups/group-row.ts'
 import { type Call, plainRoutesOf, type Reads } from '../http/handler.ts'
-import { findVisibleUser, toUser, type UserRow, userColumns } from './user-row.ts'
+import { findVisibleUser, toUser, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
@@ -16,7 +16,7 @@ export const userReads = {
   async list(call) {
     const { query, database } = call
     const deleted = query.include_deleted || query.status?.includes('deleted')
-    return page<UserRow, User>(
+    return page(
       database,
       {
         columns: userColumns,
@@ -52,7 +52,7 @@ export const userReads = {
     )
   },
 
-  get: async (call) => toUser(await findVisibleUser(call, call.params.userId)),
+  get: (call) => findVisibleUser(call, call.params.userId),
 } satisfies Reads<typeof users>
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)

@@ -1,46 +1,33 @@
 import sql, { type Sql } from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
 import { emptyProfile } from '../../contract/empty-profile.ts'
 import type { User } from '../../contract/users.ts'
 import { type Asking, seenOnly, visibleUsers } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
+import { recordReader } from '../database/record.ts'
 import { matchesReference } from '../database/reference.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
-
-/** `profile` is JSON. */
-export interface UserRow extends Row {
-  readonly id: string
-  readonly external_id: string | null
-  readonly email: string
-  readonly username: string | null
-  readonly role: string
-  readonly status: string
-  readonly profile: string
-  readonly managed_by: string | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
 
 /** From `users u`. */
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
 
 /** Throws 404. */
-export function findVisibleUser(call: Asking, reference: string): Promise<UserRow> {
+export function findVisibleUser(call: Asking, reference: string): Promise<User> {
   return findUser(call.database, reference, visibleUsers(call, 'u'))
 }
 
 /** `visible` is a condition on `u`; throws 404. */
-export async function findUser(database: Database, reference: string, visible?: Sql): Promise<UserRow> {
-  const row = await database.one<UserRow>(
+export async function findUser(database: Database, reference: string, visible?: Sql): Promise<User> {
+  const row = await database.one(
     sql`select ${userColumns} from users u where ${seenOnly(matchesReference('users', reference), visible)}`,
   )
   if (!row) throw notFound('user', reference)
-  return row
+  return toUser(row)
 }
 
 /** `name` is what the refusal of a deleted or erased user calls them. Throws 409 `user_inactive`. */
-export function requireNotDeleted({ status }: Pick<UserRow, 'status'>, name: string): void {
+export function requireNotDeleted({ status }: { readonly status: string }, name: string): void {
   if (status === 'deleted') throw new ProblemError('user_inactive', `User ${name} is deleted.`)
 }
 
@@ -49,18 +36,9 @@ export async function writeEnrolledEmail(database: Database, id: string, email: 
   await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
 }
 
-export function toUser(row: UserRow): User {
-  return {
-    id: row.id,
-    externalId: row.external_id,
-    email: row.email,
-    username: row.username,
-    role: row.role as User['role'],
-    status: row.status as User['status'],
-    profile: { ...emptyProfile, ...(JSON.parse(row.profile) as object) },
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+const read = recordReader<User>(calls.users.get, ['profile'])
+
+export function toUser(row: Row): User {
+  const user = read(row)
+  return { ...user, profile: { ...emptyProfile, ...user.profile } }
 }

@@ -24,7 +24,7 @@ import {
 import { readPersonalData } from './personal-data.ts'
 import { endAccess, endKeys, recordPassword } from './user-access.ts'
 import { userReads } from './user-reads.ts'
-import { findUser, toUser, type UserRow, userColumns, writeEnrolledEmail } from './user-row.ts'
+import { findUser, toUser, userColumns, writeEnrolledEmail } from './user-row.ts'
 
 export const userRoutes = routesOf(users, {
   ...userReads,
@@ -56,7 +56,7 @@ export const userRoutes = routesOf(users, {
   },
 
   async delete(asked) {
-    const user = toUser(await findUser(asked.database, asked.params.userId))
+    const user = await findUser(asked.database, asked.params.userId)
     const call = asked.query.erase && asked.principal.userId === user.id ? withoutOrigin(asked) : asked
     requireVersion(call, user.version)
     await requireMayDelete(call, user)
@@ -73,7 +73,7 @@ export const userRoutes = routesOf(users, {
   },
 
   data: async ({ database, params, query }) =>
-    readPersonalData(database, toUser(await findUser(database, params.userId)), query),
+    readPersonalData(database, await findUser(database, params.userId), query),
 
   profile: getOwn,
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
@@ -112,7 +112,7 @@ async function createUser(call: Call): Promise<User> {
 }
 
 async function updateUser(call: Call, reference: string): Promise<User> {
-  const current = toUser(await findUser(call.database, reference))
+  const current = await findUser(call.database, reference)
   const input = resourceOf(call, UserInput, User, current, commonPasswordFaults(preparedHash(call)))
   requireVersion(call, current.version)
   await requireMayChange(call, current, input)
@@ -128,7 +128,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   if (input.email !== current.email) await writeEnrolledEmail(call.database, current.id, input.email)
-  const user = toUser(await findUser(call.database, current.id))
+  const user = await findUser(call.database, current.id)
   await recordUpdate(call, 'user', current, user, actionsFrom(current.status)[user.status])
   if (current.status === 'deleted' && user.status !== 'deleted') storeRestoredUser(call, user.id)
   if (password !== null) await recordPassword(call, user.id)
@@ -148,7 +148,7 @@ function actionsFrom(status: User['status']) {
 }
 
 async function recordDeletion(call: Call<typeof users.delete>, before: User): Promise<void> {
-  const after = toUser(await findUser(call.database, before.id))
+  const after = await findUser(call.database, before.id)
   if (call.query.erase) await recordChange(call, { action: 'user.erased', id: before.id, before, after })
   else await recordUpdate(call, 'user', before, after, 'user.deleted')
 }
@@ -157,17 +157,21 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
  * Returns the user of a batch item whom the caller sees: by external id, else by email address. A user with another
  * external id is another user; then the address is taken.
  */
-async function findExisting(call: Call): Promise<UserRow | undefined> {
+async function findExisting(call: Call): Promise<User | undefined> {
   const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
   const visible = visibleUsers(call, 'u')
-  const one = (condition: Sql) =>
-    database.one<UserRow>(sql`select ${userColumns} from users u where ${seenOnly(condition, visible)}`)
+  const one = async (condition: Sql) => {
+    const row = await database.one(
+      sql`select ${userColumns} from users u where ${seenOnly(condition, visible)}`,
+    )
+    return row && toUser(row)
+  }
   const known = isIdentifier(externalId) ? await one(sql`u.external_id = ${externalId}`) : undefined
   if (known || !isIdentifier(email)) return known
   const addressed = await one(sql`u.email_key = ${email.trim().toLowerCase()}`)
-  const isOther = isIdentifier(externalId) && addressed?.external_id != null
+  const isOther = isIdentifier(externalId) && addressed?.externalId != null
   return isOther ? undefined : addressed
 }
 
