@@ -1,11 +1,8 @@
 import type { Principal } from '../access/principal.ts'
 import type { Reply } from '../http/reply.ts'
 import type { LongReads, RequestContext } from '../http/request-context.ts'
-import { shuttingDown } from '../problem-error.ts'
-import type { ThreadData } from './message.ts'
-import { type QueueLimits, ReadQueue } from './read-queue.ts'
-import type { BodyLimits } from './relayed-body.ts'
-import { ReaderThread } from './thread.ts'
+import { clientGone, type ProblemError, shuttingDown, tooMany, unavailable } from '../problem-error.ts'
+import { type BodyLimits, ReaderThread, type ThreadData } from './thread.ts'
 
 export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
   readonly threads: number
@@ -84,4 +81,126 @@ export class ThreadPool implements LongReads {
       if (this.#threads.size > 0) this.#restLater()
     }, this.#limits.restMs).unref()
   }
+}
+
+export interface QueueLimits {
+  readonly perOwner: number
+  /** Running reads. */
+  readonly inAll: number
+  /** Replies being prepared: the number of threads. */
+  readonly answering: number
+  readonly waitingPerOwner: number
+  readonly waitMs: number
+}
+
+export interface Slot {
+  /** The reply has started; its body may still be read. */
+  startReply(): void
+  release(): void
+}
+
+const retryAfterSeconds = 5
+
+export class ReadQueue {
+  readonly #limits: QueueLimits
+  readonly #runningByOwner = new Map<string, number>()
+  #waiting: Waiting[] = []
+  #running = 0
+  /** Running reads whose reply has not started. */
+  #answering = 0
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * Waits for a slot; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 after
+   * `waitMs`, and 408 if the signal is aborted.
+   */
+  async enter(owner: string, signal: AbortSignal | undefined): Promise<Slot> {
+    if (signal?.aborted) throw clientGone()
+    const waiting: Waiting = { owner, ...Promise.withResolvers<Slot>() }
+    const abort = () => this.#refuse(waiting, clientGone())
+    const late = setTimeout(() => this.#refuse(waiting, this.#refusalOf(owner)), this.#limits.waitMs).unref()
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#waiting.push(waiting)
+    this.#startNext()
+    if (this.#waitingOf(owner) > this.#limits.waitingPerOwner) this.#refuse(waiting, this.#refusalOf(owner))
+    try {
+      return await waiting.promise
+    } finally {
+      clearTimeout(late)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  #startNext(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#remove(next)
+      next.resolve(this.#start(next.owner))
+    }
+  }
+
+  /** Returns the waiting read of the owner with the fewest running ones; undefined if there is no room. */
+  #next(): Waiting | undefined {
+    const { inAll, answering, perOwner } = this.#limits
+    if (this.#running >= inAll || this.#answering >= answering) return undefined
+    return this.#waiting
+      .filter(({ owner }) => this.#runningOf(owner) < perOwner)
+      .reduce<Waiting | undefined>(
+        (least, one) => (least && this.#runningOf(least.owner) <= this.#runningOf(one.owner) ? least : one),
+        undefined,
+      )
+  }
+
+  #start(owner: string): Slot {
+    let [isAnswering, isRunning] = [true, true]
+    this.#runningByOwner.set(owner, this.#runningOf(owner) + 1)
+    this.#running += 1
+    this.#answering += 1
+    const startReply = () => {
+      if (!isAnswering) return
+      isAnswering = false
+      this.#answering -= 1
+      this.#startNext()
+    }
+    const release = () => {
+      if (!isRunning) return
+      isRunning = false
+      this.#running -= 1
+      const left = this.#runningOf(owner) - 1
+      if (left > 0) this.#runningByOwner.set(owner, left)
+      else this.#runningByOwner.delete(owner)
+      startReply()
+      this.#startNext()
+    }
+    return { startReply, release }
+  }
+
+  #refuse(waiting: Waiting, reason: ProblemError): void {
+    this.#remove(waiting)
+    waiting.reject(reason)
+  }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((other) => other !== waiting)
+  }
+
+  #refusalOf(owner: string): ProblemError {
+    if (this.#runningOf(owner) + this.#waitingOf(owner) >= this.#limits.perOwner)
+      return tooMany('exports and reports at once', retryAfterSeconds)
+    return unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
+  }
+
+  #runningOf(owner: string): number {
+    return this.#runningByOwner.get(owner) ?? 0
+  }
+
+  #waitingOf(owner: string): number {
+    return this.#waiting.filter((one) => one.owner === owner).length
+  }
+}
+
+interface Waiting extends PromiseWithResolvers<Slot> {
+  readonly owner: string
 }

@@ -1,4 +1,5 @@
 import { constants, setPriority } from 'node:os'
+import { ReadableStream } from 'node:stream/web'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSealing } from '../access/sealing.ts'
 import type { Store } from '../database/database.ts'
@@ -8,17 +9,11 @@ import { openReader } from '../database/sqlite/sqlite.ts'
 import { type Answerer, createAnswerer } from '../http/app.ts'
 import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
-import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
-
-interface Flow {
-  /** Pieces that may be sent before the reader takes one more. */
-  room: number
-  isGone: boolean
-  resume: () => void
-}
+import type { FromThread, Piece, ThreadData, ToThread } from './thread.ts'
 
 const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
-const flows = new Map<number, Flow>()
+/** Bodies that are being read. */
+let bodies = 0
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const app = openDatabase().then((database) => {
   // Long reads decrypt no secrets and send no requests.
@@ -37,63 +32,41 @@ async function openDatabase(): Promise<Store> {
   return openPostgresReader(postgres)
 }
 
-function send(message: FromThread): void {
-  parentPort?.postMessage(message)
+function send(message: FromThread, transferred: ReadableStream[] = []): void {
+  parentPort?.postMessage(message, transferred)
 }
 
 async function loadPages(): Promise<Answerer> {
   return createAnswerer(await app, () => [], await loadAllWebRoutes())
 }
 
-async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {
+async function answer({ id, request, principal }: ToThread): Promise<void> {
   pages ??= principal ? undefined : loadPages()
   const answerer = await (principal ? operations : pages)
   if (!answerer) return
   const { reply, cause, principal: caller } = await answerer(request, principal)
   const { body, ...head } = reply
   const replyHead = { ...head, principal: caller, cause }
-  if (body === null || typeof body === 'string') {
-    send({ kind: 'reply', id, reply: { ...replyHead, body }, streamed: false })
-    return
-  }
-  const flow: Flow = { room: maxPiecesAhead, isGone: false, resume: () => {} }
-  flows.set(id, flow)
-  send({ kind: 'reply', id, reply: { ...replyHead, body: null }, streamed: true })
-  try {
-    await sendBody(id, flow, body)
-    send({ kind: 'end', id })
-  } finally {
-    flows.delete(id)
-    if (flows.size === 0 && !postgres) shortenLog(path)
+  if (body === null || typeof body === 'string') send({ kind: 'reply', id, reply: { ...replyHead, body } })
+  else {
+    const stream = ReadableStream.from(readWhole(body))
+    send({ kind: 'reply', id, reply: { ...replyHead, body: stream } }, [stream])
   }
 }
 
-async function sendBody(id: number, flow: Flow, body: AsyncIterable<string | Uint8Array>): Promise<void> {
-  for await (const piece of body) {
-    if (flow.isGone) return
-    if (flow.room === 0) {
-      await new Promise<void>((resolve) => {
-        flow.resume = resolve
-      })
-    }
-    if (flow.isGone) return
-    flow.room -= 1
-    send({ kind: 'piece', id, piece })
+async function* readWhole(body: AsyncIterable<Piece>): AsyncGenerator<Piece, undefined> {
+  bodies += 1
+  try {
+    yield* body
+  } finally {
+    bodies -= 1
+    if (bodies === 0 && !postgres) shortenLog(path)
   }
 }
 
 parentPort?.on('message', (message: ToThread) => {
-  const { id } = message
-  if (message.kind === 'request') {
-    // In a later turn than the previous reply: a client that has read it must see a newer snapshot.
-    setImmediate(() => {
-      answer(message).catch((cause: unknown) => send({ kind: 'broken', id, cause }))
-    })
-    return
-  }
-  const flow = flows.get(id)
-  if (!flow) return
-  if (message.kind === 'read') flow.room += 1
-  else flow.isGone = true
-  flow.resume()
+  // In a later turn than the previous reply: a client that has read it must see a newer snapshot.
+  setImmediate(() => {
+    answer(message).catch((cause: unknown) => send({ kind: 'broken', id: message.id, cause }))
+  })
 })

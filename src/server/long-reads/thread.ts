@@ -1,11 +1,37 @@
+import type { ReadableStream, ReadableStreamDefaultReader } from 'node:stream/web'
 import { Worker } from 'node:worker_threads'
 import type { Principal } from '../access/principal.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { shuttingDown } from '../problem-error.ts'
-import type { FromThread, ThreadData, ToThread } from './message.ts'
-import type { Slot } from './read-queue.ts'
-import { type BodyLimits, RelayedBody } from './relayed-body.ts'
+import { ProblemError, shuttingDown } from '../problem-error.ts'
+import type { Slot } from './long-reads.ts'
+
+export interface ThreadData {
+  readonly path: string
+  /** To read instead of the file. */
+  readonly postgres?: PostgresOptions | undefined
+  readonly publicUrl: string | undefined
+  /** If the server's clock is fixed. */
+  readonly fixedTime?: string | undefined
+}
+
+export interface ToThread {
+  readonly id: number
+  readonly request: RequestContext
+  /** Undefined for pages, which authenticate by themselves. */
+  readonly principal: Principal | undefined
+}
+
+export type Piece = string | Uint8Array
+
+export type FromThread =
+  | {
+      readonly kind: 'reply'
+      readonly id: number
+      readonly reply: Omit<Reply, 'body'> & { readonly body: string | ReadableStream<Piece> | null }
+    }
+  | { readonly kind: 'broken'; readonly id: number; readonly cause: unknown }
 
 const ownFile = new URL(
   import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.cjs',
@@ -73,7 +99,7 @@ export class ReaderThread {
     this.#answering = id
     this.#tasks.set(id, { slot, resolve, reject, signal })
     const raw = { method, url, headers, ...(address !== undefined && { address }) }
-    this.#post({ kind: 'request', id, request: { ...request, raw }, principal })
+    this.#worker.postMessage({ id, request: { ...request, raw }, principal } satisfies ToThread)
     return promise
   }
 
@@ -84,40 +110,26 @@ export class ReaderThread {
 
   #receive(message: FromThread): void {
     const { id } = message
-    if (message.kind === 'reply') this.#startReply(id, message)
-    else if (message.kind === 'broken') this.#fail(id, message.cause)
-    else if (message.kind === 'piece') this.#tasks.get(id)?.body?.push(message.piece)
-    else {
-      this.#tasks.get(id)?.body?.complete()
-      this.#finish(id)
-    }
+    if (message.kind === 'broken') this.#fail(id, message.cause)
+    else this.#startReply(id, message.reply)
   }
 
-  #startReply(id: number, { reply, streamed }: Extract<FromThread, { kind: 'reply' }>): void {
+  #startReply(id: number, reply: Extract<FromThread, { kind: 'reply' }>['reply']): void {
     this.#answering = undefined
     const task = this.#tasks.get(id)
-    if (!task) return
-    if (!streamed) {
-      task.resolve(reply)
+    const { body: stream, ...head } = reply
+    if (stream === null || typeof stream === 'string') {
+      task?.resolve({ ...head, body: stream })
       this.#finish(id)
       return
     }
-    const body = new RelayedBody(
-      {
-        onRead: () => this.#post({ kind: 'read', id }),
-        onGone: () => {
-          this.#post({ kind: 'gone', id })
-          // Later messages about this body are ignored.
-          this.#finish(id)
-        },
-      },
-      this.#limits,
-    )
+    const body = new TimedBody(stream, this.#limits, () => this.#finish(id))
+    if (!task || task.signal?.aborted) void body.return()
+    if (!task) return
     task.body = body
-    task.signal?.addEventListener('abort', () => body.abandon(), { once: true })
-    task.resolve({ ...reply, body })
-    if (task.signal?.aborted) body.abandon()
-    else task.slot.startReply()
+    task.signal?.addEventListener('abort', () => void body.return(), { once: true })
+    task.resolve({ ...head, body })
+    task.slot.startReply()
   }
 
   #fail(id: number, cause: unknown): void {
@@ -138,10 +150,6 @@ export class ReaderThread {
     if (this.#answering === id) this.#answering = undefined
     task.slot.release()
   }
-
-  #post(message: ToThread): void {
-    this.#worker.postMessage(message)
-  }
 }
 
 interface Task {
@@ -149,5 +157,81 @@ interface Task {
   readonly resolve: (reply: Reply) => void
   readonly reject: (cause: unknown) => void
   readonly signal: AbortSignal | undefined
-  body?: RelayedBody
+  body?: TimedBody
+}
+
+export interface BodyLimits {
+  /** Between two reads. */
+  readonly idleMs: number
+  /** For the whole body. */
+  readonly totalMs: number
+}
+
+/** The body of a reply, which a client reads. Cuts a client that exceeds the time limits: its next read throws 408. */
+export class TimedBody implements AsyncIterableIterator<Piece> {
+  readonly #reader: ReadableStreamDefaultReader<Piece>
+  readonly #onEnd: () => void
+  readonly #idle: NodeJS.Timeout
+  readonly #late: NodeJS.Timeout
+  #isReading = false
+  #hasEnded = false
+  #failure: { readonly cause: unknown } | undefined
+
+  constructor(stream: ReadableStream<Piece>, { idleMs, totalMs }: BodyLimits, onEnd: () => void) {
+    this.#reader = stream.getReader()
+    this.#onEnd = onEnd
+    this.#idle = setTimeout(() => {
+      if (this.#isReading) this.#idle.refresh()
+      else this.#cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
+    }, idleMs).unref()
+    this.#late = setTimeout(
+      () => this.#cut(`The client took longer than ${totalMs / 1000} s for the response.`),
+      totalMs,
+    ).unref()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Piece>> {
+    this.#isReading = true
+    try {
+      const { done, value } = await this.#reader.read()
+      if (this.#failure) throw this.#failure.cause
+      if (!done) return { done, value }
+    } catch (error) {
+      this.#end()
+      throw error
+    } finally {
+      this.#isReading = false
+      if (!this.#hasEnded) this.#idle.refresh()
+    }
+    return this.return()
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    this.#end()
+    return { done: true, value: undefined }
+  }
+
+  /** Discards what is buffered: the next read throws. */
+  fail(cause: unknown): void {
+    if (!this.#hasEnded) this.#failure = { cause }
+    this.#end()
+  }
+
+  #cut(why: string): void {
+    this.fail(new ProblemError('request_timeout', why))
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    clearTimeout(this.#idle)
+    clearTimeout(this.#late)
+    // Ends a read that waits, also for a thread that has ended.
+    this.#reader.cancel().catch(() => {})
+    this.#onEnd()
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type QueueLimits, ReadQueue } from '../../../src/server/long-reads/read-queue.ts'
+import { type QueueLimits, ReadQueue } from '../../../src/server/long-reads/long-reads.ts'
 
 const limits: QueueLimits = {
   perOwner: 2,
