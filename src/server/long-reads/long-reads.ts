@@ -2,7 +2,7 @@ import type { Principal } from '../access/principal.ts'
 import type { Reply } from '../http/reply.ts'
 import type { LongReads, RequestContext } from '../http/request-context.ts'
 import { clientGone, type ProblemError, shuttingDown, tooMany, unavailable } from '../problem-error.ts'
-import { type BodyLimits, ReaderThread, type ThreadData } from './thread.ts'
+import { type BodyLimits, ReaderThread, type Slot, type ThreadData } from './thread.ts'
 
 export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
   readonly threads: number
@@ -91,12 +91,6 @@ export interface QueueLimits {
   readonly answering: number
   readonly waitingPerOwner: number
   readonly waitMs: number
-}
-
-export interface Slot {
-  /** The reply has started; its body may still be read. */
-  startReply(): void
-  release(): void
 }
 
 const retryAfterSeconds = 5

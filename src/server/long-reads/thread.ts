@@ -5,7 +5,12 @@ import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { ProblemError, shuttingDown } from '../problem-error.ts'
-import type { Slot } from './long-reads.ts'
+
+export interface Slot {
+  /** The reply has started; its body may still be read. */
+  startReply(): void
+  release(): void
+}
 
 export interface ThreadData {
   readonly path: string
