@@ -31,7 +31,7 @@ function withLessons(command: Command): Command {
         const { name } = quiet.value ? quiet.origin : columns.origin
         throw new UsageError(`${name} and --with-lessons cannot be used together`)
       }
-      const { printCourse } = await import('../records/sources/shown-course.ts')
+      const { printCourse } = await import('../records/sources/course.ts')
       await printCourse(context, given.arguments['course'] ?? '')
     },
   }

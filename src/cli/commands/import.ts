@@ -255,7 +255,7 @@ export async function importRecords(
     isErrorsFileNamed: text('errors') !== undefined,
     saveMapping: async () => {
       if (mappingFile === undefined) return
-      const { saveMapping, wholeMapping } = await import('../records/save-mapping.ts')
+      const { saveMapping, wholeMapping } = await import('../records/sources/mapping.ts')
       await saveMapping(io, mappingFile, text('mapping'), wholeMapping(mapping, dataset, file))
     },
     saved: saved && { command: target.command, rows: saved.rows },

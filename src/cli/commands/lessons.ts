@@ -107,7 +107,7 @@ async function changesOf(
   signal: AbortSignal,
 ): Promise<Move> {
   const { readCourse, findModule } = await import('../operation/course-modules.ts')
-  const { readLessons } = await import('../records/sources/shown-course.ts')
+  const { readLessons } = await import('../records/sources/course.ts')
   const courseId = String(lesson['courseId'])
   const all = await readLessons(caller, { id: courseId }, signal)
   const others = all.filter(({ id }) => id !== lesson['id'])

@@ -1,14 +1,15 @@
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { type Dataset, isAboutPeople, keyOf, namesOf } from '../dataset/dataset.ts'
+import { withDays } from '../dataset/days.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import { valueAt } from '../output/columns.ts'
 import { maxFindings } from '../output/github.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { errorAt } from './entries.ts'
-import { type Place, sentence } from './sources/file.ts'
-import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
+import { type ImportFile, type Place, sentence } from './sources/file.ts'
+import { asWritten, type Reading, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './write.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
@@ -41,6 +42,26 @@ export interface Checked {
   readonly trimmed: { readonly rows: number; readonly columns: ReadonlySet<string> }
   /** Rejected rows, by line. */
   readonly invalid: ReadonlyMap<number, Rejection>
+}
+
+/** Returns the rows of a file. Throws a UsageError on a malformed one. */
+export async function readRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
+  const isCsv = file.format === 'csv' || file.format === 'tsv'
+  const read = isCsv
+    ? (await import('./sources/csv.ts')).csvRows
+    : (await import('./sources/json.ts')).jsonRows
+  const found = await read(file, dataset, reading)
+  // Times of columns are read with them; a column of JSON may hold others.
+  const hasJson = dataset.columns.some(({ kind }) => kind === 'json')
+  return hasJson ? { ...found, rows: inTimes(found.rows, dataset) } : found
+}
+
+async function* inTimes(
+  rows: AsyncIterable<readonly Row[]>,
+  { schema }: Dataset,
+): AsyncGenerator<readonly Row[]> {
+  for await (const some of rows)
+    yield some.map((row) => ({ ...row, record: withDays(schema, row.record) as Row['record'] }))
 }
 
 /**

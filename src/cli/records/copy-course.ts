@@ -16,14 +16,14 @@ import { whileApplying } from './apply-lock.ts'
 import { coursePlanData, coursePlansOf, coursePlansText, lessonName } from './course-plan.ts'
 import { makePlan } from './make-plan.ts'
 import { carryOut, outcomeText } from './run-apply.ts'
-import { declaredCourses } from './sources/course.ts'
 import {
+  declaredCourses,
   noteHiddenAnswers,
   readShownCourse,
   type ShownCourse,
   shownRecords,
   withTermKey,
-} from './sources/shown-course.ts'
+} from './sources/course.ts'
 import { openWriter, type Writer } from './write.ts'
 
 /** Options of a copy that differ from its source. */

@@ -11,7 +11,7 @@ import type { Change } from './compare.ts'
 import type { Declared } from './entries.ts'
 import { attributesOf, canonical, LessonAttributes } from './lessons.ts'
 import type { Action, Plan, Undeclared } from './plan.ts'
-import { namesOf } from './sources/shown-course.ts'
+import { namesOf } from './sources/course.ts'
 
 /** Changes that make a course match its file. */
 export interface CoursePlan {

@@ -19,7 +19,7 @@ import { columnsChanged, restoring } from './compare.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
 import { requireAsPlanned } from './plan-import.ts'
 import type { ImportFile } from './sources/file.ts'
-import { addedColumns, type ColumnMap, isMappingCell, mappingCells } from './sources/header.ts'
+import { addedColumns, isAddedColumn, mappingCells } from './sources/header.ts'
 import { headerMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import { batchSize, createBatcher, type Outcome, type Refusal, versionOf, writeBatch } from './write.ts'
@@ -367,7 +367,7 @@ async function writeErrors(
     ? { free: wanted.errorsFile, taken: undefined }
     : await findFreeName(cwd, wanted.errorsFile)
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
-  const kept = header.flatMap((name, index) => (isAdded(name, map) ? [] : [{ name, index }]))
+  const kept = header.flatMap((name, index) => (isAddedColumn(name, map) ? [] : [{ name, index }]))
   // Fields that a flag gives to all records.
   const presumed = Object.entries(dataset.presumed ?? {}).flatMap(([path, value]) =>
     value === true && !paths.has(path) ? [path] : [],
@@ -404,10 +404,4 @@ async function writeErrors(
       }
     }
   }
-}
-
-/** True for a column of an errors file that the rejected file did not have. */
-function isAdded(name: string, map: ColumnMap): boolean {
-  if (isMappingCell(name)) return true
-  return addedColumns.some((added) => (name === added && !map.get(name)) || name === `import ${added}`)
 }

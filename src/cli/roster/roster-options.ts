@@ -92,7 +92,7 @@ export async function readRosterOptions(
     keepMapping: async () => {
       const path = flags['save-mapping']
       if (path === undefined) return
-      const { saveMapping } = await import('../records/save-mapping.ts')
+      const { saveMapping } = await import('../records/sources/mapping.ts')
       const from = flags['mapping'] === undefined ? undefined : String(flags['mapping'])
       await saveMapping(io, String(path), from, mappingDocument(mapping, to))
     },

@@ -1,6 +1,6 @@
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Entry, Part, Place } from '../records/entries.ts'
-import { createLeniencies, type Leniencies } from '../records/sources/leniencies.ts'
+import { pluralise } from '../terminal/format-text.ts'
 
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
 export type RosterFormat = (typeof rosterFormats)[number]
@@ -76,7 +76,8 @@ export class RosterFindings {
   #problemCount = 0
   readonly #warnings: RosterProblem[] = []
   #warningCount = 0
-  readonly #leniencies = new Map<string, Leniencies>()
+  /** By file, then by what was done. */
+  readonly #leniencies = new Map<string, Map<string, Leniency>>()
   readonly #rows = new Map<string, number>()
   readonly #unread = new Map<string, string[]>()
 
@@ -105,9 +106,11 @@ export class RosterFindings {
 
   /** Counts records of a file that are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void {
-    const ofFile = this.#leniencies.get(file) ?? createLeniencies(file)
+    const ofFile = this.#leniencies.get(file) ?? new Map<string, Leniency>()
     this.#leniencies.set(file, ofFile)
-    ofFile.add(what, value)
+    const { count, values } = ofFile.get(what) ?? { count: 0, values: new Set<string>() }
+    if (value !== undefined && values.size <= maxValues) values.add(value)
+    ofFile.set(what, { count: count + 1, values })
   }
 
   addRow(file: string): void {
@@ -138,7 +141,10 @@ export class RosterFindings {
 
   /** Notes about records that were read leniently or left out, with their number. */
   notes(): readonly string[] {
-    return [...this.#notes, ...[...this.#leniencies.values()].flatMap((each) => each.notes())]
+    const lenient = [...this.#leniencies].flatMap(([file, kinds]) =>
+      [...kinds].map(([what, kind]) => leniencyNote(file, what, kind)),
+    )
+    return [...this.#notes, ...lenient]
   }
 
   /** Without the header. */
@@ -234,3 +240,20 @@ export function meaningGuess(column: string, value: string, meanings: readonly s
 }
 
 export const roleMeanings = ['learner', 'instructor', 'none'] as const
+
+/** Maximum different values that a note names. */
+const maxValues = 5
+
+/** Occurrences of something that a file is read with although its specification forbids it, or that is left out. */
+interface Leniency {
+  readonly count: number
+  readonly values: Set<string>
+}
+
+/** Returns a note: `users.csv: role is not spelled as specified (3 times: Student, TEACHER)`. */
+function leniencyNote(file: string, what: string, { count, values }: Leniency): string {
+  const shown = [...values].slice(0, maxValues).join(', ') + (values.size > maxValues ? ', …' : '')
+  const times = count === 1 ? '' : pluralise(count, 'time')
+  const rest = [times, shown].filter((text) => text !== '').join(': ')
+  return `${file}: ${what}${rest === '' ? '' : ` (${rest})`}`
+}

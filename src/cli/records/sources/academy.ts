@@ -18,7 +18,7 @@ import {
   readPlacedDocument,
   violationsIn,
 } from '../../terminal/placed-document.ts'
-import { problemsOf, problemText, shownProblem } from '../check-rows.ts'
+import { problemsOf, problemText, readRows, shownProblem } from '../check-rows.ts'
 import {
   countText,
   createProblems,
@@ -46,7 +46,6 @@ import {
 } from './academy-document.ts'
 import { CourseDocument, recordsOf } from './course.ts'
 import { openImportFile } from './file.ts'
-import { readRows } from './read-rows.ts'
 import type { Row } from './rows.ts'
 
 interface Reading {

@@ -22,8 +22,6 @@ export interface ImportFile {
   readonly path: string | null
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string
-  /** Number of line breaks; a record may have several or none. */
-  readonly lines: number
   /** The standard name of its encoding, such as `utf-8`. */
   readonly charset: string
   /** True for a file that begins with the byte order mark of UTF-8. */
@@ -97,33 +95,37 @@ export async function inspectFile(
   options: ImportFileOptions = {},
 ): Promise<ImportFile> {
   const hash = createHash('sha256')
-  const finder = charsetFinder()
-  let size = 0
-  let lines = 0
-  let start = Buffer.alloc(0)
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let isUtf8 = true
+  let sample = Buffer.alloc(0)
+  const decode = (piece?: Uint8Array) => {
+    try {
+      if (isUtf8) decoder.decode(piece, { stream: piece !== undefined })
+    } catch {
+      isUtf8 = false
+    }
+  }
   for await (const piece of bytes()) {
     hash.update(piece)
-    finder.take(piece)
-    size += piece.length
-    for (let at = piece.indexOf(lineBreak); at >= 0; at = piece.indexOf(lineBreak, at + 1)) lines += 1
-    if (start.length < 1024) start = Buffer.concat([start, piece.subarray(0, 1024)])
+    decode(piece)
+    if (sample.length < sampleBytes) sample = Buffer.concat([sample, piece.subarray(0, sampleBytes)])
   }
-  const found = finder.end()
+  decode()
+  const found = wideIn(sample) ?? (isUtf8 ? 'utf-8' : null)
   const charset =
     // `utf-16` names no byte order: take the one that the bytes show.
     options.charset === 'utf-16le' && found === 'utf-16be' ? found : (options.charset ?? found)
-  const format = options.format ?? formatOf(name, start)
-  if (start.toString('latin1', 0, zipSignature.length) === zipSignature) throw zipped(name, path)
+  const format = options.format ?? formatOf(name, sample)
+  if (sample.toString('latin1', 0, zipSignature.length) === zipSignature) throw zipped(name, path)
   const known = charset ?? (await assumedCharset(bytes(), name, options.encodingHint ?? encodingHint))
   // An empty JSONL file is valid and has no records; other formats need some characters to say that.
-  if (size === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
+  if (sample.length === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
   return {
     name,
     path,
     hash: hash.digest('hex'),
-    lines,
     charset: known,
-    isMarked: start.subarray(0, 3).toString('hex') === 'efbbbf',
+    isMarked: sample.subarray(0, 3).toString('hex') === 'efbbbf',
     format,
     text: () => textOf(bytes(), known, name),
   }
@@ -149,13 +151,16 @@ async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hi
   return 'windows-1252'
 }
 
+/** Decodes the bytes of a file without the byte order mark. Throws a UsageError if they are not in its encoding. */
 async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
   charset: string,
   name: string,
 ): AsyncGenerator<string> {
+  const decoder = new TextDecoder(charset, { fatal: true })
   try {
-    yield* decoded(bytes, charset)
+    for await (const piece of bytes) yield decoder.decode(piece, { stream: true })
+    yield decoder.decode()
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause
     throw new UsageError(`Cannot read ${name}: it is not ${charset}`, {
@@ -277,39 +282,10 @@ export function charsetOf(label: string): string | null {
   }
 }
 
-/** Number of bytes to inspect for UTF-16. */
+/** Number of bytes to inspect for the format and for UTF-16. */
 const sampleBytes = 4096
 
-/**
- * Detects the charset of a file from its bytes as they pass: a byte order mark, else the zero bytes that Latin
- * letters have in UTF-16, else UTF-8 if all bytes are valid. `end` returns null for any other.
- */
-function charsetFinder(): { take(bytes: Uint8Array): void; end(): string | null } {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let sample = Buffer.alloc(0)
-  let valid = true
-
-  function check(bytes: Uint8Array, stream: boolean): void {
-    if (!valid) return
-    try {
-      decoder.decode(bytes, { stream })
-    } catch {
-      valid = false
-    }
-  }
-
-  return {
-    take(bytes) {
-      if (sample.length < sampleBytes) sample = Buffer.concat([sample, bytes.subarray(0, sampleBytes)])
-      check(bytes, true)
-    },
-    end() {
-      check(new Uint8Array(), false)
-      return wideIn(sample) ?? (valid ? 'utf-8' : null)
-    },
-  }
-}
-
+/** Returns UTF-16 for a byte order mark, or the zero bytes that Latin letters have in it; null for any other. */
 function wideIn(sample: Buffer): string | null {
   const mark = sample.subarray(0, 2).toString('hex')
   if (mark === 'fffe') return 'utf-16le'
@@ -320,11 +296,4 @@ function wideIn(sample: Buffer): string | null {
   const many = sample.length / 8
   if (odd > many && odd > even * 4) return 'utf-16le'
   return even > many && even > odd * 4 ? 'utf-16be' : null
-}
-
-/** Decodes bytes in a charset, chunk by chunk, without the byte order mark. Throws a TypeError on invalid bytes. */
-async function* decoded(bytes: AsyncIterable<Uint8Array>, charset: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder(charset, { fatal: true })
-  for await (const piece of bytes) yield decoder.decode(piece, { stream: true })
-  yield decoder.decode()
 }

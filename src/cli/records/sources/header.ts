@@ -120,6 +120,12 @@ function isLeftOut(dataset: Dataset, name: string): boolean {
   return isMappingCell(name) || [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
 }
 
+/** True for the name of a column that an import adds to rejected rows, unless the mapping has it as the file's own. */
+export function isAddedColumn(name: string, map: ColumnMap = new Map()): boolean {
+  if (isMappingCell(name)) return true
+  return addedColumns.some((added) => (name === added && !map.get(name)) || name === `import ${added}`)
+}
+
 /** Start of a cell in the header of an errors file that has the mapping of its import as JSON. */
 const mappingStart = 'mapping: '
 /** Maximum characters of such a cell: spreadsheets cut a cell at 32,767. */
@@ -170,6 +176,6 @@ function unknown(
   )
 }
 
-function quoted(names: readonly string[]): string {
+export function quoted(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ')
 }

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import * as z from 'zod'
-import { type JsonObject, jsonText, parseJsonOrNull } from '../../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../../codec/json-text.ts'
+import { systemCode } from '../../../config/errors.ts'
 import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
 import { type FlagValues, textsIn } from '../../command/flag.ts'
 import { CellError, type DateFormat, dateFormats, readCell } from '../../dataset/cell.ts'
@@ -9,6 +11,8 @@ import { setAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import { readPlacedDocument, refusedDocument, violationsIn } from '../../terminal/placed-document.ts'
+import { writeTarget } from '../../terminal/target-file.ts'
+import { readFileText } from '../../terminal/text-input.ts'
 import { csvHeader } from './csv.ts'
 import {
   charsetOf,
@@ -18,7 +22,16 @@ import {
   requireCharset,
   sentence,
 } from './file.ts'
-import { type ColumnMap, headerName, mappingInHeader, meantColumn, type ValueMap } from './header.ts'
+import {
+  type ColumnMap,
+  columnsIn,
+  headerName,
+  isAddedColumn,
+  mappingInHeader,
+  meantColumn,
+  quoted,
+  type ValueMap,
+} from './header.ts'
 
 /** Options for reading a file that are given instead of recognised. */
 export interface Mapping {
@@ -341,6 +354,54 @@ export function mappingDocument(
   }
 }
 
-function quoted(names: readonly string[]): string {
-  return names.map((name) => JSON.stringify(name)).join(', ')
+/**
+ * Writes a mapping to a JSON or YAML file. Adds to the file that it was read from, and keeps the comments there. Throws a
+ * UsageError if there is another file.
+ *
+ * @param readFrom file that the mapping was read from
+ */
+export async function saveMapping(
+  io: Io,
+  path: string,
+  readFrom: string | undefined,
+  document: JsonObject,
+): Promise<void> {
+  const { parseDocument } = await import('yaml')
+  const before = await readFileText(io, path).catch((error: unknown) => {
+    if (systemCode(error instanceof Error ? error.cause : error) === 'ENOENT') return null
+    throw error
+  })
+  const file = parseDocument(before ?? '', { stringKeys: true })
+  const changes = leavesOf(document).filter(
+    ({ steps, value }) => !file.hasIn(steps) || String(file.getIn(steps) ?? '') !== String(value ?? ''),
+  )
+  if (before !== null && changes.length === 0) return
+  if (before !== null && (readFrom === undefined || resolve(io.cwd, path) !== resolve(io.cwd, readFrom))) {
+    throw new UsageError(`${path} already exists`, {
+      hint: `To add to it: --mapping ${path} --save-mapping ${path}`,
+    })
+  }
+  for (const { steps, value } of changes) file.setIn(steps, value)
+  const isJson = /\.json$/i.test(path)
+  const text = isJson ? `${jsonText(document, 2)}\n` : file.toString({ lineWidth: 0 })
+  await writeTarget(io.cwd, path, [text], { force: true })
+  await note(io, `Saved the mapping; the next run with such files takes it: --mapping ${path}`)
+}
+
+/** Returns a mapping with all columns of its file as a document. */
+export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: ImportFile): JsonObject {
+  const { map, header } = mapping
+  const columns = columnsIn(dataset, header, map, name)
+  const all = header.map((text, index) => [text, columns[index]?.path ?? null] as const)
+  const own = all.filter(([text, path]) => path !== null || map.has(text) || !isAddedColumn(text))
+  return mappingDocument({ ...mapping, map: new Map([...own, ...map]) }, dataset)
+}
+
+/** Returns the values of a document with the names on the way to them. */
+function leavesOf(
+  value: unknown,
+  steps: readonly string[] = [],
+): { steps: readonly string[]; value: unknown }[] {
+  if (!isJsonObject(value)) return [{ steps, value }]
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...steps, name]))
 }
