@@ -73,19 +73,19 @@ export async function columnsChanged(
   })
 }
 
-/** Returns a record with the existing times in place of days that have them. */
+/** Returns a record with the existing times in place of days that have them; all times are in UTC. */
 export function withTimesOf(record: JsonObject, days: readonly string[], current: JsonObject): JsonObject {
-  const times = days.flatMap((field) => {
-    const [day, time] = [dayOf(record[field]), current[field]]
-    return day !== null && dayOf(time) === day ? [[field, time] as const] : []
+  const same = days.filter((field) => {
+    const day = dayOf(record[field])
+    return day !== null && day === dayOf(current[field])
   })
-  return times.length === 0 ? record : { ...record, ...Object.fromEntries(times) }
+  if (same.length === 0) return record
+  return { ...record, ...Object.fromEntries(same.map((field) => [field, current[field]])) }
 }
 
-/** Returns the day of a time in UTC; null for other values. */
+/** Returns the day of a time in UTC, `YYYY-MM-DD`; null for other values. */
 function dayOf(time: unknown): string | null {
-  const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString().slice(0, 10)
+  return typeof time === 'string' && time.endsWith('Z') ? time.slice(0, 10) : null
 }
 
 /** True if each declared value equals the existing one, so that both have one form; write-only fields always differ. */
