@@ -114,6 +114,8 @@ export function encryptionText(trouble: string | undefined, forPeople: boolean):
 
 const everyMs = 100
 const pipeCapacity = 64 * 1024
+/** For a reader that does not read. */
+const maxWaiting = 1024 * 1024
 
 interface LineWriter {
   write(line: string): void
@@ -123,7 +125,7 @@ interface LineWriter {
 
 /**
  * Creates a writer that batches the lines of a tenth of a second: one system call for all, on a busy server.
- * Waiting lines are written before the process ends, also in a crash.
+ * Waiting lines are written before the process ends, also in a crash. Drops lines while the reader is a megabyte behind.
  */
 export function createLineWriter(stream: Output): LineWriter {
   let waiting = ''
@@ -137,7 +139,7 @@ export function createLineWriter(stream: Output): LineWriter {
     process.off('exit', flush)
     const text = waiting
     waiting = ''
-    if (text !== '') stream.write(text)
+    if (text !== '' && stream.writableLength < maxWaiting) stream.write(text)
   }
 
   return {

@@ -132,6 +132,9 @@ async function compareLessons(comparison: Comparison): Promise<void> {
   }
 }
 
+/** Of all creations. */
+const noChanges: readonly Change[] = []
+
 /** Collects the differences between the declared records of a part and those of the academy. */
 class Comparison {
   readonly comparing: Comparing
@@ -299,11 +302,9 @@ class Comparison {
   #creationOf(entry: Entry): Action {
     const { label } = this.comparing.options
     const isLabelled = label !== null && !isSentWhole(this.dataset) && entry.record['managedBy'] === undefined
-    const labelled = isLabelled ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
-    return {
-      ...{ dataset: this.dataset.name, kind: 'create', key: entry.key },
-      ...{ entry: labelled, current: null, changes: [] },
-    }
+    if (isLabelled) entry.record = { ...entry.record, managedBy: label }
+    const { key } = entry
+    return { dataset: this.dataset.name, kind: 'create', key, entry, current: null, changes: noChanges }
   }
 
   /** Returns the keys of groups that have no members but the declared ones; none for other parts. */

@@ -47,6 +47,16 @@ test('a writer that is never closed leaves no listeners at the process once all 
   expect(listeners()).toBe(before)
 })
 
+test('lines are dropped while their reader is a megabyte behind', () => {
+  const pieces: string[] = []
+  const stream = new Writable({ decodeStrings: false, write: (piece) => void pieces.push(piece) })
+  const log = createLineWriter(stream)
+  const line = `${'x'.repeat(100_000)}\n`
+  for (let index = 0; index < 30; index += 1) log.write(line)
+  expect(stream.writableLength).toBeLessThan(1_200_000)
+  expect(pieces).toEqual([line])
+})
+
 test.for(slowRows(['throw new Error("crash")', 'process.exit(3)']))(
   'what waits is written before %s ends',
   async (end) => {
