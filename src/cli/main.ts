@@ -49,15 +49,18 @@ export async function main(words: readonly string[], io: Io, transports?: Transp
   }
 
   const runApart: RunApart = async (argv, io, onReply) => {
-    const { transports: real, watchReplies } = await import('./session/session.ts')
-    const given = transports ?? real
-    return main(argv, io, onReply ? watchReplies(given, onReply) : given)
+    if (!onReply) return main(argv, io, transports)
+    const [{ transports: real }, { watchReplies }] = await Promise.all([
+      import('./session/session.ts'),
+      import('./session/watch-transport.ts'),
+    ])
+    return main(argv, io, watchReplies(transports ?? real, onReply))
   }
 
   try {
     if (/^(--version|-V|-v)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
       await showVersion(io)
-    else if (argv[0] === completing) await completeLine(argv.slice(1), io, transports)
+    else if (argv[0] === completing) await completeLine(argv.slice(1), io)
     else await runOrHelp(argv, io, execute, runApart)
     return exitCode('ok')
   } catch (error) {
@@ -98,12 +101,12 @@ function endOf(error: unknown, { aborted }: AbortSignal): ChangeEnd {
 /** First word of a command line from a shell's completion script. */
 const completing = '__complete'
 
-async function completeLine(argv: readonly string[], io: Io, given: Transports | undefined): Promise<void> {
+async function completeLine(argv: readonly string[], io: Io): Promise<void> {
   const [{ complete }, { nouns }] = await Promise.all([
     import('./completion/complete.ts'),
     import('./program/nouns.ts'),
   ])
-  await complete(argv, io, nouns, async () => given ?? (await import('./session/session.ts')).transports)
+  await complete(argv, io, nouns)
 }
 
 async function showVersion(io: Io): Promise<void> {
@@ -137,18 +140,5 @@ async function runOrHelp(
  * Runs the command line of this process. Sets the exit code without exiting, because output may be pending.
  */
 export async function start(): Promise<void> {
-  const argv = process.argv.slice(2)
-  process.exitCode = await main(argv, processIo())
-  if (argv[0] === completing) endSoon()
-}
-
-/**
- * Kills this process if something keeps it alive, such as a DNS lookup, for which `process.exit` would wait,
- * too.
- */
-function endSoon(): void {
-  setTimeout(() => {
-    process.removeAllListeners('SIGTERM')
-    process.kill(process.pid, 'SIGTERM')
-  }, 10).unref()
+  process.exitCode = await main(process.argv.slice(2), processIo())
 }

@@ -225,7 +225,7 @@ class Temporary implements TemporaryAcademy {
     }
     const line = [...words, '--database', this.#path, '--yes', '--no-input']
     const local = async () => ({ ...academy, close: async () => {} })
-    const code = await main(line, io, { ...transports, local, current: local })
+    const code = await main(line, io, { ...transports, local })
     if (code === 0) return
     const text = printed.join('').trimEnd()
     throw new CommandError('seed_incomplete', 'failure', `Cannot seed the academy with ${file}`, {

@@ -5,7 +5,7 @@ import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
-import { openAcademy, openCurrentAcademy } from '../../src/server/academy/local-academy.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { type RunningServer, type ServeOptions, serve } from '../../src/server/socket/serve.ts'
 import { test as base, freshDirectory, passwordCost } from './academy.ts'
 import { putNewAcademy } from './new-academy.ts'
@@ -81,7 +81,6 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
   const reach: Transports = {
     local: async (options) => openAcademy({ ...options, passwordCost }),
-    current: async (path, now) => openCurrentAcademy({ path, now }),
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,

@@ -88,8 +88,7 @@ export const command: Command = {
   summary: 'Print a shell completion script',
   writes: [],
   prints: [],
-  description: `Completes commands, flags and their values, profiles, files, and courses, users and other things of the
-academy by external id, e-mail or id, where they are found within 1 s (2 s in a local academy).
+  description: `Completes commands, flags and their values, profiles, snapshots and files.
 
 bash: add this line to ~/.bashrc: source <(learnctl completion bash)
 

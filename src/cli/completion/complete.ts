@@ -1,10 +1,8 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import { settings, variableOf } from '../../config/setting.ts'
 import type { Host, Noun } from '../command/command.ts'
-import type { Transports } from '../session/session.ts'
 import { type Io, write, writeStderr } from '../terminal/io.ts'
-import { parseWords } from './cursor-place.ts'
-import { type FindThings, type Suggestion, type Suggestions, suggest } from './suggestions.ts'
+import { parseWords, type Suggestion, type Suggestions, suggest } from './suggestions.ts'
 
 /**
  * Prints completions for the script of a shell. `argv` is the shell, followed by the line or its words.
@@ -14,7 +12,6 @@ export async function complete(
   argv: readonly string[],
   io: Io,
   nouns: Readonly<Record<string, Noun>>,
-  transports: () => Promise<Transports>,
 ): Promise<void> {
   try {
     const [shell, ...rest] = argv
@@ -22,9 +19,7 @@ export async function complete(
     if (line.isRedirection) return await write(io.stdout, 'files\n')
     const place = await parseWords(line.words, nouns, inertHost)
     if (place === null) return
-    const find: FindThings = async (...asked) =>
-      (await import('./find-things.ts')).findThings(io, transports, ...asked)
-    const found = await suggest(place, line.current, { nouns, find, cwd: io.cwd })
+    const found = await suggest(place, line.current, { nouns, io })
     await write(io.stdout, formatSuggestions(shell, line, rest, found))
   } catch (error) {
     if (io.env[variableOf(settings.debug)]) await writeStderr(io, `debug: ${escapeHidden(String(error))}\n`)
@@ -62,8 +57,8 @@ function formatSuggestions(
   { found, files, isOpen }: Suggestions,
 ): string {
   const kind = files ? 'files' : isOpen ? 'nospace' : 'words'
-  // Names with unseen or control characters cannot be typed.
-  const plain = found.filter(({ value }) => escapeHidden(value) === value)
+  // Others would have to be quoted.
+  const plain = found.filter(({ value }) => /^[\w@%+=:,./-]+$/.test(value))
   const lines = plain.flatMap((each) => lineOf(shell, each, line, rest, plain.length > 1))
   return `${[kind, ...lines].join('\n')}\n`
 }
@@ -85,7 +80,7 @@ function lineOf(
       return [isListing && several && shown !== '' ? `${text}  (${shown})` : text]
     }
     case 'zsh':
-      return [`${value.replaceAll(/[\\:]/g, '\\$&')}${shown === '' ? '' : `:${shown}`}`]
+      return [`${value.replaceAll(':', '\\:')}${shown === '' ? '' : `:${shown}`}`]
     case 'powershell':
       return [`${powershellWord(value)}\t${shown}`]
     default:
@@ -105,9 +100,9 @@ function shorten(text: string): string {
  * follows the open quote, or else the last of its `COMP_WORDBREAKS`.
  */
 function bashReplacement(value: string, { raw, current, quote }: TypedLine, breaks: string): string | null {
-  if (quote) return insideQuote(value, current, raw.slice(quote.at + 1), quote.mark)
-  const kept = current.slice(0, keptLength(raw, breaks))
-  return value.startsWith(kept) ? escaped(value.slice(kept.length), kept === '') : null
+  const length = quote ? current.length - (raw.length - quote.at - 1) : keptLength(raw, breaks)
+  const kept = current.slice(0, length)
+  return value.startsWith(kept) ? value.slice(kept.length) : null
 }
 
 /** The number of unquoted characters of the word before what bash replaces. */
@@ -121,28 +116,8 @@ function keptLength(raw: string, breaks: string): number {
   return kept
 }
 
-/** Null if the open quote cannot contain the rest. */
-function insideQuote(value: string, current: string, typed: string, mark: '"' | "'"): string | null {
-  const inside = mark === '"' ? typed.replaceAll(/\\(["\\$`])/g, '$1') : typed
-  const kept = current.slice(0, current.length - inside.length)
-  if (!value.startsWith(kept)) return null
-  const rest = value.slice(kept.length)
-  // History expansion works in double quotes, and escaping ! there leaves the backslash in the word.
-  if (mark === "'" ? rest.includes("'") : rest.includes('!')) return null
-  return mark === "'" ? rest : rest.replaceAll(/["\\$`]/g, '\\$&')
-}
-
-/** With backslashes. */
-function escaped(text: string, isStart: boolean): string {
-  const quoted = text.replaceAll(/[^\w@%+=:,./\-\u0080-\u{10ffff}]/gu, '\\$&')
-  return isStart ? quoted.replace(/^=/, '\\=') : quoted
-}
-
-/** PowerShell accepts several Unicode single quotes; all are doubled. */
 function powershellWord(value: string): string {
-  return /^[\w.:/\\-][\w.:/\\=,+%-]*$/.test(value) && !value.includes(',')
-    ? value
-    : `'${value.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`
+  return /^[\w.:/-][\w.:/=+%-]*$/.test(value) ? value : `'${value}'`
 }
 
 function powershellText(word: string): string {

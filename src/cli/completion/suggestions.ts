@@ -1,8 +1,17 @@
-import { colourModes, formats } from '../../config/setting.ts'
+import type { Profiles } from '../../config/profiles.ts'
+import { colourModes, formats, type Setting, type SettingName, settings } from '../../config/setting.ts'
 import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import { type Noun, schemaFlag, showsSchema } from '../command/command.ts'
+import {
+  type Argument,
+  type Command,
+  type Host,
+  type Noun,
+  schemaFlag,
+  showsSchema,
+} from '../command/command.ts'
+import { type Flag, isRepeatable, placeholders } from '../command/flag.ts'
 import { schemaMeaning } from '../help/help-text.ts'
-import { argumentAt, type CursorPlace, flagNamed, type KnownFlag } from './cursor-place.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface Suggestion {
   readonly value: string
@@ -17,47 +26,14 @@ export interface Suggestions {
   readonly isOpen: boolean
 }
 
-/** Kinds of records by the names of arguments and flags. */
-const things = {
-  course: 'courses',
-  lesson: 'lessons',
-  module: 'modules',
-  group: 'groups',
-  user: 'users',
-  learner: 'users',
-  term: 'terms',
-  enrollment: 'enrollments',
-  grade: 'grades',
-  key: 'keys',
-  app: 'apps',
-  grant: 'grants',
-  endpoint: 'endpoints',
-  message: 'messages',
-  entry: 'audit',
-  change: 'changes',
-  delivery: 'deliveries',
-  calendar: 'calendars',
-  profile: 'profiles',
-  'to-profile': 'profiles',
-} as const
-export const thingsByName: Readonly<Record<string, ThingNoun>> = things
-/** Kinds of records that a word may refer to, of a platform or on this machine. */
-export type ThingNoun = (typeof things)[keyof typeof things] | 'snapshots'
-
-/** Finds records quickly; `typed` is the beginning of the reference. */
-export type FindThings = (
-  noun: ThingNoun,
-  place: CursorPlace,
-  typed: string,
-  isDeleted?: boolean,
-) => Promise<readonly Suggestion[]>
+/** Arguments and flags that name a profile. */
+const profileNames = ['profile', 'to-profile']
 
 export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
 
 export interface Surroundings {
   readonly nouns: Readonly<Record<string, Noun>>
-  readonly find: FindThings
-  readonly cwd: string
+  readonly io: Io
 }
 
 const nothing: Suggestions = { found: [], files: false, isOpen: false }
@@ -88,7 +64,7 @@ async function suggestAll(place: CursorPlace, current: string, around: Surroundi
   if (noun === null) return words(nounWords(nouns, current))
   if (command === null) return words(verbWords(place, nouns[noun], current))
   const argument = argumentAt(command, place.given.length)
-  if (argument) return argumentValues(argument.name, place, current, around)
+  if (argument) return argumentValues(argument.name, place, around)
   return isAfterFlags || current !== '' ? nothing : words(flagWords(place, true))
 }
 
@@ -143,19 +119,14 @@ function flagWords({ flags, values, command }: CursorPlace, onlyOwn = false): Su
 async function argumentValues(
   name: string,
   place: CursorPlace,
-  current: string,
-  { nouns, find }: Surroundings,
+  { nouns, io }: Surroundings,
 ): Promise<Suggestions> {
   const { noun, command, given } = place
-  const [first] = given
   if (noun === 'help') return words(await helpWords(given, nouns))
-  if (noun === 'api') return words(await requestWords(given, place, current, find))
-  if (noun === 'completion')
-    return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plainSuggestion))
-  if (noun === 'profiles' && name === 'name' && command?.name !== 'add')
-    return words(await find('profiles', place, current))
+  if (noun === 'api') return words(given.length === 0 ? await requestWords() : [])
+  if (noun === 'profiles' && name === 'name' && command?.name !== 'add') return words(await findProfiles(io))
   if (noun === 'server' && name === 'name' && command?.name !== 'snapshot save') {
-    return words(await find('snapshots', place, current))
+    return words(await findSnapshots(io, place))
   }
   if (noun === 'analytics' && name === 'table') {
     const { tables } = await import('../../tables/dictionary.ts')
@@ -163,17 +134,6 @@ async function argumentValues(
   }
   const choices = (command && argumentAt(command, given.length)?.choices) ?? []
   if (choices.length > 0) return words(choices.map(plainSuggestion))
-  if (noun === 'open' && first === 'course') return words(await find('courses', place, current))
-  if (noun === 'integrations' && name === 'reference') {
-    return words(await find(given[1] === 'user' ? 'users' : 'courses', place, current))
-  }
-  const thing = thingsByName[name]
-  if (thing && command && /^restore(-deleted)?$/.test(command.name)) {
-    const deleted = await find(thing, place, current, true)
-    // A version of a course that is not deleted can be restored, too.
-    return words(deleted.length > 0 ? deleted : await find(thing, place, current))
-  }
-  if (thing) return words(await find(thing, place, current))
   return pathArguments.test(name) ? files : nothing
 }
 
@@ -191,23 +151,43 @@ async function helpWords(
   return [...about, ...nounWords(nouns, '')]
 }
 
-/** Returns the names of operations, then the parameters of the path. */
-async function requestWords(
-  given: readonly string[],
-  place: CursorPlace,
-  current: string,
-  find: FindThings,
-): Promise<readonly Suggestion[]> {
+/** Returns the names of operations, and methods. */
+async function requestWords(): Promise<readonly Suggestion[]> {
   const { operations } = await import('../operation/operations.ts')
-  const [id] = given
-  if (id === undefined) {
-    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plainSuggestion)
-    return [...operations.map(({ id, summary }) => ({ value: id, meaning: summary })), ...methods]
-  }
-  const path = operations.find((operation) => operation.id === id)?.path ?? ''
-  const parameter = [...path.matchAll(/\{(\w+)Id\}/g)][given.length - 1]?.[1] ?? ''
-  const thing = thingsByName[parameter]
-  return thing ? find(thing, place, current) : []
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plainSuggestion)
+  return [...operations.map(({ id, summary }) => ({ value: id, meaning: summary })), ...methods]
+}
+
+async function findProfiles(io: Io): Promise<Suggestion[]> {
+  const { active, profiles } = await readProfiles(io)
+  return Object.entries(profiles).map(([value, profile]) => {
+    const at = 'database' in profile ? profile.database : profile.url
+    return { value, meaning: active === value ? `${at} (active)` : at }
+  })
+}
+
+async function readProfiles(io: Io): Promise<Profiles> {
+  const [{ directoriesOf }, { createProfileStore }] = await Promise.all([
+    import('../../config/directories.ts'),
+    import('../../config/profiles.ts'),
+  ])
+  return createProfileStore(directoriesOf(io).config, io).read()
+}
+
+/** Returns the snapshots of the academy that the line names, else of that of quickstart. */
+async function findSnapshots(io: Io, { values }: CursorPlace): Promise<Suggestion[]> {
+  const [{ directoriesOf }, { readProjectFile, resolveSettings }, { chooseTarget }, { snapshotsOf }] =
+    await Promise.all([
+      import('../../config/directories.ts'),
+      import('../../config/resolve-settings.ts'),
+      import('../../config/target.ts'),
+      import('../local-server/served-database.ts'),
+    ])
+  const flags = { profile: values.get('profile')?.at(-1), database: values.get('database')?.at(-1) }
+  const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
+  const target = chooseTarget({ settings, env: io.env, profiles: await readProfiles(io), cwd: io.cwd })
+  const database = target?.kind === 'local' ? target.database : directoriesOf(io).database
+  return snapshotsOf(database).map(({ name, createdAt }) => ({ value: name, meaning: createdAt }))
 }
 
 /** In a list, each value comes after the items before it. */
@@ -215,7 +195,7 @@ async function valuesOf(
   known: KnownFlag,
   place: CursorPlace,
   current: string,
-  { find, cwd }: Surroundings,
+  { io }: Surroundings,
 ): Promise<Suggestions> {
   const { isList, placeholder, flag } = known
   const before = isList ? current.slice(0, current.lastIndexOf(',') + 1) : ''
@@ -227,10 +207,9 @@ async function valuesOf(
       .map((choice) => ({ value: `${before}${choice}`, meaning: '' }))
     return { ...nothing, found, isOpen: isList }
   }
-  const thing = thingsByName[flag.name] ?? thingsByName[placeholder]
-  if (thing) return words(await find(thing, place, current))
+  if (profileNames.includes(flag.name)) return words(await findProfiles(io))
   if (/^(file|path)|file$/.test(placeholder) && !placeholder.startsWith('@')) return files
-  return placeholder.includes('@file') ? { ...words(await atFiles(current, cwd)), isOpen: true } : nothing
+  return placeholder.includes('@file') ? { ...words(await atFiles(current, io.cwd)), isOpen: true } : nothing
 }
 
 function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: CursorPlace): readonly string[] {
@@ -250,4 +229,158 @@ async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   return readdirSync(resolve(cwd, folder), { withFileTypes: true }).map((entry) =>
     plainSuggestion(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`),
   )
+}
+
+interface KnownFlag {
+  /** With their dashes. */
+  readonly names: readonly string[]
+  /** Other accepted names: short ones and unlisted ones. */
+  readonly unlisted: readonly string[]
+  readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
+  /** Placeholder of the value in help; empty for a switch. */
+  readonly placeholder: string
+  readonly isList: boolean
+  readonly isRepeatable: boolean
+  readonly required: boolean
+  readonly setting: SettingName | null
+}
+
+/** The state at the cursor, from the words before it. */
+interface CursorPlace {
+  /** Null before the noun is complete. */
+  readonly noun: string | null
+  /** Commands that may follow the noun or the group, or the one that was named. */
+  readonly commands: readonly Command[]
+  /** Words between the noun and a verb, such as `grants`. */
+  readonly group: string
+  readonly command: Command | null
+  readonly given: readonly string[]
+  readonly flags: readonly KnownFlag[]
+  /** By name of the flag. */
+  readonly values: ReadonlyMap<string, readonly string[]>
+  readonly awaiting: KnownFlag | null
+  /** True after `--`, where nothing is a flag. */
+  readonly isAfterFlags: boolean
+}
+
+const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(([name, setting]) => ({
+  names: [`--${setting.flag}`],
+  unlisted: setting.short === undefined ? [] : [`-${setting.short}`],
+  flag: { name: setting.flag, summary: setting.summary },
+  placeholder: setting.placeholder ?? '',
+  isList: setting.kind === 'names',
+  isRepeatable: false,
+  required: false,
+  // The keys of the table are names of settings.
+  setting: name as SettingName,
+}))
+
+function argumentAt({ arguments: positions = [] }: Command, index: number): Argument | undefined {
+  return positions[index] ?? positions.find(({ rest }) => rest)
+}
+
+export async function parseWords(
+  words: readonly string[],
+  nouns: Readonly<Record<string, Noun>>,
+  host: Host,
+): Promise<CursorPlace | null> {
+  const values = new Map<string, string[]>()
+  const given: string[] = []
+  let flags = globalFlags
+  let [noun, group, command, awaiting]: [string | null, string, Command | null, KnownFlag | null] = [
+    ...[null, '', null, null],
+  ] as const
+  let commands: readonly Command[] = []
+  let isAfterFlags = false
+
+  function choose(chosen: Command): void {
+    command = chosen
+    const refused = chosen.refuses ?? {}
+    flags = [
+      ...(chosen.flags ?? []).map(ownFlag),
+      ...(chosen.arguments ?? []).flatMap((argument) => (argument.unlisted ? [argumentFlag(argument)] : [])),
+      ...globalFlags.filter(({ setting }) => setting === null || !(setting in refused)),
+    ]
+  }
+
+  function keep({ flag }: KnownFlag, value: string): void {
+    values.set(flag.name, [...(values.get(flag.name) ?? []), value])
+  }
+
+  /** Enters the noun; a shortcut is a complete command. */
+  async function enter(word: string): Promise<boolean> {
+    const aliases: Readonly<Record<string, string | undefined>> = nounsByAlias(Object.keys(nouns))
+    const [name, verb] = Object.hasOwn(shortcuts, word) ? (shortcuts[word] ?? []) : [aliases[word] ?? word]
+    if (name === undefined || !Object.hasOwn(nouns, name)) return false
+    noun = name
+    const loaded = (await nouns[name]?.load(host)) ?? []
+    if (!('length' in loaded)) choose(loaded)
+    else commands = loaded
+    const whole = commands.find((each) => each.name === verb)
+    if (whole) choose(whole)
+    return true
+  }
+
+  function step(word: string): boolean {
+    const next = commands.map(({ name }) => name.slice(group.length).split(' ')[0] ?? '')
+    const name = `${group}${verbsByAlias(next).get(word) ?? word}`
+    const found = commands.find((each) => each.name === name)
+    if (found) choose(found)
+    else {
+      group = `${name} `
+      commands = commands.filter((each) => each.name.startsWith(group))
+    }
+    return found !== undefined || commands.length > 0
+  }
+
+  for (const word of words) {
+    if (awaiting) {
+      keep(awaiting, word)
+      awaiting = null
+    } else if (!isAfterFlags && word === '--') isAfterFlags = true
+    else if (!isAfterFlags && /^-./.test(word)) {
+      const [name = '', ...value] = word.split('=')
+      const known = flagNamed(flags, name)
+      if (known && value.length > 0) keep(known, value.join('='))
+      else if (known?.placeholder) awaiting = known
+      else if (known) keep(known, '')
+    } else if (noun === null) {
+      if (!(await enter(word))) return null
+    } else if (command === null) {
+      if (!step(word)) return null
+    } else given.push(word)
+  }
+  return { noun, commands, group, command, given, flags, values, awaiting, isAfterFlags }
+}
+
+function flagNamed(flags: readonly KnownFlag[], name: string): KnownFlag | undefined {
+  return flags.find(({ names, unlisted }) => names.includes(name) || unlisted.includes(name))
+}
+
+function ownFlag(flag: Flag): KnownFlag {
+  const { name, short, unlisted = [], kind, negatable } = flag
+  return {
+    names: [`--${name}`, ...(negatable ? [`--no-${name}`] : [])],
+    unlisted: [...(short === undefined ? [] : [`-${short}`]), ...unlisted],
+    flag,
+    placeholder: flag.placeholder ?? placeholders[kind],
+    isList: kind === 'words',
+    isRepeatable: isRepeatable(flag),
+    required: flag.required === true,
+    setting: null,
+  }
+}
+
+/** Returns the flag that may replace an argument; it is completed like the argument, and not suggested. */
+function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument): KnownFlag {
+  return {
+    names: [],
+    unlisted,
+    flag: { name, summary, ...(choices && { choices }) },
+    placeholder: name,
+    isList: false,
+    isRepeatable: rest === true,
+    required: false,
+    setting: null,
+  }
 }

@@ -32,8 +32,6 @@ interface LocalOptions {
 /** Opens local academies, the network and servers; each loads its code when it is used. */
 export interface Transports {
   local(options: LocalOptions): Promise<OpenAcademy>
-  /** Opens the academy in a file without changing it; null if it is missing or of an earlier version. */
-  current(database: string, now: () => Date): Promise<OpenAcademy | null>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
@@ -41,31 +39,8 @@ export interface Transports {
 /** The real transports: an academy in this process, the network, and a socket on this machine. */
 export const transports: Transports = {
   local: async (options) => (await import('../../server/academy/local-academy.ts')).openAcademy(options),
-  current: async (path, now) =>
-    (await import('../../server/academy/local-academy.ts')).openCurrentAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
-}
-
-/** Returns transports that pass the text of each short JSON response to `onReply`. */
-export function watchReplies(transports: Transports, onReply: (text: string) => void): Transports {
-  const watched = async (opened: OpenAcademy): Promise<OpenAcademy> => {
-    const { watchTransport } = await import('./watch-transport.ts')
-    return { ...opened, transport: watchTransport(opened.transport, onReply) }
-  }
-  return {
-    ...transports,
-    local: async (options) => watched(await transports.local(options)),
-    current: async (...place) => {
-      const opened = await transports.current(...place)
-      return opened && watched(opened)
-    },
-    remote: async (io) => {
-      const { watchTransport } = await import('./watch-transport.ts')
-      const transport = await transports.remote(io)
-      return Object.assign(watchTransport(transport, onReply), { close: () => transport.close() })
-    },
-  }
 }
 
 /** The platform or academy of a run. Opens it and looks for a credential only when needed. */

@@ -1,10 +1,26 @@
 import type { HttpBody, Transport } from '../../contract/http.ts'
+import type { Transports } from './session.ts'
+
+/** Returns transports that pass the text of each short JSON response to `onReply`. */
+export function watchReplies(transports: Transports, onReply: (text: string) => void): Transports {
+  return {
+    ...transports,
+    local: async (options) => {
+      const opened = await transports.local(options)
+      return { ...opened, transport: watchTransport(opened.transport, onReply) }
+    },
+    remote: async (io) => {
+      const transport = await transports.remote(io)
+      return Object.assign(watchTransport(transport, onReply), { close: () => transport.close() })
+    },
+  }
+}
 
 /** Maximum bytes of a response that is passed on. */
 const maxWatchedBytes = 256 * 1024
 
 /** Returns a transport that passes the text of each JSON response to `onReply`, unless it is long. */
-export function watchTransport(transport: Transport, onReply: (text: string) => void): Transport {
+function watchTransport(transport: Transport, onReply: (text: string) => void): Transport {
   return async (request) => {
     // A compressed body could not be read here.
     const reply = await transport({

@@ -12,7 +12,7 @@ import type { LogEntry } from '../http/log.ts'
 import { inboxRoute } from '../integrations/inbox-route.ts'
 import { createLazyOutgoing, unrestricted } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
-import { isCurrent, openAcademyFile } from './open-academy.ts'
+import { openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
 /** An academy in this process, without a port and a credential. */
@@ -29,17 +29,6 @@ export interface OpenAcademy {
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>
   readonly close: () => Promise<void>
-}
-
-/**
- * Opens the academy in a file without changing it; null if it is missing or needs an upgrade. Throws
- * DatabaseError.
- */
-export async function openCurrentAcademy(options: {
-  path: string
-  now?: () => Date
-}): Promise<OpenAcademy | null> {
-  return isCurrent(options.path) ? openAcademy(options) : null
 }
 
 /**

@@ -70,11 +70,6 @@ export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<v
   await upgradeInProcess(path, watch)
 }
 
-/** Reads only the first bytes. */
-export function isCurrent(path: string): boolean {
-  return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: schemaVersion })
-}
-
 /** In this process. Throws DatabaseError. */
 export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
   const database = openExisting(path, upgradeWaitMs)

@@ -1,9 +1,15 @@
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
-import { isCurrent } from '../../../src/server/academy/open-academy.ts'
 import { upgradeInProcess } from '../../../src/server/academy/upgrade-in-process.ts'
+import { schemaVersion } from '../../../src/server/database/schema/steps.ts'
 import { makeOldAcademy } from '../../helpers/old-academy.ts'
 import { test } from '../socket/served.ts'
+
+function versionOf(path: string): unknown {
+  using database = new DatabaseSync(path, { readOnly: true })
+  return database.prepare('pragma user_version').get()?.['user_version']
+}
 
 test('a terminal that is slower than the upgrade gets the steps in order, and all of them', {
   tags: ['slow'],
@@ -15,7 +21,7 @@ test('a terminal that is slower than the upgrade gets the steps in order, and al
     signal: new AbortController().signal,
     everyMs: 10,
     async onProgress({ step, steps }) {
-      await expect.poll(() => isCurrent(path)).toBe(true)
+      await expect.poll(() => versionOf(path)).toBe(schemaVersion)
       told.push(`${step} of ${steps}`)
     },
   })
