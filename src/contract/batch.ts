@@ -5,21 +5,27 @@ const maxBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Each item succeeds or fails on its own; `name` is that of its component. */
-export function batchOf<Item extends z.ZodType>(
-  item: Item,
-  onExists: z.output<typeof OnExists>,
-  name?: string,
-) {
-  const schema = sent({
+type Existing = z.output<typeof OnExists>
+
+/** Members of every batch operation. Each item succeeds or fails on its own; `name` is that of the component of its body. */
+export function batchOf<Item extends z.ZodType>(item: Item, onExists: Existing, name: string) {
+  const says = 'Up to 1,000 items, each of which succeeds or fails on its own'
+  return {
+    body: named(name, says, batchSchema(item, onExists)),
+    response: BatchResult,
+    status: 200,
+    report: true,
+  } as const
+}
+
+export function batchSchema<Item extends z.ZodType>(item: Item, onExists: Existing) {
+  return sent({
     items: field(z.array(item).max(maxBatchSize), 'The items, in the order of the results'),
     onExists: field(
       OnExists.default(onExists),
       'What to do with an item that already exists: fail with 409, update it, or skip it',
     ),
   })
-  const says = 'Up to 1,000 items, each of which succeeds or fails on its own'
-  return name === undefined ? schema : named(name, says, schema)
 }
 
 const Result = shown(() => ({
@@ -55,6 +61,3 @@ export const BatchResult = named(
   shown(() => ({ results: field(z.array(Result), 'One result for each item') })),
 )
 export type BatchResult = z.output<typeof BatchResult>
-
-/** Members of every batch operation: its response, its status, and that it is a report. */
-export const batchAnswer = { response: BatchResult, status: 200, report: true } as const

@@ -18,10 +18,10 @@ import {
   ofTerms,
   paging,
   period,
+  periodAndUpdates,
   search,
   sorting,
   trashSort,
-  UpdatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import {
@@ -219,8 +219,7 @@ export const courses = operationsOf('courses', {
       }),
       external_id: exactly('external id', 'externalId'),
       managed_by: exactly('the system that manages them', 'managedBy'),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,
     }),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { eventPatterns } from './actions.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { choiceOf, listOf, paging, period, UpdatedSince } from './lists.ts'
+import { choiceOf, listOf, paging, periodAndUpdates } from './lists.ts'
 import { Message } from './messages.ts'
 import { operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
@@ -185,8 +185,7 @@ export const endpoints = operationsOf('endpoints', {
     scope: 'admin',
     query: z.strictObject({
       status: choiceOf('status', endpointStatuses),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       ...paging,
     }),
     ...listOf(Endpoint, 'webhook endpoints'),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   choiceOf,
@@ -10,9 +10,8 @@ import {
   ofUsersOrEmails,
   oneOf,
   paging,
-  period,
+  periodAndUpdates,
   sorting,
-  UpdatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed, managedBy } from './record-fields.ts'
@@ -121,8 +120,7 @@ export const enrollments = operationsOf('enrollments', {
       term_id: ofTerms,
       role: oneOf('role', EnrollmentRoleInput, EnrollmentRole.options, { names: roleNames }),
       status: choiceOf('status', enrollmentStatuses),
-      ...period('Enrolled', 'enrolledAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Enrolled', 'enrolledAt'),
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
       ...paging,
     }),
@@ -145,8 +143,7 @@ export const enrollments = operationsOf('enrollments', {
     at: 'POST /v1/enrollments/batch',
     summary: 'Create or update up to 1,000 enrolments',
     roles: teachers,
-    body: batchOf(EnrollmentInput, 'fail', 'EnrollmentBatch'),
-    ...batchAnswer,
+    ...batchOf(EnrollmentInput, 'fail', 'EnrollmentBatch'),
   },
   update: {
     at: 'PUT /v1/enrollments/{enrollmentId}',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import {
   aboveMaximumText,
   isGradable,
@@ -21,8 +21,8 @@ import {
   pageFields,
   paging,
   period,
+  periodAndUpdates,
   sorting,
-  UpdatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import { changed } from './record-fields.ts'
@@ -295,8 +295,7 @@ export const grades = operationsOf('grades', {
       group_id: inGroups,
       item_id: exactly('item', 'itemId'),
       source: exactly('source', 'source'),
-      ...period('Graded', 'gradedAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Graded', 'gradedAt'),
       sort: sorting(['createdAt', 'updatedAt', 'gradedAt'], '-createdAt'),
       ...paging,
     }),
@@ -332,8 +331,7 @@ export const grades = operationsOf('grades', {
     at: 'POST /v1/grades/batch',
     summary: 'Record up to 1,000 grades',
     roles: teachers,
-    body: batchOf(GradeInput, 'update', 'GradeBatch'),
-    ...batchAnswer,
+    ...batchOf(GradeInput, 'update', 'GradeBatch'),
   },
   report,
 })

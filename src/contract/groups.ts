@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   erase,
@@ -13,10 +13,10 @@ import {
   ofUsersOrEmails,
   paging,
   period,
+  periodAndUpdates,
   search,
   sorting,
   trashSort,
-  UpdatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed, deletedFields, externalId, managedBy, takenExternalId } from './record-fields.ts'
@@ -138,8 +138,7 @@ export const groups = operationsOf('groups', {
       q: search('the name', ['name']),
       external_id: exactly('external id', 'externalId'),
       managed_by: exactly('managing system', 'managedBy'),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       sort: sorting(['createdAt', 'updatedAt', 'name'], '-createdAt'),
       ...paging,
     }),
@@ -162,8 +161,7 @@ export const groups = operationsOf('groups', {
     at: 'POST /v1/groups/batch',
     summary: 'Create or update up to 1,000 groups',
     roles: teachers,
-    body: batchOf(GroupInput, 'fail', 'GroupBatch'),
-    ...batchAnswer,
+    ...batchOf(GroupInput, 'fail', 'GroupBatch'),
   },
   update: {
     at: 'PUT /v1/groups/{groupId}',
@@ -241,7 +239,6 @@ export const groups = operationsOf('groups', {
     at: 'POST /v1/memberships/batch',
     summary: 'Add up to 1,000 users to groups',
     roles: teachers,
-    body: batchOf(MembershipInput, 'skip', 'MembershipBatch'),
-    ...batchAnswer,
+    ...batchOf(MembershipInput, 'skip', 'MembershipBatch'),
   },
 })

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
 import { ForeignRecords, ForeignWriteResult, ForeignWrites, LmsKind, RecordPart } from './foreign-records.ts'
-import { exactly, filtering, listOf, ofCourse, ofUser, oneOf, paging, period, UpdatedSince } from './lists.ts'
+import { exactly, filtering, listOf, ofCourse, ofUser, oneOf, paging, periodAndUpdates } from './lists.ts'
 import { operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
@@ -264,7 +264,7 @@ export const integrations = operationsOf('integrations', {
     at: 'GET /v1/integrations',
     summary: 'List integrations',
     scope: 'admin',
-    query: z.strictObject({ ...period('Created', 'createdAt'), updated_since: UpdatedSince, ...paging }),
+    query: z.strictObject({ ...periodAndUpdates('Created', 'createdAt'), ...paging }),
     ...listOf(Integration, 'integrations'),
     identifier: 'lmsKind',
   },
@@ -337,8 +337,7 @@ export const integrations = operationsOf('integrations', {
       external_key: exactly('key in the other system', 'externalKey'),
       course_id: filtering(ofCourse, { by: 'reference', field: 'reference', to: 'courseId' }),
       user_id: filtering(ofUser, { by: 'reference', field: 'reference', to: 'userId' }),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       ...paging,
     }),
     ...listOf(Mapping, 'mappings'),
@@ -360,8 +359,7 @@ export const integrations = operationsOf('integrations', {
     at: 'POST /v1/integrations/{lmsKind}/mappings/batch',
     summary: 'Record up to 1,000 mappings',
     scope: 'admin',
-    body: batchOf(MappingInput, 'update', 'MappingBatch'),
-    ...batchAnswer,
+    ...batchOf(MappingInput, 'update', 'MappingBatch'),
   },
   unmap: {
     at: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}',

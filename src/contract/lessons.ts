@@ -10,9 +10,9 @@ import {
   oneOf,
   paging,
   period,
+  periodAndUpdates,
   sorting,
   trashSort,
-  UpdatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import {
@@ -180,8 +180,7 @@ export const lessons = operationsOf('lessons', {
       module_id: exactly('module id', 'moduleId'),
       status: oneOf('status', LessonStatus, LessonStatus.options),
       external_id: exactly('external id', 'externalId'),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),

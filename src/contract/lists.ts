@@ -148,6 +148,11 @@ export function period(event: string, field: string) {
   }
 }
 
+/** The same, and those that were updated since a time. */
+export function periodAndUpdates(event: string, field: string) {
+  return { ...period(event, field), updated_since: UpdatedSince }
+}
+
 /** A comma-separated list whose first word the compiler checks. */
 type CommaSeparated<Word extends string> = Word | `${Word},${string}`
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
   filtering,
@@ -10,7 +10,7 @@ import {
   ofEnrolledLearners,
   paging,
   period,
-  UpdatedSince,
+  periodAndUpdates,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
 import { updatedAt, version } from './record-fields.ts'
@@ -127,8 +127,7 @@ export const progress = operationsOf('progress', {
       course_id: ofCourses,
       learner_id: ofEnrolledLearners,
       group_id: inGroups,
-      ...period('Last accessed', 'lastAccessed'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Last accessed', 'lastAccessed'),
       ...paging,
     }),
     ...recordList,
@@ -152,8 +151,7 @@ export const progress = operationsOf('progress', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourse,
-      ...period('Last accessed', 'lastAccessed'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Last accessed', 'lastAccessed'),
       ...paging,
     }),
     ...recordList,
@@ -187,7 +185,6 @@ export const progress = operationsOf('progress', {
     at: 'POST /v1/progress/batch',
     summary: 'Record up to 1,000 progress updates',
     roles: teachers,
-    body: batchOf(ProgressItem, 'update', 'ProgressBatch'),
-    ...batchAnswer,
+    ...batchOf(ProgressItem, 'update', 'ProgressBatch'),
   },
 })

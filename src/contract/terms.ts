@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { isDay } from '../codec/time-text.ts'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { exactly, listOf, paging, period, sorting, UpdatedSince } from './lists.ts'
+import { exactly, listOf, paging, periodAndUpdates, sorting } from './lists.ts'
 import { admins, everyone, operationsOf } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
 import { optional, text } from './values.ts'
@@ -60,8 +60,7 @@ export const terms = operationsOf('terms', {
       name: exactly('name', 'name'),
       external_id: exactly('external id', 'externalId'),
       managed_by: exactly('the system that manages them', 'managedBy'),
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       sort: sorting(['createdAt', 'updatedAt', 'name', 'startDate'], '-createdAt'),
       ...paging,
     }),
@@ -84,8 +83,7 @@ export const terms = operationsOf('terms', {
     at: 'POST /v1/terms/batch',
     summary: 'Create or update up to 1,000 terms',
     roles: admins,
-    body: batchOf(TermInput, 'fail', 'TermBatch'),
-    ...batchAnswer,
+    ...batchOf(TermInput, 'fail', 'TermBatch'),
   },
   update: {
     at: 'PUT /v1/terms/{termId}',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchAnswer, batchOf } from './batch.ts'
+import { batchOf } from './batch.ts'
 import { type PersonalSection, personalSections, roles, scopes, userStatuses } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
@@ -11,10 +11,9 @@ import {
   inGroups,
   listOf,
   paging,
-  period,
+  periodAndUpdates,
   search,
   sorting,
-  UpdatedSince,
 } from './lists.ts'
 import { admins, everyone, operationsOf, teachers } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
@@ -240,8 +239,7 @@ export const users = operationsOf('users', {
       external_id: exactly('external id', 'externalId'),
       managed_by: exactly('the system that manages them', 'managedBy'),
       group_id: inGroups,
-      ...period('Created', 'createdAt'),
-      updated_since: UpdatedSince,
+      ...periodAndUpdates('Created', 'createdAt'),
       include_deleted: BooleanParam.default(false).meta({
         description: 'Include deleted users (default false)',
       }),
@@ -268,8 +266,7 @@ export const users = operationsOf('users', {
     at: 'POST /v1/users/batch',
     summary: 'Create or update up to 1,000 users',
     roles: teachers,
-    body: batchOf(UserInput, 'fail', 'UserBatch'),
-    ...batchAnswer,
+    ...batchOf(UserInput, 'fail', 'UserBatch'),
   },
   update: {
     at: 'PUT /v1/users/{userId}',

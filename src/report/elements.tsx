@@ -10,6 +10,11 @@ export interface Column {
   readonly sorting?: { readonly href: string; readonly now: 'ascending' | 'descending' | undefined }
 }
 
+/** Columns of numbers with these names. */
+export function figureColumns(...names: readonly string[]): readonly Column[] {
+  return names.map((name) => ({ name, look: 'figures' }))
+}
+
 // Narrow screens show rows as blocks, not tables, so screen readers need the roles.
 const [table, rowgroup, row, columnheader, rowheader, cell] = [
   'table',

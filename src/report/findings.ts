@@ -7,8 +7,6 @@ import { type Formats, itemNameOf, titleInSentence } from './format.ts'
 export interface Finding {
   readonly figure: string
   readonly text: string
-  /** True if it asks for action. */
-  readonly isWarning: boolean
 }
 
 /** Minimum grades for a pass rate that is worth a sentence: one failure among two learners says nothing. */
@@ -35,7 +33,6 @@ function completion({ summary }: Report, { words, count, roughPercent }: Formats
   return {
     figure: roughPercent(completionPercentage ?? 0),
     text: words.findings.completion(count(completed), count(enrollments), count(notStarted)),
-    isWarning: false,
   }
 }
 
@@ -49,17 +46,14 @@ function activity({ activity: now, activityBefore, start, end }: Report, formats
       figure: count(0),
       text:
         before === 0 ? findings.noActivity(period(start, end)) : findings.activityEnded(shownBefore, now.by),
-      isWarning: true,
     }
   }
-  if (before === 0) return { figure: shown, text: findings.activityBegan(now.by), isWarning: false }
+  if (before === 0) return { figure: shown, text: findings.activityBegan(now.by) }
   const ratio = mean / before - 1
-  if (ratio > maxRatio)
-    return { figure: shown, text: findings.activityGrew(shownBefore, now.by), isWarning: false }
+  if (ratio > maxRatio) return { figure: shown, text: findings.activityGrew(shownBefore, now.by) }
   return {
     figure: change(ratio),
     text: findings.activityChanged(shown, shownBefore, now.by),
-    isWarning: ratio <= -0.1,
   }
 }
 
@@ -84,31 +78,21 @@ function roundUpFromZero(mean: number): number {
 
 /** Returns the lowest pass rate of several courses, or that of the only one. */
 function passRate({ summary }: Report, { words, count, percent, roughPercent }: Formats): Finding[] {
+  const { findings } = words
   const { passRate: overall, passed, graded, byCourse } = summary
   if (overall === null) return []
   const rated = byCourse.filter((course) => course.passRate !== null && course.graded >= minGraded)
   const [lowest, highest] = extremes(rated, (course) => course.passRate ?? 0)
-  if (lowest && highest && lowest.passRate !== highest.passRate) {
-    return [
-      {
-        figure: roughPercent(lowest.passRate ?? 0),
-        text: words.findings.lowestPassRate(
-          titleInSentence(lowest.courseTitle),
-          count(lowest.passed),
-          count(lowest.graded),
-          percent(overall),
-        ),
-        isWarning: true,
-      },
-    ]
+  if (!lowest || lowest.passRate === highest?.passRate) {
+    return [{ figure: roughPercent(overall), text: findings.passRate(count(passed), count(graded)) }]
   }
-  return [
-    {
-      figure: roughPercent(overall),
-      text: words.findings.passRate(count(passed), count(graded)),
-      isWarning: false,
-    },
-  ]
+  const text = findings.lowestPassRate(
+    titleInSentence(lowest.courseTitle),
+    count(lowest.passed),
+    count(lowest.graded),
+    percent(overall),
+  )
+  return [{ figure: roughPercent(lowest.passRate ?? 0), text }]
 }
 
 function inactive({ summary, attention }: Report, { words, count, roughPercent }: Formats): Finding[] {
@@ -117,15 +101,10 @@ function inactive({ summary, attention }: Report, { words, count, roughPercent }
   const [, most] = extremes(attention, (course) => course.inactive)
   const isMost = most && attention.length > 1 && most.inactive * 2 > all
   const { findings } = words
-  return [
-    {
-      figure: roughPercent((100 * all) / summary.enrollments),
-      text:
-        findings.inactive(count(all), count(summary.enrollments), count(attentionDays)) +
-        (isMost ? findings.inactiveMostly(titleInSentence(most.courseTitle), count(most.inactive)) : ''),
-      isWarning: true,
-    },
-  ]
+  const text =
+    findings.inactive(count(all), count(summary.enrollments), count(attentionDays)) +
+    (isMost ? findings.inactiveMostly(titleInSentence(most.courseTitle), count(most.inactive)) : '')
+  return [{ figure: roughPercent((100 * all) / summary.enrollments), text }]
 }
 
 function lowestItem({ items }: Report, formats: Formats): Finding[] {
@@ -133,17 +112,12 @@ function lowestItem({ items }: Report, formats: Formats): Finding[] {
   const rated = items.filter(({ count }) => count >= minGraded)
   const [lowest, highest] = extremes(rated, (item) => item.passRate)
   if (!lowest || lowest.passRate === highest?.passRate) return []
-  return [
-    {
-      figure: roughPercent(lowest.passRate),
-      text: words.findings.lowestItem(
-        titleInSentence(itemNameOf(lowest, formats)),
-        titleInSentence(lowest.courseTitle),
-        percent(lowest.median),
-      ),
-      isWarning: true,
-    },
-  ]
+  const text = words.findings.lowestItem(
+    titleInSentence(itemNameOf(lowest, formats)),
+    titleInSentence(lowest.courseTitle),
+    percent(lowest.median),
+  )
+  return [{ figure: roughPercent(lowest.passRate), text }]
 }
 
 function lowestCompletion({ summary }: Report, { words, percent, roughPercent }: Formats): Finding[] {
@@ -151,17 +125,12 @@ function lowestCompletion({ summary }: Report, { words, percent, roughPercent }:
   const enrolled = summary.byCourse.filter(({ enrollments }) => enrollments >= minGraded)
   const [lowest, highest] = extremes(enrolled, completionOf)
   if (!lowest || !highest || completionOf(lowest) === completionOf(highest)) return []
-  return [
-    {
-      figure: roughPercent(completionOf(lowest)),
-      text: words.findings.lowestCompletion(
-        titleInSentence(lowest.courseTitle),
-        titleInSentence(highest.courseTitle),
-        percent(completionOf(highest)),
-      ),
-      isWarning: true,
-    },
-  ]
+  const text = words.findings.lowestCompletion(
+    titleInSentence(lowest.courseTitle),
+    titleInSentence(highest.courseTitle),
+    percent(completionOf(highest)),
+  )
+  return [{ figure: roughPercent(completionOf(lowest)), text }]
 }
 
 function extremes<One>(

@@ -3,7 +3,7 @@ import type { Bucket, Report } from '../contract/analytics.ts'
 import { attentionDays, stuckBelow } from '../contract/constants.ts'
 import type { ItemGrades } from '../contract/questions.ts'
 import { ColumnChart, ShareBar, SpreadBar, StatusBar } from './drawings.tsx'
-import { Card, Table } from './elements.tsx'
+import { Card, figureColumns, Table } from './elements.tsx'
 import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 
 const measures = ['activeLearners', 'completions', 'grades'] as const
@@ -54,8 +54,11 @@ export function ActivityPart({
               caption={`${words.activity} ${words.perUnit[by]}`}
               columns={[
                 { name: words.unit[by] },
-                ...[words.activeLearners, words.progressUpdates, words.completions, words.gradesGiven].map(
-                  (name) => ({ name, look: 'figures' as const }),
+                ...figureColumns(
+                  words.activeLearners,
+                  words.progressUpdates,
+                  words.completions,
+                  words.gradesGiven,
                 ),
               ]}
               rows={data.map((row) => [
@@ -120,10 +123,7 @@ export function GradesPart({ figures, formats, courseUrl }: PartProps) {
             columns={[
               { name: words.item },
               { name: words.spread, look: 'drawn' },
-              { name: words.count, look: 'figures' },
-              { name: words.middleHalf, look: 'figures' },
-              { name: words.median, look: 'figures' },
-              { name: words.passRate, look: 'figures' },
+              ...figureColumns(words.count, words.middleHalf, words.median, words.passRate),
             ]}
             rows={rows.map((item) => {
               const { lowerQuartile: lower, median, upperQuartile: upper } = item
@@ -189,8 +189,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
           columns={[
             { name: words.reason },
             { name: words.share, look: 'drawn' },
-            { name: words.learners, look: 'figures' },
-            { name: words.share, look: 'figures' },
+            ...figureColumns(words.learners, words.share),
           ]}
           rows={shown.map((reason) => [
             <>
@@ -207,10 +206,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
           <h3>{words.attentionByCourse}</h3>
           <Table
             caption={words.attentionByCourse}
-            columns={[
-              { name: words.course },
-              ...shown.map((reason) => ({ name: names[reason], look: 'figures' as const })),
-            ]}
+            columns={[{ name: words.course }, ...figureColumns(...shown.map((reason) => names[reason]))]}
             rows={concerned
               .slice(0, maxConcerned)
               .map((course) => [nameOf(course), ...shown.map((reason) => count(course[reason]))])}
@@ -241,11 +237,13 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
         columns={[
           { name: words.course },
           { name: words.completion, look: 'drawn' },
-          { name: words.enrollments, look: 'figures' },
-          { name: words.completed, look: 'figures' },
-          { name: words.averageGrade, look: 'figures' },
-          { name: words.passRate, look: 'figures' },
-          { name: words.inactive, look: 'figures' },
+          ...figureColumns(
+            words.enrollments,
+            words.completed,
+            words.averageGrade,
+            words.passRate,
+            words.inactive,
+          ),
         ]}
         rows={sorted.slice(0, maxCourses).map((course) => {
           const { enrollments, completed, inProgress, notStarted } = course
@@ -326,11 +324,7 @@ export function Distribution({
         <summary>{words.showTable}</summary>
         <Table
           caption={note}
-          columns={[
-            { name: rangeName },
-            { name: countName, look: 'figures' },
-            { name: words.share, look: 'figures' },
-          ]}
+          columns={[{ name: rangeName }, ...figureColumns(countName, words.share)]}
           rows={rows.map((row) => [
             row.range,
             count(row.count),

@@ -5,7 +5,6 @@ export type ReportLanguage = (typeof reportLanguages)[number]
 /** Numbers, dates and titles are passed as formatted text. */
 const en = {
   title: 'Learning report',
-  allCourses: 'All courses',
   asOf: (day: string) => `as of ${day}`,
   activityIn: (period: string) => `activity ${period}`,
   courses: (count: number, text: string) => `${text} ${count === 1 ? 'course' : 'courses'}`,
@@ -86,7 +85,6 @@ const en = {
   attentionNote: (day: string) =>
     `Active enrolments in published courses on ${day}. A learner can be counted for several reasons.`,
   reason: 'Reason',
-  meaning: 'Meaning',
   attentionByCourse: 'By course, most inactive first',
   noAttention: 'No learner needs help for one of these reasons.',
   moreCourses: (count: number, text: string) =>
@@ -106,7 +104,6 @@ export type Words = typeof en
 
 const de: Words = {
   title: 'Lernbericht',
-  allCourses: 'Alle Kurse',
   asOf: (day) => `Stand ${day}`,
   activityIn: (period) => `Aktivität ${period}`,
   courses: (count, text) => `${text} ${count === 1 ? 'Kurs' : 'Kurse'}`,
@@ -186,7 +183,6 @@ const de: Words = {
   attentionNote: (day) =>
     `Aktive Einschreibungen in veröffentlichten Kursen am ${day}. Lernende können aus mehreren Gründen gezählt sein.`,
   reason: 'Grund',
-  meaning: 'Bedeutung',
   attentionByCourse: 'Nach Kurs, die meisten Inaktiven zuerst',
   noAttention: 'Niemand braucht aus einem dieser Gründe Hilfe.',
   moreCourses: (count, text) =>

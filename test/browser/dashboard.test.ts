@@ -207,46 +207,6 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
     expect(complaints).toEqual([])
   })
 
-  test('registers an application with its redirect URI, and deletes it', async ({
-    dashboard,
-    complaints,
-  }) => {
-    await section(dashboard, 'Applications').click()
-    await dashboard.getByLabel('Name').fill('Reports')
-    await dashboard.getByLabel('Redirect URIs').fill('https://reports.example/callback')
-    await dashboard.getByRole('button', { name: 'Register application' }).click()
-    await dashboard.locator('code').filter({ hasText: 'lps_' }).waitFor()
-    await saveScreenshot(dashboard, 'new-application')
-    await section(dashboard, 'Applications').click()
-    await saveScreenshot(dashboard, 'applications')
-    await dashboard.getByRole('link', { name: /^Delete/ }).click()
-    await dashboard.getByRole('button', { name: /^Delete/ }).click()
-    await dashboard.getByRole('heading', { level: 1, name: /applications$/i }).waitFor()
-    expect(await dashboard.locator('main').innerText()).not.toContain('Reports')
-    expect(complaints).toEqual([])
-  })
-
-  test('changes a password, which signs out everywhere', async ({ school, page, complaints }) => {
-    const email = 'instructor@school.example'
-    const password = 'a password to be changed'
-    await school.send('/v1/users', 'POST', { email, password, role: 'instructor' })
-    await page.goto(`${school.url}/dashboard/account`)
-    await signIn(page, email, password)
-    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
-    await saveScreenshot(page, 'account')
-    const wanted = 'another password, longer'
-    for (const [index, text] of [password, wanted, wanted].entries()) {
-      await page.locator('input[type=password]').nth(index).fill(text)
-    }
-    await page.getByRole('button', { name: 'Change password' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-    await signIn(page, email, wanted)
-    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-    expect(complaints).toEqual([])
-  })
-
   test('has no barrier on any page about courses, and fits a telephone', async ({ school, dashboard }) => {
     const { courseId, emptyId } = school
     await expectNoneOn(dashboard, `${school.url}/dashboard`, {

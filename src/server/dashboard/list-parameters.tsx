@@ -14,10 +14,8 @@ export function pageQueryOf({ query }: SignedInRequest): PageQuery {
   return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
 }
 
-/** Earlier pages that a URL remembers, to lead back to them. */
-const maxTrail = 8
 /** Parameters of one page, or of the form that led there. */
-const ofOnePage = ['cursor', 'trail', 'done', 'rest'] as const
+const ofOnePage = ['cursor', 'done', 'rest'] as const
 
 export function withoutPageOf(query: URLSearchParams): URLSearchParams {
   const others = new URLSearchParams(query)
@@ -48,49 +46,24 @@ export function hereWith(
 }
 
 /**
- * Links to the pages around this one. A cursor leads forward only, so the URL remembers the cursors of the last pages
- * and nothing is counted. Null if there is a single page.
+ * Links to the first page and to the next one: a cursor leads forward only, and the browser leads back. Null if there is
+ * a single page.
  */
-export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, anchor?: string) {
-  const { query } = signedIn
-  const cursor = query.get('cursor')
-  if (nextCursor === null && cursor === null) return null
-  const trail = trailOf(query)
-  const previous = trail.at(-1)
-  const at = (there: string | null, before: readonly string[] = []) =>
-    hereWith(signedIn, { cursor: there, trail: before.join('.') }, anchor)
+export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, anchor?: string): Child {
+  const isFirst = signedIn.query.get('cursor') === null
+  if (nextCursor === null && isFirst) return null
   return (
     <nav class="pages" aria-label="Pages">
-      {cursor === null ? null : (
-        <a rel={trail.length === 0 ? 'prev' : undefined} href={at(null)}>
-          First page
-        </a>
-      )}
-      {previous ? (
-        <a rel="prev" href={at(previous, trail.slice(0, -1))}>
-          Previous page
-        </a>
-      ) : null}
+      {isFirst ? null : <a href={hereWith(signedIn, {}, anchor)}>First page</a>}
       {nextCursor === null ? (
         <span>Last page</span>
       ) : (
-        <a rel="next" href={at(nextCursor, cursor === null ? [] : shortened([...trail, cursor]))}>
+        <a rel="next" href={hereWith(signedIn, { cursor: nextCursor }, anchor)}>
           Next page
         </a>
       )}
     </nav>
   )
-}
-
-/** Returns the cursors of the pages between the first one and this one; an empty one stands for pages that are forgotten. */
-function trailOf(query: URLSearchParams): string[] {
-  const trail = query.get('trail') ?? ''
-  // Cursors are base64url, which has no dot.
-  return trail === '' ? [] : trail.split('.').slice(-maxTrail - 1)
-}
-
-function shortened(trail: readonly string[]): readonly string[] {
-  return trail.length > maxTrail ? ['', ...trail.slice(1 - maxTrail)] : trail
 }
 
 /** Items are shown so many at a time; `at` is from 1. */
@@ -109,10 +82,9 @@ export function itemPageOf(given: string | null, size: number, total: number): I
 /** Links to the other items; null if there are few. They stay on this page of the list. */
 export function itemPages(signedIn: SignedInRequest, { at, size, total }: ItemPage, anchor: string) {
   if (total <= size) return null
-  const { query } = signedIn
-  const here = { cursor: query.get('cursor'), trail: query.get('trail') }
+  const cursor = signedIn.query.get('cursor')
   const href = (page: number) =>
-    hereWith(signedIn, { ...here, items: page === 1 ? undefined : String(page) }, anchor)
+    hereWith(signedIn, { cursor, items: page === 1 ? undefined : String(page) }, anchor)
   return (
     <nav class="pages items" aria-label="Items">
       <span>{`Items ${formatCount((at - 1) * size + 1)}–${formatCount(Math.min(at * size, total))} of ${formatCount(total)}`}</span>

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import { ColumnChart, StatusBar, StatusKey } from '../../report/drawings.tsx'
-import { Card, Table } from '../../report/elements.tsx'
+import { Card, figureColumns, Table } from '../../report/elements.tsx'
 import type { CourseAttention, Standing } from '../analytics/standing.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
 
@@ -43,11 +43,7 @@ export function completionChart(standing: Standing): Child {
         <summary>Show as table</summary>
         <Table
           caption="Enrolments by percentage completed"
-          columns={[
-            { name: 'Completion' },
-            { name: 'Enrolments', look: 'figures' },
-            { name: 'Share', look: 'figures' },
-          ]}
+          columns={[{ name: 'Completion' }, ...figureColumns('Enrolments', 'Share')]}
           rows={[
             ['Not started', standing.notStarted] as const,
             ...tenths.map((count, tenth) => [`${ranges[tenth]}%`, count] as const),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
-import { type BatchResult, batchOf } from '../../contract/batch.ts'
+import { type BatchResult, batchSchema } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { storeEntries } from '../changes/audit-entry.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
@@ -28,7 +28,7 @@ export type OnExists = 'fail' | 'update' | 'skip'
 
 /** Does not validate the items; throws 422 for faults of the batch itself. */
 export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
-  const schema = batchOf(z.unknown(), onExists)
+  const schema = batchSchema(z.unknown(), onExists)
   if (!isJsonObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
   const items: unknown[] = rawBody['items']
   // Items are validated one by one, so only their number is checked here.

@@ -190,19 +190,3 @@ test('a sign-in ends the oldest of fifty sessions', async ({ academy, analyst, c
   expect((await first.open('/dashboard')).text).not.toContain('Sign out')
   expect((await last.open('/dashboard')).text).toContain('Sign out')
 })
-
-test('the oldest of fifty-one sessions of a user is ended', { tags: ['slow'] }, async ({
-  analyst,
-  clock,
-  signIn,
-}) => {
-  const first = await signIn(analyst)
-  for (let count = 0; count < 49; count += 1) {
-    clock.advance(second)
-    await signIn(analyst)
-  }
-  expect((await first.open('/dashboard')).text).toContain('Sign out')
-  clock.advance(second)
-  await signIn(analyst)
-  expect((await first.open('/dashboard')).text).not.toContain('Sign out')
-})

@@ -32,12 +32,10 @@ function rowsIn(html: string): string[][] {
 const days = '/dashboard/activity?by=day&from=2026-02-10&to=2026-02-12'
 
 test('activity is a chart of each figure and a table of all, also of days without any', async ({
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   expect(courseId).toMatch(/^crs_/)
-  const browser = await signIn(admin)
   const { html, text } = await browser.open(days)
   expect(rowsIn(html)).toEqual([
     ['Day', 'Active learners', 'Progress updates', 'Courses completed', 'Grades given'],
@@ -64,11 +62,10 @@ test('activity is a chart of each figure and a table of all, also of days withou
 
 test('activity is downloaded with its filter, and its form keeps it', { tags: ['slow'] }, async ({
   admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG-2' })
-  const browser = await signIn(admin)
   const page = await browser.open(days)
   expect(page.text).toContain('All courses Logic (LOG-1) Logic (LOG-2)')
   const found = await browser.open(`${days}&course=${courseId}`)
@@ -90,8 +87,8 @@ test.for([
   'course=crs_none',
   'from=1900-01-01&by=day',
   'zone=Mars',
-])('a filter of activity that there is not is reported in its form: %s', async (wrong, { admin, signIn }) => {
-  const { status, html } = await (await signIn(admin)).open(`/dashboard/activity?${wrong}`)
+])('a filter of activity that there is not is reported in its form: %s', async (wrong, { browser }) => {
+  const { status, html } = await browser.open(`/dashboard/activity?${wrong}`)
   expect([400, 404]).toContain(status)
   expect(html).toContain('<div class="fault" role="alert">')
 })
@@ -104,10 +101,9 @@ test('an instructor sees the activity of their own courses', async ({ courseId, 
 
 test('a course leads to its activity; the filter has the first hundred courses by title and the chosen one', {
   tags: ['slow'],
-}, async ({ admin, courseId, signIn }) => {
+}, async ({ admin, browser, courseId }) => {
   const titles = Array.from({ length: 101 }, (_, index) => `Course ${index}`)
   for (const title of titles) await admin.post('/v1/courses', { title, status: 'published' })
-  const browser = await signIn(admin)
   const { html } = await browser.open(`/dashboard/courses/${courseId}`)
   const [, link = ''] = /href="([^"]+\/activity\?[^"]*)"/.exec(html) ?? []
   const page = await browser.open(decodeText(link))

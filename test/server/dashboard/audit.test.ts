@@ -4,13 +4,11 @@ import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import type { TestAcademy } from '../../helpers/academy.ts'
 import { test as base } from './signed-in.ts'
 
-const test = base
-  .extend('browser', async ({ admin, signIn }) => signIn(admin))
-  .extend('courseId', async ({ admin }) => {
-    const { id } = (await admin.post('/v1/courses', { title: 'Logic' })).body
-    await admin.put(`/v1/courses/${id}`, { title: 'Rhetoric', description: 'About\u202e speech' })
-    return id as string
-  })
+const test = base.extend('courseId', async ({ admin }) => {
+  const { id } = (await admin.post('/v1/courses', { title: 'Logic' })).body
+  await admin.put(`/v1/courses/${id}`, { title: 'Rhetoric', description: 'About\u202e speech' })
+  return id as string
+})
 
 /** Links the entries that an engine with many writers links later. */
 async function linked({ database }: TestAcademy): Promise<void> {
@@ -125,8 +123,7 @@ test('entries about an erased user have no details', { tags: ['slow'] }, async (
   expect(`${list.text}${text}`).not.toContain('gone@b.example')
 })
 
-test('its filters are folded, and open where they are used', async ({ admin, signIn }) => {
-  const browser = await signIn(admin)
+test('its filters are folded, and open where they are used', async ({ browser }) => {
   const fold = async (search: string) =>
     /<details class="fold"[^>]*>/.exec((await browser.open(`/dashboard/audit${search}`)).html)?.[0]
   expect(await fold('')).toBe('<details class="fold">')

@@ -4,13 +4,12 @@ import { test } from './signed-in.ts'
 test('the calendar of a course is created with its address shown once, read by programs, and revoked', async ({
   academy,
   admin,
+  browser,
   learner,
-  signIn,
 }) => {
   const course = { title: 'Logic', status: 'published', externalId: 'LOG-1' }
   const { id } = (await admin.post('/v1/courses', course)).body
   await admin.post('/v1/lessons', { courseId: id, title: 'Essay', dueAt: '2026-11-30T18:00:00Z' })
-  const browser = await signIn(admin)
   const lessons = await browser.open(`/dashboard/courses/${id}/lessons`)
   const [, link = ''] = /<a href="([^"]+)">Calendar addresses<\/a>/.exec(lessons.html) ?? []
   const page = await browser.open(link)
@@ -34,11 +33,9 @@ test('the calendar of a course is created with its address shown once, read by p
 })
 
 test('a calendar of both or neither, or of a stranger, is refused at its field', async ({
-  admin,
+  browser,
   learner,
-  signIn,
 }) => {
-  const browser = await signIn(admin)
   const page = await browser.open(`/dashboard/calendars?user=${learner.id}`)
   expect(page.forms.find(({ fields }) => 'courseId' in fields)?.fields).toMatchObject({ userId: learner.id })
   for (const [fields, message] of [

@@ -14,8 +14,7 @@ async function importUsers(person: Person): Promise<string> {
   return id
 }
 
-test('changes are listed with their source, user, counts and state', async ({ admin, signIn }) => {
-  const browser = await signIn(admin)
+test('changes are listed with their source, user, counts and state', async ({ admin, browser }) => {
   expect((await browser.open('/dashboard/changes')).text).toContain('No changes of many records yet.')
   await importUsers(admin)
   const { text } = await browser.open('/dashboard/changes')
@@ -28,9 +27,8 @@ test('changes are listed with their source, user, counts and state', async ({ ad
 
 test('a change shows each record with its differences, and the command that undoes it', {
   tags: ['slow'],
-}, async ({ admin, signIn, clock }) => {
+}, async ({ admin, browser, clock, signIn }) => {
   const id = await importUsers(admin)
-  const browser = await signIn(admin)
   const { text, html } = await browser.open(`/dashboard/changes/${id}`)
   expect(text).toMatch(new RegExp(`Possible until 31 Mar 2026 ?\\. learnctl undo ${id}`))
   expect(text).toMatch(/user\.created ada@b\.example New user\.created bob@b\.example New/)

@@ -254,40 +254,9 @@ describe('every page', () => {
   })
 })
 
-test('HEAD answers like GET, without a body', { tags: ['slow'] }, async ({ academy, admin, signIn }) => {
-  const things = await thingsOf(academy, admin, admin)
-  const browser = await signIn(admin)
-  const cookie = browser.cookie()
-  for (const path of pathsOf('GET')) {
-    const address = fillPath(path, things)
-    const [get, head] = await Promise.all(
-      ['GET', 'HEAD'].map((method) => academy.bearer(undefined).send(method, address, undefined, { cookie })),
-    )
-    expect({ path, status: head?.status, text: head?.text }).toEqual({ path, status: get?.status, text: '' })
-  }
-})
-
-test('a slash too many leads to the page without it', async ({ admin, signIn }) => {
-  const browser = await signIn(admin)
+test('a slash too many leads to the page without it', async ({ browser }) => {
   for (const path of ['/dashboard', '/dashboard/keys']) {
     expect(await browser.open(`${path}/`)).toMatchObject({ status: 200, url: `http://localhost${path}` })
   }
   expect(await browser.open('/dashboard//')).toMatchObject({ status: 200, url: 'http://localhost/dashboard' })
-})
-
-test('other methods are refused with those that there are', async ({ academy, admin }) => {
-  const things = await thingsOf(academy, admin, admin)
-  for (const path of [...new Set([...pathsOf('GET'), ...pathsOf('POST')])]) {
-    const answer = await academy.bearer(undefined).send('DELETE', fillPath(path, things))
-    const allow = [
-      ...(pathsOf('GET').includes(path) ? ['HEAD', 'GET'] : []),
-      ...(pathsOf('POST').includes(path) ? ['POST'] : []),
-      'OPTIONS',
-    ].join(', ')
-    expect({ path, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
-      path,
-      status: 405,
-      allow,
-    })
-  }
 })

@@ -66,7 +66,7 @@ function linkIn(html: string, format: 'csv' | 'xlsx'): string {
 
 test('people are downloaded with the filter and order of their page, over many pages, guarded from formulas', {
   tags: ['slow'],
-}, async ({ academy, admin, signIn }) => {
+}, async ({ academy, admin, browser }) => {
   const items = Array.from({ length: 230 }, (_, index) => ({
     email: `p${String(index).padStart(3, '0')}@b.example`,
     externalId: String(index).padStart(5, '0'),
@@ -75,7 +75,6 @@ test('people are downloaded with the filter and order of their page, over many p
   const profile = { firstName: '=1+1', lastName: 'Zoë "Q", x' }
   await admin.put('/v1/users/email:p007@b.example', { profile })
   await admin.post('/v1/users', { email: 'other@c.example' })
-  const browser = await signIn(admin)
   const page = await browser.open('/dashboard/people?q=b.example&sort=-email')
   const second = await browser.open(decodeText(/rel="next" href="([^"]+)"/.exec(page.html)?.[1] ?? ''))
   const wanted = items.map(({ email }) => email).toReversed()
@@ -127,7 +126,7 @@ test('a workbook has the first rows alone where there are too many, and its name
 test('each table of a course and a person has its rows in both formats', { tags: ['slow'] }, async ({
   academy,
   admin,
-  signIn,
+  browser,
 }) => {
   const ids: string[] = []
   for (const externalId of ['T-1', 'T-2']) {
@@ -146,7 +145,6 @@ test('each table of a course and a person has its rows in both formats', { tags:
     await admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage: percentage })
   }
   await academy.grade({ learnerId: learner.id, courseId, scoreGiven: 75, itemId: 'exam' })
-  const browser = await signIn(admin)
   const course = `/dashboard/courses/${courseId}`
   const person = `/dashboard/learners/${learner.id}`
   const expected: Readonly<Record<string, readonly [file: string, ...rows: Record<string, string>[]]>> = {
@@ -201,7 +199,7 @@ test('files have the rows that the user may see, and a wrong filter is a page', 
 
 test('keys, endpoints, integrations and calendars are downloaded without secrets', {
   tags: ['slow'],
-}, async ({ academy, admin, signIn }) => {
+}, async ({ academy, admin, browser }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const { body: endpoint } = await admin.post('/v1/webhooks/endpoints', {
     url: 'https://hooks.example/learning',
@@ -215,7 +213,6 @@ test('keys, endpoints, integrations and calendars are downloaded without secrets
     webhookSecrets: [webhookSecret],
   })
   expect(connected.body).toMatchObject({ lmsKind: 'moodle' })
-  const browser = await signIn(admin)
   const rows = async (name: string) => {
     const { html } = await browser.open(`/dashboard/${name}`)
     expect((await workbookAt(academy, browser, linkIn(html, 'xlsx'))).rows.length).toBeGreaterThan(1)

@@ -22,9 +22,8 @@ const forgeries: readonly (readonly [
 
 test.for(forgeries)(
   'a form sent %s is refused everywhere, and does nothing',
-  async ([, status, headers, fields], { academy, admin, signIn }) => {
+  async ([, status, headers, fields], { academy, admin, browser }) => {
     const things = await thingsOf(academy, admin, admin)
-    const browser = await signIn(admin)
     const csrf = await csrfOf(browser)
     const cookie = browser.cookie()
     const before = await readChangeable(academy)

@@ -23,13 +23,11 @@ const test = base
   })
 
 test('a grade shows whose it is, in what, from which delivery, and each score before', async ({
-  admin,
+  browser,
   courseId,
   grade,
   learner,
-  signIn,
 }) => {
-  const browser = await signIn(admin)
   const { html, text } = await browser.open(`/dashboard/grades/${grade.id}`)
   for (const place of [
     `learners/${learner.id}/grades`,
@@ -42,13 +40,11 @@ test('a grade shows whose it is, in what, from which delivery, and each score be
 })
 
 test('a delivery, the grades of a course and those of a learner lead to the grade', async ({
-  admin,
+  browser,
   courseId,
   grade,
   learner,
-  signIn,
 }) => {
-  const browser = await signIn(admin)
   for (const place of [
     `deliveries/${grade.deliveryId}`,
     `courses/${courseId}/grades`,

@@ -34,15 +34,13 @@ function tableIn(html: string): string[][] {
 test('the grades of a course stand by learner and item, with the grade of the course', async ({
   academy,
   ada,
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   const given = { learnerId: ada, courseId }
   await academy.grade({ ...given, itemId: 'q10', label: 'Quiz 10', scoreGiven: 17, scoreMaximum: 20 })
   await academy.grade({ ...given, itemId: 'q2', label: 'Quiz 2', scoreGiven: 40 })
   await academy.grade({ ...given, itemId: 'essay', scoreGiven: 1, scoreMaximum: 3 })
-  const browser = await signIn(admin)
   const course = await browser.open(`/dashboard/courses/${courseId}`)
   expect(course.html).toContain(`<a href="/dashboard/courses/${courseId}/grades">Grades</a>`)
   const { html, text } = await browser.open(`/dashboard/courses/${courseId}/grades`)
@@ -59,9 +57,13 @@ test('the grades of a course stand by learner and item, with the grade of the co
   expect(tableIn(sorted.html)[1]?.[0]).toBe('Ada Lovelace')
 })
 
-test('a course without learners or grades says what to do next', async ({ admin, ada, courseId, signIn }) => {
+test('a course without learners or grades says what to do next', async ({
+  ada,
+  admin,
+  browser,
+  courseId,
+}) => {
   expect(ada).toMatch(/^usr_/)
-  const browser = await signIn(admin)
   const ungraded = await browser.open(`/dashboard/courses/${courseId}/grades`)
   expect(ungraded.text).toMatch(/No grades yet\. .* learnctl grades set email:/)
   const { body } = await admin.post('/v1/courses', { title: 'Empty' })
@@ -73,15 +75,14 @@ test('a course without learners or grades says what to do next', async ({ admin,
 test('items that are called alike say whose they are, and the course as a whole comes last', async ({
   academy,
   ada,
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   const given = { learnerId: ada, courseId, label: 'Quiz', scoreGiven: 10 }
   await academy.grade({ ...given, itemId: '7' })
   await academy.grade({ ...given, itemId: '12', source: 'canvas' })
   await academy.grade({ ...given, itemId: '$course', label: '' })
-  const { html } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}/grades`)
+  const { html } = await browser.open(`/dashboard/courses/${courseId}/grades`)
   expect(tableIn(html)[0]).toEqual([
     'Learner',
     'Quiz (canvas, 12)',
@@ -91,17 +92,10 @@ test('items that are called alike say whose they are, and the course as a whole 
   ])
 })
 
-test('many items come some at a time, each of them once', async ({
-  academy,
-  ada,
-  admin,
-  courseId,
-  signIn,
-}) => {
+test('many items come some at a time, each of them once', async ({ academy, ada, browser, courseId }) => {
   for (let item = 1; item <= 17; item += 1) {
     await academy.grade({ learnerId: ada, courseId, itemId: `item ${item}`, scoreGiven: item })
   }
-  const browser = await signIn(admin)
   const seen: string[] = []
   for (let path: string | undefined = `/dashboard/courses/${courseId}/grades`; path; ) {
     const { html }: { html: string } = await browser.open(path)
@@ -119,9 +113,8 @@ test('many items come some at a time, each of them once', async ({
 test('text of others is cut, and invisible characters are shown', async ({
   academy,
   ada,
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   await academy.grade({
     learnerId: ada,
@@ -131,7 +124,6 @@ test('text of others is cut, and invisible characters are shown', async ({
     scoreGiven: 1,
   })
   await academy.grade({ learnerId: ada, courseId, itemId: 'z', label: 'é'.repeat(255), scoreGiven: 1 })
-  const browser = await signIn(admin)
   for (const page of [`courses/${courseId}/grades`, `learners/${ada}/grades`]) {
     const { html, text } = await browser.open(`/dashboard/${page}`)
     expect(html).not.toMatch(/[\u202e\u001b]/)
@@ -144,9 +136,8 @@ test('text of others is cut, and invisible characters are shown', async ({
 test('a downloaded file has every grade of the course, guarded', async ({
   academy,
   ada,
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   await academy.grade({
     learnerId: ada,
@@ -156,7 +147,7 @@ test('a downloaded file has every grade of the course, guarded', async ({
     scoreGiven: 17,
     scoreMaximum: 20,
   })
-  const { headers, html } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}/grades.csv`)
+  const { headers, html } = await browser.open(`/dashboard/courses/${courseId}/grades.csv`)
   expect(headers.get('content-disposition')).toBe('attachment; filename="grades_logic.csv"')
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
   const rows: unknown[] = parse(html, { columns: true, bom: true })
@@ -181,15 +172,13 @@ test('a downloaded file has every grade of the course, guarded', async ({
 test('the grades of a learner come page by page, the latest first', { tags: ['slow'] }, async ({
   academy,
   ada,
-  admin,
+  browser,
   courseId,
-  signIn,
 }) => {
   for (let day = 1; day <= 26; day += 1) {
     const gradedAt = `2026-01-${String(day).padStart(2, '0')}T10:00:00.000Z`
     await academy.grade({ learnerId: ada, courseId, itemId: `day ${day}`, scoreGiven: 50, gradedAt })
   }
-  const browser = await signIn(admin)
   const learner = await browser.open(`/dashboard/learners/${ada}`)
   expect(learner.html).toContain(`<a href="/dashboard/learners/${ada}/grades">Grades</a>`)
   const first = await browser.open(`/dashboard/learners/${ada}/grades`)
@@ -228,6 +217,7 @@ test('a learner sees only their own grades on the page of a course', async ({
 test('a grade that is not published, or was cleared, says so, and learners do not see the first', async ({
   academy,
   admin,
+  browser,
   courseId,
   learner,
   signIn,
@@ -236,7 +226,7 @@ test('a grade that is not published, or was cleared, says so, and learners do no
   const given = { learnerId: learner.id, courseId }
   await academy.grade({ ...given, itemId: 'muted', scoreGiven: 88, published: false })
   await academy.grade({ ...given, itemId: 'open', scoreGiven: null })
-  const { html, text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}/grades`)
+  const { html, text } = await browser.open(`/dashboard/courses/${courseId}/grades`)
   expect(tableIn(html)[1]).toEqual([learner.email, '88%', 'Cleared', '–'])
   expect(text).toContain('88% Not published')
   const own = await (await signIn(learner)).open(`/dashboard/courses/${courseId}`)

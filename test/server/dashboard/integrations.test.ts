@@ -1,10 +1,8 @@
 import { expect } from 'vitest'
-import { test as base } from './signed-in.ts'
+import { test } from './signed-in.ts'
 
 const secret = 'a webhook secret of the school'
 const next = 'another webhook secret of it'
-
-const test = base.extend('browser', async ({ admin, signIn }) => signIn(admin))
 
 test('a system is connected by its form, and its secret is never shown', async ({ admin, browser }) => {
   const list = await browser.open('/dashboard/integrations')

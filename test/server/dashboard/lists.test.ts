@@ -27,13 +27,12 @@ async function listed(browser: PlainBrowser, path: string): Promise<string[]> {
 
 test('courses are found by title, external id, status, difficulty and term, and sorted by their headings', async ({
   admin,
-  signIn,
+  browser,
 }) => {
   const term = (await admin.post('/v1/terms', { name: 'Autumn', startDate: '2026-09-01' })).body.id
   await admin.post('/v1/courses', { title: 'Zoology', status: 'published', difficulty: 'expert' })
   await admin.post('/v1/courses', { title: 'Logic', externalId: 'BIO-7', termId: term })
   await admin.post('/v1/courses', { title: 'Biology', description: 'Not BIO-7', status: 'published' })
-  const browser = await signIn(admin)
   const path = '/dashboard/courses'
   expect(await listed(browser, path)).toEqual(['Biology', 'Logic', 'Zoology'])
   expect(await listed(browser, `${path}?sort=-title`)).toEqual(['Zoology', 'Logic', 'Biology'])
@@ -48,11 +47,10 @@ test('courses are found by title, external id, status, difficulty and term, and 
   expect(html).toContain('aria-sort="descending"><a href="/dashboard/courses?q=zoo&amp;sort=title#courses">')
 })
 
-test('the filter of a list stays in the form, its links and the way back', async ({ admin, signIn }) => {
+test('the filter of a list stays in the form, its links and the way back', async ({ admin, browser }) => {
   for (let index = 0; index < 30; index += 1) {
     await admin.post('/v1/users', { email: `p${index}@b.example`, role: index < 28 ? 'learner' : 'analyst' })
   }
-  const browser = await signIn(admin)
   const found = await browser.submit(await browser.open('/dashboard/people?sort=-email'), {
     q: 'b.example',
     role: 'learner',
@@ -71,46 +69,33 @@ test('the filter of a list stays in the form, its links and the way back', async
   expect(await listed(browser, pagesIn(found.html)['Next page'] ?? '')).toHaveLength(3)
 })
 
-test('pages lead on, back one by one, and to the first, however many there are', { tags: ['slow'] }, async ({
+test('pages lead on, and to the first, however many there are', { tags: ['slow'] }, async ({
   admin,
-  signIn,
+  browser,
 }) => {
-  const items = Array.from({ length: 300 }, (_, index) => ({
+  const items = Array.from({ length: 60 }, (_, index) => ({
     email: `p${String(index).padStart(3, '0')}@b.example`,
   }))
   await admin.post('/v1/users/batch', { items })
-  const browser = await signIn(admin)
   const first = '/dashboard/people?q=b.example'
   const seen: string[][] = []
-  let path: string | undefined = first
-  let last = ''
-  while (path) {
-    last = (await browser.open(path)).html
-    seen.push(namesIn(last))
-    path = pagesIn(last)['Next page']
+  for (let path: string | undefined = first; path; ) {
+    const { html }: { html: string } = await browser.open(path)
+    seen.push(namesIn(html))
+    if (path !== first) expect(pagesIn(html)['First page']).toBe(`${first}#people`)
+    path = pagesIn(html)['Next page']
   }
   expect(seen.flat()).toEqual(items.map(({ email }) => email))
-  expect(seen).toHaveLength(12)
-  const back: string[][] = []
-  for (path = pagesIn(last)['Previous page']; path; ) {
-    const { html }: { html: string } = await browser.open(path)
-    back.push(namesIn(html))
-    expect(pagesIn(html)['First page']).toBe(`${first}#people`)
-    path = pagesIn(html)['Previous page']
-  }
-  // A URL remembers the last pages alone.
-  expect(back.length).toBeGreaterThanOrEqual(6)
-  expect(back).toEqual(seen.toReversed().slice(1, 1 + back.length))
+  expect(seen).toHaveLength(3)
 })
 
 test('people are found by name, address and external id, in any role and state', { tags: ['slow'] }, async ({
   admin,
-  signIn,
+  browser,
 }) => {
   const profile = { firstName: 'Grace', lastName: 'Hopper' }
   await admin.post('/v1/users', { email: 'g@b.example', externalId: '0042', profile })
   const gone = await admin.post('/v1/users', { email: '0042@b.example', role: 'instructor' })
-  const browser = await signIn(admin)
   const path = '/dashboard/people'
   expect(await listed(browser, `${path}?q=hopp`)).toEqual(['Grace Hopper'])
   expect(await listed(browser, `${path}?q=G%40B.`)).toEqual(['Grace Hopper'])
@@ -128,8 +113,8 @@ test('people are found by name, address and external id, in any role and state',
 
 test.for(['courses?status=lazy', 'courses?sort=shoes', 'courses?term=trm_none', 'people?role=king'])(
   'a filter that there is not is reported in its form: %s',
-  async (wrong, { admin, signIn }) => {
-    const { status, html, text } = await (await signIn(admin)).open(`/dashboard/${wrong}`)
+  async (wrong, { browser }) => {
+    const { status, html, text } = await browser.open(`/dashboard/${wrong}`)
     expect([400, 404]).toContain(status)
     expect(html).toContain('<div class="fault" role="alert">')
     expect(text).toContain('Filter')
@@ -175,6 +160,7 @@ test('a learner finds published courses, without figures of their learners', asy
 
 test('the lessons of a course stand under their modules, with what is due', async ({
   admin,
+  browser,
   learner,
   signIn,
 }) => {
@@ -193,7 +179,6 @@ test('the lessons of a course stand under their modules, with what is due', asyn
       { type: 'quiz', title: 'Second quiz' },
     ],
   })
-  const browser = await signIn(admin)
   const { text } = await browser.open(`/dashboard/courses/${body.id}/lessons`)
   expect(text).toMatch(
     /Begin Lessons: Begin .* 1\. Terms 1 Apr 2026, 16:00 UTC – 2 h 30 min End No lessons\./,
@@ -210,8 +195,8 @@ test('the lessons of a course stand under their modules, with what is due', asyn
 test('a person’s history has each entry, or that of one course with the newest first', async ({
   academy,
   admin,
+  browser,
   learner,
-  signIn,
 }) => {
   const ids: string[] = []
   for (const externalId of ['T-1', 'T-2']) {
@@ -227,7 +212,6 @@ test('a person’s history has each entry, or that of one course with the newest
     academy.clock.advance(60_000)
     await admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage })
   }
-  const browser = await signIn(admin)
   const path = `/dashboard/learners/${learner.id}/history`
   const all = await browser.open(path)
   expect(all.text).toMatch(/Twins T-1 10% .*Twins T-1 60% .*Twins T-2 100% Completed/)

@@ -32,10 +32,9 @@ const textOf = (html: string) =>
 
 test('the page has the figures of the operation, and links to the courses', async ({
   admin,
-  signIn,
+  browser,
   courses,
 }) => {
-  const browser = await signIn(admin)
   const { html } = await browser.open('/dashboard/report?start_date=2026-02-01&end_date=2026-02-28')
   const { body } = await admin.get('/v1/analytics/report?start_date=2026-02-01&end_date=2026-02-28')
   expect(body.summary).toMatchObject({ enrollments: 2, completed: 1, passRate: 0 })
@@ -46,12 +45,7 @@ test('the page has the figures of the operation, and links to the courses', asyn
   expect(html).toContain(`/dashboard/courses/${courses.logic}">`)
 })
 
-test('the URL has course, dates, title and language, which the form shows', async ({
-  admin,
-  signIn,
-  courses,
-}) => {
-  const browser = await signIn(admin)
+test('the URL has course, dates, title and language, which the form shows', async ({ browser, courses }) => {
   const { html } = await browser.open(
     `/dashboard/report?course=${courses.music}&start_date=2026-02-01&end_date=2026-02-28&title=Mine&language=de`,
   )
@@ -62,13 +56,7 @@ test('the URL has course, dates, title and language, which the form shows', asyn
   expect(html).toMatch(/<option value="de" selected="">Deutsch/)
 })
 
-test('the page names no learner, and allows only its two styles', async ({
-  admin,
-  learner,
-  signIn,
-  courses,
-}) => {
-  const browser = await signIn(admin)
+test('the page names no learner, and allows only its two styles', async ({ browser, courses, learner }) => {
   const { html, headers } = await browser.open(`/dashboard/report?course=${courses.logic}`)
   expect(html).not.toContain(learner.id)
   expect(headers.get('content-security-policy')).toMatch(/style-src 'sha256-[^ ]+' 'sha256-[^ ]+';/)
@@ -76,11 +64,9 @@ test('the page names no learner, and allows only its two styles', async ({
 })
 
 test('a period that ends before it begins, and an unknown course, are refused', async ({
-  admin,
-  signIn,
+  browser,
   courses: _,
 }) => {
-  const browser = await signIn(admin)
   expect((await browser.open('/dashboard/report?start_date=2026-02-02&end_date=2026-02-01')).status).toBe(400)
   expect((await browser.open('/dashboard/report?course=crs_none')).status).toBe(404)
 })
@@ -107,11 +93,9 @@ test('the period before is as long, and ends where the period begins', async ({ 
 })
 
 test('the report is downloaded as the file that the command line writes, with the filter of the page', async ({
-  admin,
-  signIn,
+  browser,
   courses,
 }) => {
-  const browser = await signIn(admin)
   const { html } = await browser.open(`/dashboard/report?course=${courses.music}&title=Mine&language=de`)
   const [, link = ''] = /href="([^"]+\/report\.html[^"]*)"/.exec(html) ?? []
   const file = await browser.open(decodeText(link))

@@ -205,9 +205,8 @@ test.for(cases)(
   },
 )
 
-test('a page without a form refuses one', { tags: ['slow'] }, async ({ academy, admin, signIn }) => {
+test('a page without a form refuses one', { tags: ['slow'] }, async ({ academy, admin, browser }) => {
   const things = await thingsOf(academy, admin, admin)
-  const browser = await signIn(admin)
   const before = await readChangeable(academy)
   const withForm = new Set(forms.flatMap(([paths]) => paths))
   const others = pathsOf('POST').filter((path) => !withForm.has(path))

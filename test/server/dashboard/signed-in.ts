@@ -18,12 +18,13 @@ export async function signInTo(academy: TestAcademy, person: Person): Promise<Pl
   return browser
 }
 
-/** A vitest test with users who are signed in to the dashboard. */
+/** A vitest test with users who are signed in to the dashboard; `browser` is that of an admin. */
 export const test = base
   .extend('flow', ({ academy }) => openFlow(academy))
   .extend('signIn', ({ academy }): SignIn => {
     return (person) => signInTo(academy, person)
   })
+  .extend('browser', ({ admin, signIn }) => signIn(admin))
 
 /** Returns the paths of the dashboard with this method. */
 export function pathsOf(method: 'GET' | 'POST'): string[] {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished } from 'vitest'
-import { freshDirectory, hour } from '../../helpers/academy.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 import { startServer } from '../socket/served.ts'
@@ -22,20 +22,7 @@ test('the bare address of a server leads to the dashboard', async ({ academy }) 
   expect(answer.headers.get('location')).toBe('/dashboard')
 })
 
-test('a wrong password leads nowhere', async ({ academy, admin }) => {
-  await givePassword(academy, admin.id)
-  const browser = plainBrowser(academy.fetch, issuer)
-  const refused = await browser.signIn(await browser.open('/dashboard'), admin.email, 'wrong')
-  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Incorrect e-mail address') })
-  expect((await browser.open('/dashboard')).text).toContain('Password')
-})
-
-test('the form of the sign-in page sent a second time changes nothing', async ({
-  academy,
-  admin,
-  signIn,
-}) => {
-  const browser = await signIn(admin)
+test('the form of the sign-in page sent a second time changes nothing', async ({ academy, browser }) => {
   const before = await academy.database.all(sql`select hash from browser_sessions`)
   const again = await sendForm(browser, '/dashboard/keys?x=1', {
     action: 'sign_in',
@@ -46,8 +33,7 @@ test('the form of the sign-in page sent a second time changes nothing', async ({
   expect(await academy.database.all(sql`select hash from browser_sessions`)).toEqual(before)
 })
 
-test('signing out ends the session, not the cookie alone', async ({ academy, admin, signIn }) => {
-  const browser = await signIn(admin)
+test('signing out ends the session, not the cookie alone', async ({ academy, browser }) => {
   const cookie = browser.cookie()
   const page = await browser.submit(await browser.open('/dashboard/account'), {}, 'Sign out')
   expect(page).toMatchObject({ url: `${issuer}/dashboard`, text: expect.stringContaining('Sign in') })
@@ -58,29 +44,18 @@ test('signing out ends the session, not the cookie alone', async ({ academy, adm
 test.for([
   ['suspended', sql`update users set status = 'suspended'`],
   ['deleted', sql`update users set status = 'deleted'`],
-] as const)('who is %s is signed out', async ([, change], { academy, admin, signIn }) => {
-  const browser = await signIn(admin)
+] as const)('who is %s is signed out', async ([, change], { academy, browser }) => {
   await academy.database.run(change)
   expect((await browser.open('/dashboard')).text).toContain('Sign in')
 })
 
-test('a former admin can no longer open an admin’s pages', async ({ academy, admin, signIn }) => {
-  const browser = await signIn(admin)
+test('a former admin can no longer open an admin’s pages', async ({ academy, admin, browser }) => {
   expect((await browser.open('/dashboard/apps')).status).toBe(200)
   await academy.database.run(sql`update users set role = 'analyst' where id = ${admin.id}`)
   expect((await browser.open('/dashboard/apps')).status).toBe(403)
 })
 
-test('a session ends after a working day', async ({ admin, clock, signIn }) => {
-  const browser = await signIn(admin)
-  clock.advance(11.9 * hour)
-  expect((await browser.open('/dashboard')).text).toContain('Overview')
-  clock.advance(0.2 * hour)
-  expect((await browser.open('/dashboard')).text).toContain('Sign in')
-})
-
-test('the log names who it was, and nothing secret', async ({ academy, admin, signIn }) => {
-  const browser = await signIn(admin)
+test('the log names who it was, and nothing secret', async ({ academy, admin, browser }) => {
   await sendForm(browser, '/dashboard/keys', { once, name: 'x', scopes: 'read' })
   expect(academy.logged.at(-1)).toMatchObject({
     method: 'POST',

@@ -1,11 +1,9 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { test as base, once, sendForm, thingsOf } from './signed-in.ts'
+import { once, sendForm, test, thingsOf } from './signed-in.ts'
 
 const url = 'https://receiver.example/hook'
 const hidden = /whsec_[A-Za-z0-9+/=]+/
-
-const test = base.extend('browser', async ({ admin, signIn }) => signIn(admin))
 
 test('an endpoint is created with its secret shown once, and sending the form again creates no other', async ({
   admin,
