@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import type { Row, Store } from '../../../src/server/database/database.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
+import { webhookSecret } from '../../helpers/lms.ts'
 import { startPostgresProxy, withoutPostgres } from '../../helpers/postgres.ts'
 import { startPostgres } from './postgres-cluster.ts'
 import { type Fleet, startFleet } from './server-process.ts'
@@ -22,11 +23,11 @@ interface Trouble {
   readonly happen: (turn: number) => Promise<void>
 }
 
-/** Makes the learners and courses of the writes. */
+/** Makes the learners and courses of the writes, and an integration that delivers grades of one of them. */
 async function makeOthers({ urls, key }: Fleet, count: number): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const post = async (path: string, body: unknown) => {
-    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+  const post = async (path: string, body: unknown, method = 'POST') => {
+    const init = { method, headers, body: JSON.stringify(body) }
     const answer = await fetch(`${urls[0]}${path}`, init)
     expect(answer.ok).toBe(true)
   }
@@ -38,6 +39,10 @@ async function makeOthers({ urls, key }: Fleet, count: number): Promise<void> {
     const course = { title: `Course ${index}`, externalId: `course-${index}`, status: 'published' }
     await post('/v1/courses', course)
   }
+  await post('/v1/courses', { title: 'Graded', externalId: 'graded', status: 'published' })
+  const enrolled = items.map(({ externalId }) => ({ courseId: 'ext:graded', userId: `ext:${externalId}` }))
+  await post('/v1/enrollments/batch', { items: enrolled })
+  await post('/v1/integrations/standard', { webhookSecrets: [webhookSecret] }, 'PUT')
 }
 
 /** Sends all writes, several at a time; each trouble comes at its own moments, which the seed determines. */
@@ -106,7 +111,7 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
       const home = freshHome()
       const front = await startPostgresProxy(postgres.url)
       onTestFinished(() => front[Symbol.asyncDispose]())
-      const fleet = await startFleet(home, front.url, 3)
+      const fleet = await startFleet(home, front.url, 3, ['--encryption-key-file', 'sealing.key'])
       onTestFinished(async () => void (await fleet.stop()))
 
       const writes = writesOf(asked || 300, seed)
@@ -139,7 +144,7 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
   )
 })
 
-/** Effect of a write: its responses, and for progress its state. */
+/** Effect of a write: its responses, and for progress and grades their state. */
 interface Made extends Row {
   readonly subject: string
   readonly answer: string
@@ -162,7 +167,7 @@ async function faultsIn(database: Store, writes: readonly Write[], told: Told): 
     const made = subjectsOf(write).map((subject) => bySubject.get(subject) ?? [])
     for (const { length } of made) expectSame(`${name}: rows`, length, 1)
     expectSame(name, made.map(([row]) => row?.answer).join(' '), [...answers][0])
-    if (write.kind !== 'progress') continue
+    if (write.kind !== 'progress' && write.kind !== 'delivery') continue
     const [{ percentage, version } = {}] = made.flat()
     expectSame(`${name}: percentage`, percentage, subjectOf(write).percentage)
     expectSame(`${name}: version`, version, 1)
@@ -170,15 +175,16 @@ async function faultsIn(database: Store, writes: readonly Write[], told: Told): 
   expectSame('rows of all', rows.length, writes.flatMap(subjectsOf).length)
   const keys = (standing: Sql) =>
     database.one(sql`select count(*) as found from idempotency where key like 'write-%' and ${standing}`)
-  const kept = writes.filter(({ kind }) => kind !== 'progress').length
+  const kept = writes.filter(({ kind }) => kind !== 'progress' && kind !== 'delivery').length
   expectSame('kept keys', (await keys(sql`status between 200 and 299`))?.['found'], kept)
   expectSame('keys without an answer', (await keys(sql`status = 0`))?.['found'], 0)
   return faults
 }
 
 function subjectsOf(write: Write): string[] {
-  const { learner, course, title } = subjectOf(write)
+  const { learner, course, title, item } = subjectOf(write)
   if (write.kind === 'course') return [title]
+  if (write.kind === 'delivery') return [item]
   if (write.kind === 'users' || write.kind === 'user') return emailsOf(write)
   return [`${write.kind} ${learner} ${course}`]
 }
@@ -190,8 +196,11 @@ function madeBy(database: Store): Promise<Made[]> {
     union all
     select email, id, null, null from users where email like 'written-%'
     union all
+    select d.item_id, d.id, g.score_given, g.version from webhook_deliveries d join grades g on g.id = d.grade_id
+    union all
     select case when p.user_id is null then 'enrolment ' else 'progress ' end || u.external_id || ' ' || c.external_id,
       case when p.user_id is null then e.id else e.user_id || ' ' || e.course_id end, p.percentage, p.version
     from enrollments e join users u on u.id = e.user_id join courses c on c.id = e.course_id
-      left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`)
+      left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+    where c.external_id <> 'graded'`)
 }

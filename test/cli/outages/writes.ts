@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
+import { sign } from '../../../src/lms/sign.ts'
+import { webhookSecret } from '../../helpers/lms.ts'
 import type { Fleet } from './server-process.ts'
 
 /** Number of learners and courses; each pair is enrolled, or has progress, at most once. */
@@ -11,7 +13,7 @@ const writeTimeoutMs = 120_000
 /** A write, which is sent until it gets a response. */
 export interface Write {
   readonly number: number
-  readonly kind: 'course' | 'user' | 'users' | 'enrolment' | 'progress'
+  readonly kind: 'course' | 'user' | 'users' | 'enrolment' | 'progress' | 'delivery'
   /** Milliseconds after which its client disconnects and sends it again; null for a client that waits. */
   readonly leavesAfterMs: number | null
 }
@@ -30,7 +32,7 @@ export interface Told {
 /** Makes writes of all kinds; the same seed gives the same writes. */
 export function writesOf(count: number, seed: number): Write[] {
   const one = fc.record({
-    kind: fc.constantFrom<Write['kind'][]>('course', 'course', 'user', 'users', 'enrolment', 'progress'),
+    kind: fc.constantFrom<Write['kind'][]>('course', 'user', 'users', 'enrolment', 'progress', 'delivery'),
     leavesAfterMs: fc.oneof(
       { weight: 19, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
@@ -43,7 +45,7 @@ export function writesOf(count: number, seed: number): Write[] {
 export function subjectOf({ number }: Write) {
   const learner = `learner-${number % side}`
   const course = `course-${Math.floor(number / side) % side}`
-  return { learner, course, percentage: number % 101, title: `Written ${number}` }
+  return { learner, course, percentage: number % 101, title: `Written ${number}`, item: `item-${number}` }
 }
 
 /** Returns the e-mail addresses that a write creates. */
@@ -53,8 +55,16 @@ export function emailsOf({ kind, number }: Write): string[] {
   return Array.from({ length: batchSize }, (_, index) => `written-${number}-${index}@school.example`)
 }
 
-function requestOf(write: Write): { method: string; path: string; body: unknown } {
-  const { learner, course, percentage, title } = subjectOf(write)
+interface WriteRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: unknown
+  /** Headers of a signed request, whose body is text. */
+  readonly signed?: Readonly<Record<string, string>>
+}
+
+async function requestOf(write: Write): Promise<WriteRequest> {
+  const { learner, course, percentage, title, item } = subjectOf(write)
   const items = emailsOf(write).map((email) => ({ email }))
   switch (write.kind) {
     case 'course':
@@ -75,6 +85,16 @@ function requestOf(write: Write): { method: string; path: string; body: unknown 
       }
       return { method: 'PUT', path: `/v1/learners/ext:${learner}/progress`, body }
     }
+    case 'delivery': {
+      const timestamp = '2026-02-01T12:00:00.000Z'
+      const graded = { courseId: 'ext:graded', userId: `ext:${learner}`, itemId: item }
+      const data = { ...graded, timestamp, scoreGiven: percentage, scoreMaximum: 100 }
+      const material = { secret: webhookSecret, now: Date.now(), id: `event-${write.number}` }
+      const { headers, body } = await sign('standard', { type: 'grade.updated', timestamp, data }, material)
+      // All headers of a signature are text.
+      const signed = headers as Record<string, string>
+      return { method: 'POST', path: '/webhooks/standard/grades', body, signed }
+    }
   }
 }
 
@@ -85,16 +105,16 @@ export function openWriter(fleet: Pick<Fleet, 'urls' | 'key'>) {
   let [unavailable, unanswered] = [0, 0]
 
   async function attempt(write: Write, url: string, leavesAfterMs: number | null): Promise<boolean> {
-    const { method, path, body } = requestOf(write)
+    const { method, path, body, signed } = await requestOf(write)
     try {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: {
+        headers: signed ?? {
           authorization: `Bearer ${fleet.key}`,
           'content-type': 'application/json',
           'idempotency-key': `"write-${write.number}"`,
         },
-        body: JSON.stringify(body),
+        body: signed ? String(body) : JSON.stringify(body),
         signal: AbortSignal.timeout(leavesAfterMs ?? writeTimeoutMs),
       })
       const text = await response.text()
@@ -134,11 +154,11 @@ export function openWriter(fleet: Pick<Fleet, 'urls' | 'key'>) {
 
 /** Returns the created ids in order; undefined if an item of a batch was refused. */
 function idsIn(body: Record<string, unknown>): string | undefined {
-  const { id, learnerId, courseId, results } = body as Record<string, string | undefined> & {
+  const { id, deliveryId, learnerId, courseId, results } = body as Record<string, string | undefined> & {
     results?: readonly { id?: string }[]
   }
   if (Array.isArray(results)) {
     return results.every((one) => one.id) ? results.map((one) => one.id).join(' ') : undefined
   }
-  return id ?? `${learnerId} ${courseId}`
+  return id ?? deliveryId ?? `${learnerId} ${courseId}`
 }
