@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import {
-  chmodSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -48,10 +45,6 @@ async function serving<Result>(
   }
 }
 
-function modeOf(path: string): string {
-  return (statSync(path).mode & 0o777).toString(8)
-}
-
 beforeAll(async () => {
   const { code, stderr } = await learnctl(['quickstart', '--database', database])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -59,25 +52,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   for (const path of files) rmSync(path, { recursive: true, force: true })
-})
-
-test('a list of a local academy does not load the crypto of Node, which takes a quarter of an empty program', async () => {
-  const watcher = join(freshDirectory(), 'watcher.cjs')
-  const writes = "require('node:fs').writeSync(2, process.moduleLoadList.join('\\n'))"
-  writeFileSync(watcher, `process.on('exit', () => ${writes})`)
-  const env = { NODE_OPTIONS: `--require=${watcher}` }
-  const { code, stdout, stderr } = await learnctl(['courses', 'list', '--database', database], { env })
-  expect({ code, courses: stdout.split('\n').length }).toEqual({ code: 0, courses: 4 })
-  expect(stderr.split('\n')).toContain('NativeModule sqlite')
-  expect(stderr.split('\n')).not.toContain('NativeModule crypto')
-})
-
-test('--version prints the version', async () => {
-  expect(await learnctl(['--version'])).toMatchObject({
-    code: 0,
-    stdout: `${manifest.version}\n`,
-    stderr: '',
-  })
 })
 
 test('--help, help and no word at all print the same help', async () => {
@@ -235,68 +209,4 @@ test('an export is written into a pipe that is named as its file', async ({ skip
   })
   expect(stderr).toBe('Exported 622 rows to /dev/stdout\n')
   expect(stdout.split('\n')).toHaveLength(624)
-})
-
-test('every fault is told in a few lines, with its exit code and without a stack', async () => {
-  const broken = freshDirectory()
-  writeFileSync(join(broken, 'profiles.json'), '{"version": 1, "profi')
-  writeFileSync(join(broken, 'no.db'), 'this is no database, it is only called like one\n'.repeat(100))
-  // No server listens on the port of the discard protocol.
-  const down = 'http://127.0.0.1:9'
-  const faults: readonly (readonly [code: number, words: string, env?: Readonly<Record<string, string>>])[] =
-    [
-      [1, 'courses list', { LEARNCTL_CONFIG_DIR: broken }],
-      [1, `courses list --database ${join(broken, 'no.db')}`],
-      [3, `courses list --database /dev/null/academy.db`],
-      [2, 'curses list'],
-      [2, 'courses lst'],
-      [2, 'courses list --limt 3'],
-      [2, 'courses list --limit many'],
-      [2, `courses create --database ${database}`],
-      [2, `courses create --title x --difficulty hard --database ${database}`],
-      [3, `courses get crs_nowhere --database ${database}`],
-      [4, 'courses list'],
-      [4, `courses list --url ${down}`],
-      [7, `courses list --url ${down} --retries 0`, { LEARNCTL_API_KEY: 'secret' }],
-    ]
-  const ended = await Promise.all(
-    faults.map(async ([, words, env = {}]) => learnctl(words.split(' '), { env })),
-  )
-  expect(ended.map(({ code }) => code)).toEqual(faults.map(([code]) => code))
-  for (const { stdout, stderr } of ended) {
-    expect(stdout).toBe('')
-    expect(stderr).toMatch(/^error: .+\n/)
-    expect(stderr).not.toMatch(/^\s+at |Error:|node:internal|secret/m)
-    expect(stderr.split('\n').length).toBeLessThan(8)
-  }
-})
-
-test('every file with a secret can be read by its owner only, even if it was open before', async () => {
-  const own = freshDirectory()
-  const config = join(own, 'config')
-  mkdirSync(config)
-  writeFileSync(join(config, 'profiles.json'), '{"version": 1, "active": null, "profiles": {}}')
-  chmodSync(config, 0o755)
-  chmodSync(join(config, 'profiles.json'), 0o644)
-  const env = { HOME: own, LEARNCTL_CONFIG_DIR: config, XDG_DATA_HOME: join(own, 'data') }
-  const user = { id: 'usr_1', email: 'ada@example.org', role: 'admin' }
-  const login = await serving(
-    (_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(user))
-    },
-    (url) =>
-      learnctl(['auth', 'login', '--with-key', '--url', url, '--profile', 'school'], {
-        env,
-        stdin: 'key-of-ada\n',
-      }),
-  )
-  expect(login).toMatchObject({ code: 0, stdout: '' })
-  expect(readFileSync(join(config, 'profiles.json'), 'utf8')).toContain('key-of-ada')
-  expect(readdirSync(config)).toEqual(['profiles.json'])
-  expect([modeOf(config), modeOf(join(config, 'profiles.json'))]).toEqual(['700', '600'])
-
-  expect(await learnctl(['quickstart'], { cwd: own, env })).toMatchObject({ code: 0 })
-  const data = join(own, 'data/learnctl')
-  expect(modeOf(data)).toBe('700')
-  expect(new Set(readdirSync(data).map((name) => modeOf(join(data, name))))).toEqual(new Set(['600']))
 })

@@ -1,5 +1,4 @@
 import { test as base, expect } from 'vitest'
-import manifest from '../package.json' with { type: 'json' }
 import { freshDirectory } from './helpers/fresh-directory.ts'
 import { putNewAcademy } from './helpers/new-academy.ts'
 import { runLearnctl } from './helpers/process.ts'
@@ -31,20 +30,4 @@ test('the built program creates a course, lists it, and reports one that is miss
   const missing = await learnctl('courses', 'get', 'ext:NONE')
   expect(missing).toMatchObject({ code: 3, stdout: '' })
   expect(missing.stderr).toMatch(/^error: .*NONE/)
-})
-
-test('the built program sets up an academy, lists and exports it, and serves it to another program', {
-  tags: ['slow'],
-}, async ({ home }) => {
-  const learnctl = (...words: readonly string[]) => runLearnctl(words, { cwd: home, env: { HOME: home } })
-  expect(await learnctl('--version')).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
-  expect(await learnctl('quickstart')).toMatchObject({ code: 0, stderr: '' })
-  const list = await learnctl('courses', 'list', '-q')
-  expect(list).toMatchObject({ code: 0, stderr: '' })
-  expect(list.stdout).toMatch(/^(crs_\w+\n){3}$/)
-  const exported = await learnctl('analytics', 'export', '--file', 'learners.csv.gz')
-  expect(exported.code, exported.stderr).toBe(0)
-  const script = 'process.stdout.write(process.env.LEARNCTL_URL)'
-  const served = await learnctl('server', 'exec', '--', process.execPath, '-e', script)
-  expect(served.stdout, served.stderr).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
 })

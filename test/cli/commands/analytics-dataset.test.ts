@@ -262,14 +262,6 @@ test('a folder with other files, another format and standard output are refused'
   expect((await school.run('analytics dataset set')).stderr).toContain('set/manifest.json is damaged')
 })
 
-test.skipIf(!existsSync('/proc/self'))('a folder that cannot be made is named', async ({ school }) => {
-  expect(await school.run('analytics dataset /proc/learnctl/data')).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: 'error: Cannot write /proc/learnctl: ENOENT\n',
-  })
-})
-
 test('a data set with a missing file is not continued, and a file is no data set', {
   tags: ['slow'],
 }, async ({ school }) => {
@@ -288,10 +280,4 @@ test('a data set with a missing file is not continued, and a file is no data set
     code: 2,
     stderr: 'error: rows.csv is a file, not a folder\n  hint: Name a new or empty folder\n',
   })
-})
-
-test('an instructor makes no data set', { tags: ['slow'] }, async ({ remote, instructor }) => {
-  await remote.run('auth login --with-key --url https://school.example', { stdin: instructor.key })
-  expect((await remote.run('analytics dataset set')).code).toBe(5)
-  expect((await remote.run('analytics dataset set')).stdout).toBe('')
 })

@@ -69,13 +69,6 @@ describe('the formats', () => {
     expect(stdout).toBe(`\ufeff${(await admin.get(`${path}?format=csv&bom=true`)).text}`)
   })
 
-  test('NDJSON is what the server sends, a row a line', { tags: ['slow'] }, async ({ school, admin }) => {
-    const { stdout, stderr } = await school.run('analytics export --format ndjson')
-    expect(stdout).toBe((await admin.get(`${path}?format=ndjson`)).text)
-    expect(stdout.split('\n')).toHaveLength(131)
-    expect(stderr).toBe('Exported 130 rows\n')
-  })
-
   test('JSON is one array of all rows, more than a page of the API holds', { tags: ['slow'] }, async ({
     school,
   }) => {
@@ -84,18 +77,6 @@ describe('the formats', () => {
     expect(rows).toHaveLength(130)
     const lines = (await school.run('analytics export --format ndjson')).stdout.trimEnd().split('\n')
     expect(rows).toEqual(lines.map((line) => JSON.parse(line)))
-  })
-
-  test('a CSV without its guard equals the JSON, cell by cell', async ({ school }) => {
-    const rows: Record<string, unknown>[] = JSON.parse(
-      (await school.run('analytics export --format json')).stdout,
-    )
-    const cells = rows.map((row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [name, value === null ? '' : String(value)]),
-      ),
-    )
-    expect(recordsOf((await school.run('analytics export --raw')).stdout)).toEqual(cells)
   })
 
   test.for([
@@ -227,10 +208,6 @@ describe('which rows', () => {
     expect(await emails(school, '--last 1w')).toEqual(['022', '023', '024', '025', '026', '027'])
   })
 
-  test('--include-not-started adds learners without a date to filter by', async ({ school }) => {
-    expect(await emails(school, '--last 2d --include-not-started')).toHaveLength(103)
-  })
-
   testOfItsOwn(
     '--course and --learner may be given several times',
     { tags: ['slow'] },
@@ -281,13 +258,10 @@ describe('--file', () => {
 
   test.for([
     ['learners.csv', '-o csv'],
-    ['learners.CSV', '-o csv'],
     ['learners.json', '-o json'],
     ['learners.jsonl', '-o jsonl'],
-    ['learners.ndjson', '-o jsonl'],
     ['learners.yml', '-o yaml'],
     ['learners', '-o csv'],
-    ['learners.txt', '-o csv'],
   ] as const)('called %s is written as %s', async ([name, format], { school }) => {
     await school.run(`analytics export --file ${name}`)
     const { stdout } = await school.run(`analytics export ${format}`)
@@ -296,10 +270,8 @@ describe('--file', () => {
 
   test.for([
     ['learners.csv.gz', ''],
-    ['learners.gz', ''],
     ['learners.json.gz', '-o json'],
     ['learners.ndjson.gz', '--format ndjson'],
-    ['emails.csv.gz', '--columns email'],
   ] as const)('called %s is compressed', async ([name, flags], { school }) => {
     expect(await school.run(`analytics export --file ${name} ${flags}`)).toMatchObject({
       code: 0,
@@ -308,12 +280,6 @@ describe('--file', () => {
     const { stdout } = await school.run(`analytics export ${flags}`)
     expect(gunzipSync(readFileSync(join(school.cwd, name))).toString()).toBe(stdout)
     expect(files(school)).toEqual([name])
-  })
-
-  test('- is standard output', async ({ school }) => {
-    const { stdout } = await school.run('analytics export --file - -o json')
-    expect(JSON.parse(stdout)).toHaveLength(130)
-    expect(files(school)).toEqual([])
   })
 
   test('is required with --force: there is nothing to overwrite without it', async ({ school }) => {
@@ -381,13 +347,10 @@ describe('what makes no sense', () => {
   test.for([
     ['--format json --raw', '--raw is only supported for CSV, not for json'],
     ['-o yaml --bom', '--bom is only supported for CSV, not for yaml'],
-    ['--file a.json --raw', '--raw is only supported for CSV, not for json'],
     ['-o csv --file a.json', '--output csv and --file a.json cannot be used together'],
     ['--format csv --file a.ndjson.gz', '--format csv and --file a.ndjson.gz cannot be used together'],
-    ['-o csv --format json', '--output csv and --format json cannot be used together'],
     ['--last 30', '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "30"'],
     ['--last 30d --end-date 2026-02-01', '--last and --end-date cannot be used together'],
-    ['--last 30d --start-date 2026-02-01', '--last and --start-date cannot be used together'],
   ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {
     expect(await local.run(`analytics export ${flags}`)).toEqual({
       code: 2,

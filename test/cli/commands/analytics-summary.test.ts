@@ -97,11 +97,6 @@ Graded enrolments by grade
     expect(stdout).toContain('Average completion 99.9%')
   })
 
-  test('is coloured, unless that is not wanted', { tags: ['slow'] }, async ({ local }) => {
-    expect((await local.run('analytics summary', { tty: 80 })).stdout).toContain('\u001b[36m█')
-    expect((await local.run('analytics summary --color never', { tty: 80 })).stdout).not.toContain('\u001b')
-  })
-
   test('shows the escape codes in a title instead of obeying them', { tags: ['slow'] }, async ({ local }) => {
     await local.run(['courses', 'update', 'ext:C-0', '--title', '\u001b[31mRed'])
     const { stdout } = await local.run('analytics summary', plain)

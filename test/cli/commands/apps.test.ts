@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
-import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf } from '../../helpers/result.ts'
 import { createGrant } from '../../helpers/signed-in.ts'
 
 const reports = 'apps create --name Reports --redirect-uri https://reports.example/cb'
@@ -61,17 +61,6 @@ describe('create', () => {
       '--machine-scopes',
     )
   })
-})
-
-test('list shows every application, learnctl itself among them; -q prints client ids', async ({ local }) => {
-  const { clientId } = await resultOf(local, reports)
-  expect(await rowsOf(local, 'apps list --columns clientId,name,public')).toEqual(
-    expect.arrayContaining([
-      [clientId, 'Reports', 'false'],
-      ['learnctl', 'learnctl', 'true'],
-    ]),
-  )
-  expect((await local.run('apps list -q')).stdout.split('\n').sort()).toEqual(['', clientId, 'learnctl'])
 })
 
 describe('delete', () => {

@@ -74,14 +74,6 @@ describe('auth login --device', () => {
     )
   })
 
-  test('leaves no line on a terminal when it is refused', async ({ desk }) => {
-    desk.school.scripts.set('/token', { status: 400, body: { error: 'access_denied' } })
-    desk.school.scripts.set(endpoint, { body: begun })
-    const { code, stderr } = await desk.login('--device', async () => {}, { tty: 80 })
-    expect(code).toBe(4)
-    expect(stderr).toMatch(/left\)\r\u001b\[K.*error:.* Sign-in to school\.example was denied\n/)
-  })
-
   test('needs no input, no terminal and no browser', async ({ desk }) => {
     desk.school.scripts.set(endpoint, { body: begun })
     const ran = await desk.login('--device --no-input', undefined, { env: { DISPLAY: '', CI: 'true' } })
@@ -99,7 +91,6 @@ describe('auth login --device', () => {
     ['no interval', undefined, [5000]],
     ['an interval of its own', 7, [7000]],
     ['an interval that is none', 0, [5000]],
-    ['an interval that no server means', 0.001, [5000]],
     ['an interval longer than the code lives', 1e12, [60_000]],
   ])('asks every 5 seconds unless told otherwise: %s', async ([, interval, waits], { desk }) => {
     desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 60, interval } })
@@ -111,12 +102,6 @@ describe('auth login --device', () => {
     desk.school.scripts.set('/token', [slower, pending, slower, pending, granted])
     expect((await login(desk)).code).toBe(0)
     expect(desk.waits).toEqual([5000, 10_000, 10_000, 15_000, 15_000])
-  })
-
-  test('takes slow_down from a server that sends it with 429', async ({ desk }) => {
-    desk.school.scripts.set('/token', [{ ...slower, status: 429 }, granted])
-    expect((await login(desk)).code).toBe(0)
-    expect(desk.waits).toEqual([5000, 10_000])
   })
 
   test('asks half as often, for good, after each fault of the network', async ({ desk }) => {
@@ -195,11 +180,6 @@ describe('auth login --device', () => {
     [
       'hides another host behind a user name',
       { body: { ...begun, verification_uri: `https://${new URL(school).host}@evil.example/device` } },
-      'returned an invalid URL',
-    ],
-    [
-      'names a program with the code in it',
-      { body: { ...begun, verification_uri_complete: 'javascript:alert(1)' } },
       'returned an invalid URL',
     ],
   ]

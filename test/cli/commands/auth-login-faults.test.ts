@@ -100,12 +100,6 @@ describe('a sign-in with a browser that', () => {
     },
   )
 
-  test('is denied shows why in the browser, too', async ({ desk }) => {
-    const { person, page } = sentBack({ error: 'access_denied' })
-    await desk.login('', person)
-    expect(page()?.html).toContain('<p>Sign-in to school.example was denied.</p>')
-  })
-
   test('says nothing of its issuer where that is promised is refused', async ({ desk }) => {
     const ran = await desk.login('', async (address) => {
       const target = redirect(address, { code: 'c' })
@@ -195,19 +189,12 @@ describe('a token endpoint that', () => {
       /returned 401 \(\/token\)\n {2}hint: If the token endpoint is elsewhere, specify it with --token-url <url>\n$/,
     ],
     [
-      'answers 500 with a page',
-      { ...page, status: 500 },
-      4,
-      'returned 500, a web page instead of JSON (/token)',
-    ],
-    [
       'answers 500',
       { status: 500, body: { error: 'server_error' } },
       4,
       'school.example returned 500 (/token)',
     ],
     ['answers with text', { body: 'access_token=1' }, 4, 'returned invalid JSON (/token)'],
-    ['answers with a list', { body: [] }, 4, 'returned invalid JSON (/token)'],
     [
       'is not there',
       { status: 404, body: { detail: 'There is no such page.' } },
@@ -234,31 +221,12 @@ describe('a token endpoint that', () => {
     ],
     ['refuses with 200', { body: { error: 'bad_verification_code' } }, 4, 'bad_verification_code'],
     ['gives no access token', { body: { token_type: 'bearer' } }, 4, 'unusable tokens: "access_token"'],
-    ['gives tokens of another kind', { body: { ...tokens, token_type: 'DPoP' } }, 4, 'is not a bearer token'],
-    [
-      'gives a token that cannot be sent',
-      { body: { ...tokens, access_token: 'a\r\nb' } },
-      4,
-      'is not a bearer token',
-    ],
-    [
-      'says nonsense about the time',
-      { body: { ...tokens, expires_in: 'soon' } },
-      4,
-      'unusable tokens: "expires_in"',
-    ],
     ['sends 2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'is larger than 1 MiB'],
     [
       'is busy',
       { status: 503, headers: { 'retry-after': '20' } },
       7,
       /is unavailable \(\/token returned 503\)\n {2}hint: Try again in 20 s\n$/,
-    ],
-    [
-      'has had enough',
-      { status: 429 },
-      7,
-      /is unavailable \(\/token returned 429\)\n {2}hint: Try again later\n$/,
     ],
     ['cannot be reached', refused, 7, 'school.example refused the connection'],
   ]
@@ -287,12 +255,6 @@ describe('a token endpoint that', () => {
       expect(stderr).toMatch(/\nnote: The platform does not say when the access token expires\n$/)
       expect(desk.stored()).toMatchObject({ expiresAt: null, lifetimeSeconds: null })
     }
-  })
-
-  test('says that they last for ever is believed as far as a calendar goes', async ({ desk }) => {
-    desk.school.scripts.set('/token', { body: { ...tokens, expires_in: 1e300 } })
-    expect((await desk.login()).code).toBe(0)
-    expect(Date.parse(desk.stored()?.expiresAt ?? '')).toBeGreaterThan(desk.clock.now().getTime())
   })
 
   test('gives no refresh token is said to', async ({ desk }) => {
@@ -363,7 +325,6 @@ describe('metadata', () => {
   const absent: readonly [what: string, answer: Given][] = [
     ['that is not there', { status: 404 }],
     ['that is a page', page],
-    ['that is guarded', { status: 401, body: { message: 'Invalid token' } }],
     ['that leads to a page', { status: 302, headers: { location: '/welcome' } }],
     ['that is no JSON', { body: '{' }],
     ['that is JSON of something else', { body: { message: 'Welcome' } }],
@@ -387,30 +348,16 @@ describe('metadata', () => {
     })
   })
 
-  test('that is not there leaves the token endpoint to --token-url', async ({ desk }) => {
-    desk.school.scripts.delete(wellKnown)
-    desk.school.scripts.set('/api/tokens', { body: tokens })
-    const { code } = await desk.login(`--token-url ${school}/api/tokens`)
-    expect(code).toBe(0)
-    expect(desk.stored()).toMatchObject({ tokenEndpoint: `${school}/api/tokens` })
-  })
-
   const refused: readonly [what: string, body: object, error: string | RegExp][] = [
     [
       'of another issuer',
       { ...metadata, issuer: 'https://evil.example' },
       /names another issuer\n {2}It names https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
     ],
-    ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'names another issuer'],
     [
       'of an issuer that a shell would obey',
       { ...metadata, issuer: 'https://evil.example/$(id);id' },
       /another issuer\n {2}It names https:\/\/evil\.example\/\$\(id\);id\n$/,
-    ],
-    [
-      'of an issuer that is no address',
-      { ...metadata, issuer: 'x y' },
-      /another issuer\n {2}It names x y\n$/,
     ],
     [
       'without a token endpoint',
@@ -418,11 +365,6 @@ describe('metadata', () => {
       /No token_endpoint in the metadata of .*\n {2}hint: /,
     ],
     ['whose endpoint is no address', { ...metadata, token_endpoint: '/token' }, 'Invalid token_endpoint'],
-    [
-      'whose endpoint is a program',
-      { ...metadata, authorization_endpoint: 'javascript:alert(1)' },
-      'Invalid authorization_endpoint',
-    ],
     [
       'whose endpoint is in the clear',
       { ...metadata, token_endpoint: 'http://school.example/token' },

@@ -24,7 +24,6 @@ describe('auth login refuses', () => {
   const wrong: readonly (readonly [words: string, error: string | RegExp, options?: RunOptions])[] = [
     ['--with-key --device', '--with-key and --device cannot be used together'],
     ['--with-key --scopes read', '--with-key and --scopes cannot be used together'],
-    ['--with-key --no-browser', '--with-key and --no-browser cannot be used together'],
     ['--with-key --client-id app', '--with-key and --client-id cannot be used together'],
     ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri cannot be used together'],
     ['--scopes ""', /--scopes is empty\n {2}hint: --scopes "read write"\n$/],
@@ -200,25 +199,11 @@ describe('auth login', () => {
     },
   )
 
-  test('sends a redirect URI without a path as it was written', async ({ desk }) => {
-    const uri = `http://127.0.0.1:${await freePort()}`
-    const { code, shown } = await desk.login(`--client-id app --redirect-uri ${uri}`)
-    expect(code).toBe(0)
-    expect(shown?.searchParams.get('redirect_uri')).toBe(uri)
-  })
-
   test('exchanges the code where --token-url says, whatever the metadata says', async ({ desk }) => {
     desk.school.scripts.set('/elsewhere', { body: tokens })
     expect((await desk.login(`--token-url ${school}/elsewhere`)).code).toBe(0)
     expect(desk.school.forms('/token')).toEqual([])
     expect(desk.stored()).toMatchObject({ tokenEndpoint: `${school}/elsewhere` })
-  })
-
-  test('allows endpoints over plain http where that is asked for', async ({ desk }) => {
-    const plain = 'http://school.example/token'
-    desk.school.scripts.set(wellKnown, { body: { ...metadata, token_endpoint: plain } })
-    expect((await desk.login('--insecure-http')).code).toBe(0)
-    expect(desk.stored()).toMatchObject({ tokenEndpoint: plain })
   })
 
   test('keeps the session under the profile that is named, which is active from then on', async ({
@@ -229,14 +214,6 @@ describe('auth login', () => {
     expect((await desk.cli.run('profiles list --columns name,active')).stdout).toBe(
       'first\tfalse\nsecond\ttrue\n',
     )
-  })
-
-  test('signs in again where the profile already says where', async ({ desk }) => {
-    await desk.login('--profile first')
-    desk.school.scripts.set('/token', { body: { ...tokens, access_token: 'at-2' } })
-    const person = await desk.loginAgain('--profile first')
-    expect(person.code).toBe(0)
-    expect(desk.stored('first')).toMatchObject({ accessToken: 'at-2' })
   })
 
   test('says which variable is used instead of what was signed in to', async ({ desk }) => {

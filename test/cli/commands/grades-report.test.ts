@@ -93,15 +93,6 @@ describe('a gradebook', () => {
     expect(stderr).toContain('note: 1 grade included that learners do not see yet\n')
   })
 
-  test('is refused in a form that the layout does not have', { tags: ['slow'] }, async ({ local }) => {
-    expect(await local.run('grades report ext:SEA --for canvas -o json')).toMatchObject({
-      code: 2,
-      stdout: '',
-    })
-    expect(await local.run('grades report ext:SEA --for blackboard')).toMatchObject({ code: 2, stdout: '' })
-    expect(await local.run('grades report ext:NONE')).toMatchObject({ code: 3, stdout: '' })
-  })
-
   test('of Canvas has names, points and their maxima', { tags: ['slow'] }, async ({ local }) => {
     const { stdout } = await local.run('grades report ext:SEA --for canvas --raw')
     const [header, maxima, first] = stdout.split('\r\n')
@@ -182,15 +173,6 @@ test.for(slowRows(['', '--for canvas']))(
     expect((await gradesOf(local)).sort()).toEqual(before.sort())
   },
 )
-
-test('a gradebook has no column for an item that only removed learners have grades for', {
-  tags: ['slow'],
-}, async ({ local }) => {
-  await fill(local)
-  await local.run('enrollments delete --user ext:007 --course ext:SEA --yes')
-  const { stdout } = await local.run('grades report ext:SEA -o csv')
-  expect((parse(stdout) as string[][])[0]?.slice(8)).toEqual(["'=Quiz, “one” (quiz)", 'Essay (essay-1)'])
-})
 
 test('a gradebook of too many items says that it has only some of them', { tags: ['slow'] }, async ({
   local,

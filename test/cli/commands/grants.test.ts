@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test as base } from '../../helpers/cli.ts'
-import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf } from '../../helpers/result.ts'
 import { createGrant } from '../../helpers/signed-in.ts'
 
 /** The program, signed in with the key of an admin or of another user. */
@@ -63,10 +63,5 @@ describe('auth grants', () => {
       stderr: `Revoked grant ${id}\n`,
     })
     expectClearError(await remote.run('auth grants revoke gnt_none --yes', learnersKey), 3, 'gnt_none')
-  })
-
-  test('of an academy in this process are those of its first user', async ({ local }) => {
-    expect(await rowsOf(local, 'auth grants list')).toEqual([])
-    expect(await local.run('auth grants revoke gnt_none --yes')).toMatchObject({ code: 3 })
   })
 })

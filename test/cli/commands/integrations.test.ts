@@ -136,7 +136,6 @@ describe('set', () => {
   test.for([
     ['moodle --webhook-secret-stdin', 'No webhook secret on standard input'],
     ['moodle --webhook-secret-stdin --access-token-stdin', 'can read standard input'],
-    ['moodle --grade-item 12', '--grade-item must be <id>=<maximum>, not "12"'],
     ['moodle --grade-item 12=none', '--grade-item 12= must be a number above 0, not "none"'],
     ['moodle --remove-secret all', '--remove-secret must be access-token'],
     ['canvas --jwks nowhere.json', 'Cannot read nowhere.json: file not found'],
@@ -233,11 +232,6 @@ describe('test', () => {
       'a web page',
       (response: ServerResponse) => response.end('<html>'),
       'unexpected answer, which is not JSON: check the base URL',
-    ],
-    [
-      'not found',
-      (response: ServerResponse) => json(response, {}, 404),
-      'unexpected answer (HTTP 404): check the base URL',
     ],
   ] as const)('fails on %s', async ([, answer, detail], { local }) => {
     const url = await system((_, __, response) => void answer(response))
@@ -389,14 +383,6 @@ describe('map', () => {
     })
     expect(piped.stderr).toBe('Imported 1 row of 1 from standard input: 1 created\n')
   })
-})
-
-test('removing asks first, and says what stays', async ({ local }) => {
-  await local.run('integrations set canvas --root-account-uuid abc')
-  expect(await local.run('integrations delete canvas')).toMatchObject({ code: 2 })
-  const { stderr } = await local.run('integrations delete canvas --color never', { tty: 80, typed: ['y\n'] })
-  expect(stderr).toContain('Mappings and grades are kept.')
-  expect(await local.run('integrations get canvas')).toMatchObject({ code: 3 })
 })
 
 describe('the encryption key', () => {

@@ -197,11 +197,6 @@ describe('profiles check', () => {
     expect(parse((await platform.run('profiles check -o yaml')).stdout)).not.toHaveProperty('lists')
   })
 
-  test('ends with 0 where all of it fits', async ({ platform }) => {
-    platform.answer(answering(fitting))
-    expect(await platform.run('profiles check')).toMatchObject({ code: 0 })
-  })
-
   test('reads the responses as commands do', async ({ cli, platform }) => {
     platform.answer(answering(fitting))
     put(

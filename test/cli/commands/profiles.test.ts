@@ -20,13 +20,6 @@ test('the first profile is active, the others when they are chosen', async ({ cl
   expect((await cli.run('profiles get -o json')).stdout).toContain('"third"')
 })
 
-test('a local profile is used without signing in', async ({ cli }) => {
-  await cli.run('profiles add trial --database trial.db')
-  await putNewAcademy(join(cli.cwd, 'trial.db'))
-  expect(await cli.run('courses create --title Go -q')).toMatchObject({ code: 0 })
-  expect((await cli.run('courses list --columns title')).stdout).toBe('Go\n')
-})
-
 test('add, use and remove say what they did in one line, and print the profile with -o or -q', async ({
   cli,
 }) => {

@@ -197,12 +197,6 @@ describe('the second time', () => {
     expect(summary).toMatchObject({ learners: 620, enrollments: 622, completed: 580 })
     expect(await rowsOf(cli, 'courses list --status draft')).toEqual([])
   })
-
-  test('keeps what its user has done with the course meanwhile', async ({ small: cli }) => {
-    await cli.run('courses update ext:first-course --title Mine')
-    await cli.run('quickstart')
-    expect(await resultOf(cli, 'courses get ext:first-course')).toMatchObject({ title: 'Mine', version: 3 })
-  })
 })
 
 test('has no dry run, and says so', async ({ cli }) => {

@@ -83,12 +83,6 @@ describe('report', () => {
     expect(text).toContain('activity 6 Oct – 28 Dec 2014')
   })
 
-  test('is about the 12 weeks until now without dates, and says if nothing happened', {
-    tags: ['slow'],
-  }, async ({ school }) => {
-    expect(textOf(await htmlOf(school, ''))).toMatch(/No learner was active in the period .* 2026\./)
-  })
-
   test('names no learner', async ({ school }) => {
     const html = await htmlOf(school, '--course ext:AAA-2014J')
     const rows: LearnerRow[] = await learnersOf(school)

@@ -142,13 +142,6 @@ describe('a signal', () => {
     },
   )
 
-  test('ends a command that does not catch it: 128 + n', async ({ home }) => {
-    const { kill, ended } = await started(home, "setInterval(() => {}, 1000); console.log('ready')")
-    kill('SIGTERM')
-    expect(await ended).toMatchObject({ code: 143 })
-    expect(left(home)).toEqual([])
-  })
-
   test('that comes a second time kills the command', async ({ home }) => {
     const { kill, ended, printed } = await started(
       home,
@@ -186,23 +179,6 @@ describe('--seed', () => {
     const ran = await cli.run(['server', 'exec', ...seeds.split(' '), ...inside])
     return { ...ran, printed: ran.code === 0 ? readFileSync(join(cli.cwd, 'out.txt'), 'utf8') : '' }
   }
-
-  test('imports files in the order in which they refer to each other', async ({ cli }) => {
-    for (const [name, text] of Object.entries({ ...files, 'enrollments.csv': enrollments }))
-      writeFileSync(join(cli.cwd, name), text)
-    const ran = await seeded(
-      cli,
-      '--seed enrollments.csv --seed users.csv --seed courses.csv',
-      'enrollments list -q',
-    )
-    expect(ran, ran.stderr).toMatchObject({
-      code: 0,
-      stderr: '',
-      printed: expect.stringMatching(/^enr_\w+\n$/),
-    })
-    expect(readdirSync(cli.cwd).sort()).toEqual(['courses.csv', 'enrollments.csv', 'out.txt', 'users.csv'])
-    expect(existsSync(join(cli.home, '.local'))).toBe(false)
-  })
 
   test('takes a folder, and a file whose name says nothing with the name of what is in it', async ({
     cli,

@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { makeDatabase, urlWith, withoutPostgres } from '../../helpers/postgres.ts'
+import { serve } from './serving.ts'
 
 const secret = 'n0t-t0-be-sh0wn'
 const nowhere = `postgres://ann:${secret}@127.0.0.1:1/school`
@@ -85,23 +85,10 @@ describe('start', () => {
 })
 
 describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_POSTGRES', () => {
-  /** Starts a server and waits for its first lines. */
+  /** Starts a server; returns what it prints, and `stop`. */
   async function start(cli: TestCli, flags: string) {
-    const controller = new AbortController()
-    const { promise: printed, resolve, reject } = Promise.withResolvers<string>()
-    const ended = cli.run(`server start --port 0 -o json ${flags}`, {
-      signal: controller.signal,
-      onStdout: resolve,
-    })
-    ended.then(({ stderr }) => reject(new Error(`it has ended: ${stderr}`)))
-    return {
-      // The line of the command itself.
-      ...(JSON.parse(await printed) as { url: string; key?: string; database: string }),
-      stop() {
-        controller.abort(new InterruptedError('SIGTERM'))
-        return ended
-      },
-    }
+    const { printed, stop } = await serve(cli, `-o json ${flags}`)
+    return { ...(JSON.parse(printed) as { url: string; key?: string; database: string }), stop }
   }
 
   test('an academy is made, served, listed and stopped; its password is nowhere', async ({ cli }) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
@@ -159,15 +159,6 @@ describe('while the academy is in use', () => {
     expect(readdirSync(join(local.cwd, 'academy.db.snapshots'))).toEqual(['one.db'])
   })
 
-  test('by a server that names it by a link, too', { tags: ['slow'] }, async ({ local }) => {
-    symlinkSync('academy.db', join(local.cwd, 'link.db'))
-    const { stop } = await serve(local, '--database link.db')
-    expect(await local.run('server reset --yes')).toMatchObject({ code: 6 })
-    await stop()
-    expect(await local.run('server reset --yes --database link.db')).toMatchObject({ code: 0 })
-    expect(statSync(join(local.cwd, 'link.db')).ino).toBe(statSync(join(local.cwd, 'academy.db')).ino)
-  })
-
   test('by any other process, nothing is replaced either', { tags: ['slow'] }, async ({ local }) => {
     await local.run('server snapshot save one')
     await local.run('server backup backup.db')
@@ -201,11 +192,6 @@ describe('reset', () => {
     expect(await titles(local)).toEqual([])
     const { printed } = await serve(local)
     expect(printed).toMatch(/\nAdmin API key .*\nPassword for /)
-  })
-
-  test('of an academy that is not there makes none', async ({ cli }) => {
-    expect(await cli.run('server reset --yes --database none.db')).toMatchObject({ code: 3 })
-    expect(readdirSync(cli.cwd)).toEqual([])
   })
 })
 
@@ -309,17 +295,6 @@ describe('restore', () => {
     expect(await titles(local)).toEqual(['Saved'])
     await local.run('server snapshot restore before-restore-2026-03-01T120000Z --yes')
     expect(await titles(local)).toEqual(['Later', 'Saved'])
-  })
-
-  test('makes an academy where there is none, without a question', async ({ local }) => {
-    await add(local, 'Saved')
-    await local.run('server backup copy.db')
-    const ran = await local.run('server restore copy.db --database new/academy.db')
-    expect(ran).toMatchObject({
-      code: 0,
-      stderr: `Restored ${join(local.cwd, 'new/academy.db')} from copy.db\n`,
-    })
-    expect(readdirSync(join(local.cwd, 'new'))).toEqual(['academy.db'])
   })
 
   test('brings back an academy that is damaged', async ({ local }) => {

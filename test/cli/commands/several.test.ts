@@ -160,15 +160,4 @@ describe('--ids', () => {
     expect(stderr).toContain('error: Standard input, line 1: not an id: ')
     expect(stderr).toContain('hint: Print ids alone: learnctl courses list -q\n')
   })
-
-  test('and --body cannot both read standard input', async ({ local }) => {
-    expect(await local.run('courses update --ids - --body -', { stdin: 'a\n' })).toMatchObject({ code: 2 })
-  })
-})
-
-test('many are done side by side, and told in their order', { tags: ['slow'] }, async ({ local }) => {
-  const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
-  for (const key of keys) await local.run(['courses', 'create', '--title', key, '--external-id', key])
-  const { stderr } = await ran(local, ['courses', 'publish', ...keys], 0, { tty: 80 })
-  expect(stderr).toBe(keys.map((key) => `Published course ${key} (${key}), version 2\n`).join(''))
 })

@@ -111,12 +111,6 @@ describe('a key', () => {
   })
 })
 
-test('an application is deleted by its name', { tags: ['slow'] }, async ({ local }) => {
-  await local.run('apps create --name Desk --redirect-uri http://127.0.0.1/ --public')
-  expect(await local.run('apps delete Desk --yes')).toMatchObject({ code: 0 })
-  expect((await rowsOf(local, 'apps list')).flat()).not.toContain('Desk')
-})
-
 describe('a verb without effect', () => {
   test('says so, and keeps the version', { tags: ['slow'] }, async ({ local }) => {
     const said = async (line: string) => {

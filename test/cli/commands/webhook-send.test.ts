@@ -95,14 +95,6 @@ describe('signed as Canvas signs', () => {
       stderr: expect.stringContaining('already exists'),
     })
   })
-
-  test('only Canvas signs with a key', async () => {
-    const { send } = beside()
-    expect(await send('moodle user_graded --user 1 --course 2 --signing-key key.json')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--signing-key is for canvas'),
-    })
-  })
 })
 
 describe('what was not expected', () => {
@@ -115,11 +107,6 @@ describe('what was not expected', () => {
     expect(ran.stderr).toContain('Sent 1 delivery: 1 unmatched\n')
     expect(ran.stderr).toContain('Unexpected outcome: unmatched (202): learner not found')
     expect(ran.stderr).toContain('learnctl webhooks deliveries replay whd_1')
-  })
-
-  test('is success where it is expected', async () => {
-    const { send } = beside()
-    expect(await send(`${line} --user nobody --expect unmatched`)).toMatchObject({ code: 0 })
   })
 
   test('a wrong secret: exit 4', async () => {
@@ -222,7 +209,6 @@ describe('what is not in an event', () => {
       '--user must be the id of the learner in Canvas or ext:',
     ],
     ['canvas grade_change --user 1', '--course is required'],
-    ['canvas grade_change', '--user and --course are required'],
     ['moodle user_graded --user 1 --course 2 --at yesterday', '--at must be a day (2026-01-31)'],
     [
       'moodle user_graded --user 1 --course ext:BIO-101',
@@ -230,7 +216,6 @@ describe('what is not in an event', () => {
     ],
     ['canvas nothing --user 1 --course 2', 'canvas has no event'],
     ['nothing grade --user 1 --course 2', '<kind> must be canvas'],
-    ['standard grade.updated --user 1 --course 2 --score -1', '--score must be'],
     ['standard grade.updated --user 1 --course 2 --expect all', '--expect must be one of'],
   ])('%s: %s', async ([line = '', message]) => {
     const { send, requests } = beside()

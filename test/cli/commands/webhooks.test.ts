@@ -145,11 +145,6 @@ test('beside a server of the same local academy, what it sends is waited for', {
   expect((await cli.run('webhooks endpoints list -q')).stdout).toBe(id)
 })
 
-test('an event that is not known is named with the one that was meant', async ({ local }) => {
-  const { code, stderr } = await local.run(`webhooks endpoints create --to ${url} --events course.publish`)
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('course.published') })
-})
-
 /** The clock of this machine, put forward by the rest of an interval where a server would wait for it. */
 function impatientClock() {
   const intervalMs = 1000
