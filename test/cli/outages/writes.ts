@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
-import { sign } from '../../../src/lms/sign.ts'
+import { sign } from '../../../src/lms/verify.ts'
 import { webhookSecret } from '../../helpers/lms.ts'
 import type { Fleet } from './server-process.ts'
 
