@@ -35,10 +35,15 @@ export async function readSecret(
   const { words } = input
   if (!readsInput(flags, input)) return undefined
   if (io.stdin.isTTY) return prompts.secret(`${words.replace(/^./, (first) => first.toUpperCase())}:`)
+  return readLine(io, words, 'secret.txt')
+}
+
+async function readLine(io: Context['io'], words: string, file: string): Promise<string> {
   const { readInput } = await import('../terminal/text-input.ts')
   const text = (await readInput(io)).replace(/\r?\n$/, '')
-  if (text === '')
-    throw new UsageError(`No ${words} on standard input`, { hint: 'Append `< secret.txt` to the command' })
+  if (text === '') {
+    throw new UsageError(`No ${words} on standard input`, { hint: `Append \`< ${file}\` to the command` })
+  }
   if (/[\r\n]/.test(text)) throw new UsageError(`Invalid ${words}: it has more than one line`)
   return text
 }
@@ -72,14 +77,7 @@ export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompt
     if (password === (await prompts.secret('Repeat the password:'))) return password
     throw new UsageError('The passwords do not match')
   }
-  const { readInput } = await import('../terminal/text-input.ts')
-  const password = (await readInput(io)).replace(/\r?\n$/, '')
-  if (password === '') {
-    throw new UsageError('No password on standard input', { hint: 'Append `< password.txt` to the command' })
-  }
-  if (/[\r\n]/.test(password)) {
-    throw new UsageError('Invalid password: it has more than one line')
-  }
+  const password = await readLine(io, 'password', 'password.txt')
   const fault = check(password)
   if (fault !== true) throw new UsageError(fault)
   return password

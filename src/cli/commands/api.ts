@@ -5,6 +5,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { textsIn } from '../command/flag.ts'
 import { applyFields } from '../operation/document.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -75,9 +76,9 @@ async function requestOf(
   operations: readonly Operation[],
 ): Promise<RawRequest> {
   const { method, path } = targetOf(rest, operations)
-  const query = Object.fromEntries(texts(flags['query']).map((text) => split(text, '=', '--query')))
-  const headers = Object.fromEntries(texts(flags['header']).map((text) => split(text, ':', '--header')))
-  const body = await applyFields(io, flags['body'], texts(flags['field']))
+  const query = Object.fromEntries(textsIn(flags, 'query').map((text) => split(text, '=', '--query')))
+  const headers = Object.fromEntries(textsIn(flags, 'header').map((text) => split(text, ':', '--header')))
+  const body = await applyFields(io, flags['body'], textsIn(flags, 'field'))
   if (body !== undefined && method === 'GET') {
     throw new UsageError('A GET request cannot have a body', {
       hint: 'Send parameters with --query name=value',
@@ -182,10 +183,6 @@ function idsIn(value: unknown): string[] {
   const { id, data, results } = value
   if (typeof id === 'string') return [id]
   return [data, results].flatMap((list) => (Array.isArray(list) ? list.flatMap(idsIn) : []))
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : []
 }
 
 function split(text: string, mark: string, flag: string): [string, string] {

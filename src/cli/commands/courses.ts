@@ -1,6 +1,6 @@
 import type { CourseInput } from '../../contract/courses.ts'
 import { type Command, type Given, noColumns, noTarget, plainText } from '../command/command.ts'
-import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone, textsIn } from '../command/flag.ts'
 import { courseFlags } from '../flags/courses.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -48,7 +48,7 @@ const fileFlag = {
 
 /** Throws a UsageError if standard input is named twice. */
 function filesIn({ flags }: Given): readonly string[] {
-  const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
+  const files = textsIn(flags, 'file')
   if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
   if (files.filter((file) => file === '-').length > 1) {
     throw new UsageError('--file - can be given once: standard input is read once')

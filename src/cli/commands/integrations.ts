@@ -3,7 +3,13 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
 import { type Argument, type Command, checkArgument, type Given, noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { browserFlag, type Flag, googleClientIdFlag, googleRedirectUriFlag } from '../command/flag.ts'
+import {
+  browserFlag,
+  type Flag,
+  googleClientIdFlag,
+  googleRedirectUriFlag,
+  textsIn,
+} from '../command/flag.ts'
 import {
   clientSecret,
   readSecret,
@@ -98,7 +104,7 @@ async function readSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,
 ): Promise<{ readonly body: JsonObject; readonly generated: string | undefined }> {
-  const removed = Array.isArray(flags['remove-secret']) ? flags['remove-secret'].map(String) : []
+  const removed = textsIn(flags, 'remove-secret')
   const unknown = removed.find((name) => !removable.includes(name))
   if (unknown !== undefined) {
     throw new UsageError(`--remove-secret must be ${removable.join(', ')}, not ${JSON.stringify(unknown)}`, {

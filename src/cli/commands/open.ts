@@ -5,6 +5,7 @@ import { shellWord } from '../../codec/display-text.ts'
 import { localProfile } from '../../config/profiles.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { type Context, openPage } from '../command/context.ts'
+import { browserFlag } from '../command/flag.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -28,14 +29,7 @@ export const command: Command = {
     },
     { name: 'id', summary: 'Course: id or external id', optional: true },
   ],
-  flags: [
-    {
-      name: 'browser',
-      kind: 'switch',
-      negatable: true,
-      summary: 'Open the browser (--no-browser prints the URL)',
-    },
-  ],
+  flags: [browserFlag],
   examples: ['open', 'open course ext:first-course', 'open --no-browser'],
   refuses: notAList,
   run,

@@ -7,7 +7,7 @@ import {
   notAList,
 } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import { checkChoices, type Flag, textsIn } from '../command/flag.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
@@ -166,10 +166,9 @@ async function runPush(context: Context, { flags: given, arguments: { kind } }: 
   checkArgument(kindArgument, kind)
   checkChoices(pushFlags, given)
   const { pushRoster } = await import('../roster/push-roster.ts')
-  const textsIn = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
-  const only = textsIn(given['only'])
+  const only = textsIn(given, 'only')
   await pushRoster(context, {
-    courses: textsIn(given['course']),
+    courses: textsIn(given, 'course'),
     parts: new Set(only.length > 0 ? only : pushedParts),
   })
 }

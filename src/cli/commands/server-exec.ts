@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { createProfileStore } from '../../config/profiles.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
-import { withTimeZone } from '../command/flag.ts'
+import { textsIn, withTimeZone } from '../command/flag.ts'
 import type { EnvFile, Seed, WebhookFile } from '../local-server/exec-run.ts'
 import { fixedFlags, listenError, readFixedFlags, readPort } from '../local-server/serve-options.ts'
 import { databaseFile, findSnapshot } from '../local-server/served-database.ts'
@@ -93,7 +93,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   const { findSeeds, makeRunDirectory, openEnvFile, openWebhookFile, removeDeadRuns } = await import(
     '../local-server/exec-run.ts'
   )
-  const seeds = await findSeeds(io, Array.isArray(flags['seed']) ? flags['seed'].map(String) : [])
+  const seeds = await findSeeds(io, textsIn(flags, 'seed'))
   const { fixedTime, seedId } = readFixedFlags(given)
   const port = readPort(flags['port'], 0)
   const snapshot = flags['from-snapshot'] === undefined ? undefined : String(flags['from-snapshot'])
