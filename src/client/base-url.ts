@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../codec/loopback.ts'
+import { isLoopbackHost } from '../codec/network-address.ts'
 import { RequestError } from './errors.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { isLoopbackHost } from '../codec/loopback.ts'
+import { isLoopbackHost } from '../codec/network-address.ts'
 import { type HttpProxy, readProxies } from '../codec/proxy.ts'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { version } from '../contract/version.ts'

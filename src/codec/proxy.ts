@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { unescape as percentDecoded } from 'node:querystring'
-import { isLoopbackHost } from './loopback.ts'
-import { isNetwork } from './network-address.ts'
+import { isLoopbackHost, isNetwork } from './network-address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { bare, type Fields, fieldsOf } from '../contract/fields.ts'
-import type { ColumnType, Privacy, TableColumn } from './column.ts'
-import { labelColumns } from './paths.ts'
+import { type ColumnType, labelColumns, type Privacy, type TableColumn } from './column.ts'
 import { findPrivacy } from './privacy.ts'
 
 /** A field that is no object of fields, with the path to it. */

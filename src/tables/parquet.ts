@@ -1,15 +1,19 @@
 import { deserialize, serialize, setFlagsFromString } from 'node:v8'
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
-import { assertWellFormed, type Cell, fittingType, textOf, toCell } from './cells.ts'
 import {
+  assertWellFormed,
+  type Cell,
   type ColumnType,
   type EncodedColumn,
+  fittingType,
   placeOf,
   type Sink,
   type TableEncoder,
   TableError,
+  textOf,
+  toCell,
+  valueAt,
 } from './column.ts'
-import { valueAt } from './paths.ts'
 
 /** Bytes of values in a row group, about: BigQuery recommends 16 MiB and more, and they are held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024

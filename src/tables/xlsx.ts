@@ -1,8 +1,16 @@
 import writeXlsxFile, { type Cell, type SheetData } from 'write-excel-file/node'
 import { formatCount } from '../codec/display-text.ts'
-import { assertWellFormed, textOf, toCell } from './cells.ts'
-import { type EncodedColumn, placeOf, type Sink, type TableEncoder, TableError } from './column.ts'
-import { valueAt } from './paths.ts'
+import {
+  assertWellFormed,
+  type EncodedColumn,
+  placeOf,
+  type Sink,
+  type TableEncoder,
+  TableError,
+  textOf,
+  toCell,
+  valueAt,
+} from './column.ts'
 
 /** Maximum cells of a sheet: all of them are in memory until the end. */
 export const maxXlsxCells = 2_000_000

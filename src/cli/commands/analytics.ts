@@ -85,7 +85,7 @@ async function runDataset(context: Context, given: Given): Promise<void> {
 async function formatOf({ settings }: Context) {
   const { value, origin } = settings.output
   if (origin.source !== 'flag') return undefined
-  const { datasetFormats } = await import('../export/dataset-folder.ts')
+  const { datasetFormats } = await import('../export/dataset-files.ts')
   const format = datasetFormats.find((each) => each === (value as string))
   if (format) return format
   throw new UsageError(`${origin.name} ${value} is not supported: a data set has files for databases`, {
@@ -224,7 +224,7 @@ export const commands: readonly Command[] = [
       'analytics statements --course ext:AAA-2014J --start-date 2014-10-01 -o json',
     ],
     run: withFlagNames(statementFlags, async (context, given) => {
-      const { exportStatements } = await import('../export/statement-export.ts')
+      const { exportStatements } = await import('../export/list-export.ts')
       await exportStatements(context, given, statementFlags)
     }),
   },
@@ -243,7 +243,7 @@ export const commands: readonly Command[] = [
     examples: ['analytics pseudonym-key --file study.key'],
     run: async ({ io, output }, { flags }) => {
       const file = String(flags[keyFileFlag.name])
-      const { createPseudonymKey } = await import('../pseudonyms/pseudonym-key.ts')
+      const { createPseudonymKey } = await import('../pseudonyms/pseudonyms.ts')
       await createPseudonymKey(io.cwd, file)
       await output.done(`Created key ${file}; without it, the same pseudonyms cannot be made again`)
     },

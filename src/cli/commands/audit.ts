@@ -74,7 +74,7 @@ export const commands: readonly Command[] = [
     flags: exportFlags(query),
     examples: ['audit export --file audit.jsonl.gz', 'audit export --since 2026-01-01 --file audit.csv'],
     run: withFlagNames(query, async (context, given) => {
-      const { exportAudit } = await import('../export/audit-export.ts')
+      const { exportAudit } = await import('../export/list-export.ts')
       await exportAudit(context, given, query)
     }),
   },

@@ -69,7 +69,7 @@ async function describe(words: readonly string[], commandsAt: Host['commandsAt']
     })
   }
   if (commands === null) throw noHelp(words, 'command')
-  const { helpDocument } = await import('../results/help-document.ts')
+  const { helpDocument } = await import('../results/output-schemas.ts')
   return helpDocument(commands)
 }
 

@@ -66,7 +66,7 @@ async function serve(context: Context, host: Host, options: ServeOptions): Promi
       import('../mcp/serve-messages.ts'),
       import('../mcp/assistant-tools.ts'),
       import('../mcp/run-tool.ts'),
-      import('../mcp/shared-folder.ts'),
+      import('../mcp/check-line.ts'),
     ])
   const folder = options.folder === null ? null : new SharedFolder(io.cwd, options.folder)
   const globalFlags = passedOn.flatMap((name: SettingName) => {

@@ -121,7 +121,7 @@ export const commands: readonly Command[] = [
       'users export-data ext:11391 | jq .enrollments',
     ],
     run: async (context, given) => {
-      const { exportPersonalData } = await import('../export/personal-data-export.ts')
+      const { exportPersonalData } = await import('../export/list-export.ts')
       await exportPersonalData(context, given)
     },
   },

@@ -8,13 +8,12 @@ import type { DataChangePage } from '../../contract/data-tables.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { datasetTables } from '../../tables/dataset-tables.ts'
 import type { Context } from '../command/context.ts'
-import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import type { Batches } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { tablesOf, writeDescription } from './dataset-description.ts'
-import { type ChangedRow, openRun } from './dataset-files.ts'
 import {
+  type ChangedRow,
   type DatasetFormat,
   folderBusy,
   lockPath,
@@ -22,11 +21,13 @@ import {
   makeFolders,
   newManifest,
   nextRun,
+  openRun,
   readManifest,
   removeOtherRuns,
   requireFiles,
   writeManifest,
-} from './dataset-folder.ts'
+} from './dataset-files.ts'
+import { tablesOf, writeDescription } from './dataset-sql.ts'
 
 interface DatasetOptions {
   readonly name: string

@@ -1,8 +1,10 @@
 import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
-import type { DatasetFormat, Manifest } from './dataset-folder.ts'
+import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
+import { keptColumnsOf } from '../pseudonyms/pseudonyms.ts'
+import { columnsOf, type DatasetFormat, type Manifest, writeText } from './dataset-files.ts'
 
 /** A table of a data set, with its files in the order of the runs. */
-export interface LoadedTable {
+interface LoadedTable {
   readonly name: string
   readonly key: readonly string[]
   readonly references: Readonly<Record<string, string>>
@@ -103,7 +105,7 @@ function erasureOf(tables: readonly LoadedTable[], names: Names): string {
 }
 
 /** The script reads the files in the current folder. */
-export function duckdbScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
+function duckdbScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const load = (table: LoadedTable) => {
     const files = `[${table.files.map(({ path }) => text(path)).join(', ')}]`
     const list = columnList(table, duckdb)
@@ -135,7 +137,7 @@ const viewsText =
   'The views users, courses, lessons, enrollments, progress and grades have the current rows; the tables …_changes all of them.'
 
 /** Returns the script for psql, which adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
-export function postgresScript(tables: readonly LoadedTable[], { id, format, runs }: Manifest): string {
+function postgresScript(tables: readonly LoadedTable[], { id, format, runs }: Manifest): string {
   if (format === 'parquet') {
     const fault = 'PostgreSQL does not read Parquet: write the data set with -o csv'
     return `-- ${fault}
@@ -191,7 +193,7 @@ commit;
 }
 
 /** The script reads the files from a bucket. */
-export function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
+function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const options = {
     parquet: "format = 'PARQUET'",
     // BigQuery refuses control characters in CSV otherwise.
@@ -213,4 +215,96 @@ ${table.files.map(({ path }) => `  'gs://BUCKET/${path}'`).join(',\n')}
 ${load.join('')}
 ${erasureOf(tables, bigQuery)}
 ${tables.map((table) => viewOf(table, bigQuery)).join('\n')}`
+}
+
+const mediaTypes: Readonly<Record<DatasetFormat, string>> = {
+  parquet: 'application/vnd.apache.parquet',
+  csv: 'text/csv',
+  jsonl: 'application/x-ndjson',
+}
+
+const fieldTypes = {
+  string: 'string',
+  integer: 'integer',
+  number: 'number',
+  percent: 'number',
+  boolean: 'boolean',
+  timestamp: 'datetime',
+  date: 'date',
+} as const
+
+/** Writes the files that say what the files of a manifest are, and load them. Both follow from it alone. */
+export async function writeDescription(directory: string, manifest: Manifest): Promise<void> {
+  const shown = tablesOf(manifest)
+  const tables = shown.map((table): LoadedTable => {
+    const files = manifest.runs.flatMap(({ number, files }) =>
+      files.filter((file) => file.table === table.name).map(({ path }) => ({ run: number, path })),
+    )
+    return {
+      name: table.name,
+      key: table.key,
+      references: table.references,
+      columns: columnsOf(table),
+      files,
+    }
+  })
+  await writeText(directory, 'schema.json', `${JSON.stringify(packageOf(manifest, shown), null, 2)}\n`)
+  await writeText(directory, 'load.sql', duckdbScript(tables, manifest.format))
+  await writeText(directory, 'load.postgresql.sql', postgresScript(tables, manifest))
+  await writeText(directory, 'load.bigquery.sql', bigQueryScript(tables, manifest.format))
+}
+
+/** Data sets with pseudonyms have fewer columns. */
+export function tablesOf({ pseudonyms }: Pick<Manifest, 'pseudonyms'>): readonly DatasetTable[] {
+  if (!pseudonyms) return datasetTables
+  return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, pseudonyms.times) }))
+}
+
+/** Returns the descriptor of the files (Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard). */
+function packageOf({ id, platform, format, runs, pseudonyms }: Manifest, tables: readonly DatasetTable[]) {
+  return {
+    $schema: 'https://datapackage.org/profiles/2.0/datapackage.json',
+    name: 'learnctl-dataset',
+    id,
+    title: `Data set of ${platform}`,
+    description:
+      'Each file has the rows that a run added. Of the rows with the same recordKey, the one with the highest changeNumber counts; it is gone unless its changeState is current, and so is a row that refers to one that is gone. load.sql has this as views.',
+    created: runs.at(-1)?.at,
+    ...(pseudonyms && { pseudonymised: true }),
+    resources: tables.map((table) => ({
+      name: table.name,
+      description: table.says,
+      path: runs.flatMap(({ files }) =>
+        files.filter((file) => file.table === table.name).map(({ path }) => path),
+      ),
+      format,
+      mediatype: mediaTypes[format],
+      ...(format !== 'parquet' && { encoding: 'utf-8' }),
+      type: 'table',
+      schema: {
+        $schema: 'https://datapackage.org/profiles/2.0/tableschema.json',
+        fields: columnsOf(table).map((column) => fieldOf(column, table.key)),
+        missingValues: [''],
+        primaryKey: ['changeNumber'],
+        recordKey: table.key,
+        foreignKeys: Object.entries(table.references).map(([field, resource]) => ({
+          fields: [field],
+          reference: { resource, fields: ['id'] },
+        })),
+      },
+    })),
+  }
+}
+
+/** Columns other than those of the key are empty in the row of a removed record. */
+function fieldOf({ name, type = 'string', meaning, unit, nullMeans }: EncodedColumn, key: readonly string[]) {
+  const isRequired = key.includes(name) || name === 'changeNumber' || name === 'changeState'
+  return {
+    name,
+    type: fieldTypes[type],
+    ...(meaning !== undefined && { description: meaning }),
+    ...(unit !== undefined && unit !== null && { unit }),
+    ...(nullMeans !== undefined && nullMeans !== null && { nullMeans }),
+    ...(isRequired && { constraints: { required: true } }),
+  }
 }

@@ -7,7 +7,7 @@ import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
-import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import {
   type Batches,
   type ExportTarget,

@@ -1,15 +1,21 @@
-import type { AnyInput } from '../../client/call.ts'
+import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, ProtocolError } from '../../client/errors.ts'
-import { maxPageSize } from '../../contract/constants.ts'
+import { isJsonObject, jsonText } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxPageSize, personalSections, singleSections } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
+import { cellOf } from '../dataset/cell.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import { queryOf, rowHandling } from '../operation/operation-flags.ts'
-import type { Pseudonymising } from '../pseudonyms/pseudonym-table.ts'
+import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
+import { typeColumns } from '../output/formats/tables.ts'
+import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
+import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import {
   type Batches,
   type ExportTarget,
@@ -17,9 +23,9 @@ import {
   type Source,
   writeExport,
 } from '../targets/write-export.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { exportOptionsOf } from './export-options.ts'
-import { listEncoder, type RowForm } from './row-encoder.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { exportOptionsOf, fileTarget } from './export-options.ts'
+import { isCells, jsonEncoder, listEncoder, type RowForm } from './row-encoder.ts'
 
 /** An export of all rows of a list. */
 interface ListExport {
@@ -137,4 +143,147 @@ export async function pseudonymisedSource(
     () => encoder,
     () => privacy.notes(),
   )
+}
+
+const { statements } = calls.analytics
+
+/** Exports xAPI statements to the target of the flags: a statement a line, or one array. */
+export async function exportStatements(
+  context: Context,
+  given: Given,
+  filters: readonly BoundFlag[],
+): Promise<void> {
+  const place = fileTarget(given)
+  const target = { ...place, format: formatOf(context, place.file) }
+  const privacy = await pseudonymisingOf(context, given)
+  const named = given.flags['actor']
+  if (privacy && named !== undefined && named !== 'id')
+    throw new UsageError(`--actor ${String(named)} and --pseudonymise cannot be used together`)
+  await exportList(context, given, {
+    ...{ operation: statements, filters, target, order: null, isCounted: false },
+    encode: async (rows) => {
+      const encoder = jsonEncoder(target.format)
+      if (privacy === null) return encodedSource(rows, () => encoder)
+      const step = (await import('./privacy-step.ts')).statementPrivacy(privacy)
+      return encodedSource(
+        step.rows(rows),
+        () => encoder,
+        () => step.notes(),
+      )
+    },
+  })
+}
+
+/** By --output, else by the name of the file, else JSON lines. */
+function formatOf({ settings }: Context, file: string | undefined): 'json' | 'jsonl' {
+  const { value, origin } = settings.output
+  if (origin.source === 'flag') {
+    if (value === 'json' || value === 'jsonl') return value
+    throw new UsageError(`${origin.name} ${value} is not supported: statements are JSON`, {
+      hint: 'Use -o jsonl for a statement per line, or -o json for one array',
+    })
+  }
+  const ending = /\.(parquet|xlsx)(\.gz)?$/i.exec(file ?? '')
+  if (ending) {
+    throw new UsageError(`Cannot write ${file}: statements are JSON`, {
+      hint: 'Use a name that ends in .jsonl or .json, each also with .gz',
+    })
+  }
+  return /\.json(\.gz)?$/i.test(file ?? '') ? 'json' : 'jsonl'
+}
+
+const { list } = calls.audit
+const everyColumn: readonly string[] = list.holds.answer
+const tableColumns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential']
+
+export async function exportAudit(
+  context: Context,
+  given: Given,
+  filters: readonly BoundFlag[],
+): Promise<void> {
+  const target = exportOptionsOf(context.settings, given, 'audit')
+  await exportList(context, given, {
+    ...{ operation: list, filters, target, order: 'at' },
+    encode: (rows) => auditSource(context, rows, target),
+  })
+}
+
+async function auditSource(context: Context, rows: Batches, form: RowForm): Promise<Source> {
+  const chosen = form.columns?.map((label) => ({ label, path: resolvePath(label, everyColumn) })) ?? null
+  const all = chosen ?? labelColumns(everyColumn, everyColumn)
+  const few = chosen ?? labelColumns(tableColumns, everyColumn)
+  const typed = () => typeColumns(all, list.id)
+  const encoder = await listEncoder(context, form, { csv: all, table: few, chosen, typed })
+  const shown = isCells(form) ? cellsIn(rows, all) : rows
+  return encodedSource(shown, () => encoder)
+}
+
+/** Changes are JSON. */
+async function* cellsIn(rows: Batches, columns: readonly Column[]): Batches {
+  for await (const batch of rows) {
+    yield batch.map((row) =>
+      Object.fromEntries(columns.map(({ path }) => [path, cellOf({ kind: 'json' }, valueAt(row, path))])),
+    )
+  }
+}
+
+const operation: Operation = calls.users.data
+
+/** As one JSON document. */
+export async function exportPersonalData(context: Context, given: Given): Promise<void> {
+  const { io, session, settings } = context
+  const place = fileTarget(given)
+  requireJson(context, place.file)
+  const caller = await session.caller()
+  const params = { userId: given.arguments['user'] ?? '' }
+  const input = { params, query: { limit: maxPageSize }, signal: io.signal }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
+  await writeExport(context, { ...place, format: 'json' }, async () =>
+    personalSource(caller.pages(operation, input), io.now()),
+  )
+}
+
+/** Throws a UsageError if another format is asked for. */
+function requireJson({ settings }: Context, file: string | undefined): void {
+  const { value, origin } = settings.output
+  const asked = origin.source === 'flag' && value !== 'json' ? `${origin.name} ${value}` : undefined
+  const named = file !== undefined && !/\.json(\.gz)?$/i.test(file) ? `--file ${file}` : undefined
+  const other = asked ?? named
+  if (other === undefined) return
+  throw new UsageError(`${other} is not supported: the data about a person is one JSON document`, {
+    hint: 'Use a name that ends in .json, or .json.gz to compress it',
+  })
+}
+
+/** Joins the records to a document: an array for each section, in their order. */
+function personalSource(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now: number): Source {
+  let rows = 0
+
+  async function* bytes() {
+    const sections = new Map(Object.keys(personalSections).map((name): [string, string[]] => [name, []]))
+    for await (const { data } of pages) {
+      for (const item of data) {
+        const { section, record } = isJsonObject(item) ? item : {}
+        const records = sections.get(String(section))
+        if (!records || !isJsonObject(record)) throw unusable()
+        records.push(jsonText(record))
+        rows += 1
+      }
+    }
+    yield Buffer.from(`{\n"exportedAt": ${JSON.stringify(new Date(now).toISOString())}`)
+    for (const [name, records] of sections) {
+      const isSingle = singleSections.some((single) => single === name)
+      const list = records.length === 0 ? '[]' : `[\n  ${records.join(',\n  ')}\n]`
+      yield Buffer.from(`,\n"${name}": ${isSingle ? (records[0] ?? 'null') : list}`)
+    }
+    yield Buffer.from('\n}\n')
+  }
+
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
+}
+
+function unusable(): CommandError {
+  return new CommandError('answer_unusable', 'failure', 'The platform returned data in an unknown form', {
+    hint: 'Use the version of learnctl that the academy is served with',
+  })
 }

@@ -21,7 +21,7 @@ const usualExits = [
   ...(['interrupted', 'terminated'] as const),
 ] satisfies readonly ExitName[]
 
-/** Returns a command as data (results/help-result.ts); `path` is its words without `learnctl`, `aliases` are other words for it. */
+/** Returns a command as data (results/result.ts); `path` is its words without `learnctl`, `aliases` are other words for it. */
 export async function describeCommand(path: string, command: Command, aliases: readonly string[] = []) {
   const { summary, description, arguments: positions = [], flags = [], refuses = {} } = command
   const operation = (await command.calls?.operation()) ?? null

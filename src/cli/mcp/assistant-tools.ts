@@ -1,9 +1,8 @@
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { Host } from '../command/command.ts'
-import { type OfferedCommand, offeredFlagsOf } from './command-table.ts'
-import { RpcError } from './json-rpc.ts'
+import { type OfferedCommand, offeredFlagsOf } from './offered-commands.ts'
 import type { RunTool } from './run-tool.ts'
-import type { Toolbox } from './serve-messages.ts'
+import { RpcError, type Toolbox } from './serve-messages.ts'
 
 export function assistantTools(
   host: Pick<Host, 'helpOf' | 'commandsAt'>,

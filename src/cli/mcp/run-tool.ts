@@ -1,10 +1,11 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { escapeHidden, formatCount, shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import type { Host } from '../command/command.ts'
 import { pickedNouns } from '../command/pick-thing.ts'
 import { failureOf } from '../failures.ts'
-import { exitCode, HelpShown } from '../terminal/errors.ts'
+import { CommandError, exitCode, HelpShown } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import {
   assertPlacesOfPeople,
@@ -12,17 +13,15 @@ import {
   type CheckedLine,
   checkLine,
   type LineRules,
+  type SharedFolder,
 } from './check-line.ts'
-import { loadOffered, namedValues, type OfferedCommand } from './command-table.ts'
-import { PeopleMap } from './people-map.ts'
+import { loadOffered, namedValues, type OfferedCommand } from './offered-commands.ts'
+import { PeopleMap } from './private-text.ts'
 import { ResultView, withoutHeaders } from './result-view.ts'
-import { type RunResult, runLine } from './run-line.ts'
+import { errorResult, planMs, helpResult, planResult, type RunResult, resultOf, runLine } from './run-line.ts'
 import type { CallParts } from './serve-messages.ts'
-import type { SharedFolder } from './shared-folder.ts'
-import { errorResult, helpResult, planResult, resultOf } from './tool-result.ts'
-import { previewDigest, refusal, WritePlans } from './write-plans.ts'
 
-export interface RunOptions {
+interface RunOptions {
   readonly allowWrites: boolean
   /** Shows names and addresses of people instead of pseudonyms. */
   readonly showNames: boolean
@@ -210,4 +209,79 @@ function namedRecords(
     const noun = nounByName[name]
     return noun === undefined ? [] : [[noun, text] as const]
   })
+}
+
+/** Everything that must be the same when a plan is confirmed. */
+interface PlannedWrite {
+  readonly argv: readonly string[]
+  /** Platform or database, with the profile. */
+  readonly target: string
+  readonly fileDigests: readonly string[]
+}
+
+interface Planned {
+  /** Digest of what the dry run printed; null if it prints the time. */
+  readonly preview: string | null
+  readonly steps: number
+  /** Records that the command line names, as the assistant sees them. */
+  readonly affected: readonly JsonObject[]
+}
+
+interface Plan extends Planned {
+  readonly content: string
+  readonly expiresMs: number
+}
+
+/** Plans of writes that wait for their confirmation, by digest. */
+class WritePlans {
+  readonly #plans = new Map<string, Plan>()
+
+  /** Keeps a plan and returns its digest, which cannot be made from the command line alone. */
+  add(write: PlannedWrite, planned: Planned, nowMs: number): string {
+    for (const [digest, { expiresMs }] of this.#plans) {
+      if (expiresMs <= nowMs) this.#plans.delete(digest)
+    }
+    const content = contentOf(write)
+    const digest = createHash('sha256').update(randomBytes(32)).update(content).digest('hex').slice(0, 32)
+    this.#plans.set(digest, { ...planned, content, expiresMs: nowMs + planMs })
+    return digest
+  }
+
+  /**
+   * Returns the plan of a digest. Throws a CommandError if there is none, it has expired, or it is for another command
+   * line, platform or content of files.
+   */
+  find(digest: string, write: PlannedWrite, nowMs: number): Planned {
+    const plan = this.#plans.get(digest)
+    if (!plan) {
+      throw refusal('There is no plan with this digest', 'A digest works once, in the process that made it')
+    }
+    if (plan.expiresMs <= nowMs) throw refusal('The plan has expired', 'A plan is kept for 10 minutes')
+    if (plan.content !== contentOf(write)) {
+      throw refusal(
+        'The plan is for something else',
+        'The words of argv, the platform and the content of files must be the same',
+      )
+    }
+    return plan
+  }
+
+  use(digest: string): void {
+    this.#plans.delete(digest)
+  }
+}
+
+function refusal(message: string, why: string): CommandError {
+  return new CommandError('not_confirmed', 'conflict', `${message}; nothing was changed`, {
+    why: [why],
+    hint: 'Call run without confirm for a new plan',
+  })
+}
+
+function previewDigest(records: unknown): string {
+  return createHash('sha256').update(jsonText(records)).digest('hex')
+}
+
+function contentOf({ argv, target, fileDigests }: PlannedWrite): string {
+  return jsonText([argv, target, fileDigests])
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, jsonText } from '../../codec/json-text.ts'
-import { type LabelledPath, labelColumns, valueAt } from '../../tables/paths.ts'
+import { type LabelledPath, labelColumns, valueAt } from '../../tables/column.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-export { ancestorsOf, labelColumns, leavesOf, valueAt } from '../../tables/paths.ts'
+export { ancestorsOf, labelColumns, leavesOf, valueAt } from '../../tables/column.ts'
 
 /** Reduces a value to some columns, in their order, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { formatCount } from '../../codec/display-text.ts'
 import { type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Pseudonymising } from './pseudonym-table.ts'
+import type { Pseudonymising } from './pseudonyms.ts'
 
 /** A table whose rows are about people. */
 export interface PeopleTable {

@@ -2,8 +2,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { Pseudonymising } from './pseudonym-table.ts'
-import type { CoarseTime } from './pseudonyms.ts'
+import type { CoarseTime, Pseudonymising } from './pseudonyms.ts'
 
 const coarseTimes = ['day', 'week', 'month'] as const satisfies readonly CoarseTime[]
 /** Least people of a group, unless another number is given. */
@@ -76,7 +75,7 @@ export async function pseudonymisingOf(
     throw new UsageError(`--${kFlag.name} must be an integer from 1 to ${maxK}`)
   const times = flags[timesFlag.name]
   const [{ readPseudonymKey }, { Pseudonyms }] = await Promise.all([
-    import('./pseudonym-key.ts'),
+    import('./pseudonyms.ts'),
     import('./pseudonyms.ts'),
   ])
   return {

@@ -6,7 +6,6 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { createNames, type Names } from '../dataset/names.ts'
-import { createWriteNotes, type WriteNotes } from '../operation/write-notes.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -180,5 +179,24 @@ export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => Jso
       return full
     },
     rest,
+  }
+}
+
+interface WriteNotes {
+  add(sentence: string): void
+  /** The first warnings, and the number of the others. */
+  sentences(): readonly string[]
+}
+
+const maxAdded = 20
+
+function createWriteNotes(): WriteNotes {
+  const added: string[] = []
+  return {
+    add: (sentence) => void added.push(sentence),
+    sentences: () => [
+      ...added.slice(0, maxAdded),
+      ...(added.length > maxAdded ? [`${pluralise(added.length - maxAdded, 'more warning')}`] : []),
+    ],
   }
 }

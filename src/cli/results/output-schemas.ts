@@ -7,13 +7,23 @@ import {
   responseComponents,
   simplifyKeywords,
 } from '../../contract/openapi/schemas.ts'
-import type { Command } from '../command/command.ts'
+import { version } from '../../contract/version.ts'
+import type { Command, NamedCommand } from '../command/command.ts'
+import { effects } from '../command/flag.ts'
 import { datasetNames, recordName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { printedBy, type Schema, schemaOfPrinted } from '../help/describe-command.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { helpResult } from './help-result.ts'
+import {
+  describeCommand,
+  describeGlobalFlags,
+  printedBy,
+  type Schema,
+  schemaOfPrinted,
+  schemaPlace,
+} from '../help/describe-command.ts'
+import { environmentRows } from '../help/help-topics.ts'
+import { type ExitName, exitCodes, UsageError } from '../terminal/errors.ts'
 import { recordResults } from './record-results.ts'
+import { helpResult } from './result.ts'
 import { setupResults } from './setup-results.ts'
 
 const place = '#/$defs/'
@@ -40,7 +50,7 @@ async function outputSchema(printed: readonly string[]): Promise<Schema> {
 }
 
 /** Returns those schemas that others refer to, directly or not, by name. */
-export function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Record<string, Schema> {
+function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Record<string, Schema> {
   const needed = new Map<string, Schema>()
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit)
@@ -101,4 +111,30 @@ function moved<Value>(value: Value, place: string): Value {
       : moved(member, place),
   ])
   return Object.fromEntries(members) as Value & JsonObject
+}
+
+/** Version of the form of the document: a new one if something is removed or changes its meaning. */
+const helpForm = 1
+
+export async function helpDocument(commands: readonly NamedCommand[]) {
+  const described = await Promise.all(
+    commands.map(({ path, command, aliases }) => describeCommand(path, command, aliases)),
+  )
+  const shared = ['Error', 'Request'].map((name) => ({ $ref: `${schemaPlace}${name}` }))
+  const outputs = [...shared, ...described.map(({ output }) => output)]
+  return {
+    form: helpForm,
+    program: 'learnctl',
+    version,
+    effects,
+    exitCodes: Object.entries(exitCodes).map(([name, { code, when }]) => ({
+      code,
+      name: name as ExitName,
+      when,
+    })),
+    globalFlags: describeGlobalFlags(),
+    environment: environmentRows().map(([variable, meaning]) => ({ variable, meaning })),
+    commands: described,
+    schemas: neededBy(outputs, await resultSchemas(schemaPlace)),
+  }
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { isLoopbackHost } from '../../codec/loopback.ts'
+import { isLoopbackHost } from '../../codec/network-address.ts'
 import type { HttpProxy } from '../../codec/proxy.ts'
 
 /** The message is a clause in lower case and contains no secret. */

@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
 import { typeColumns } from '../../../src/cli/output/formats/format.ts'
 import { figureColumns } from '../../../src/cli/output/summary-view.ts'
-import { labelColumns } from '../../../src/tables/paths.ts'
+import { labelColumns } from '../../../src/tables/column.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createPseudonymKey } from '../../../src/cli/pseudonyms/pseudonym-key.ts'
+import { createPseudonymKey } from '../../../src/cli/pseudonyms/pseudonyms.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { describedPlatform, json } from '../../helpers/foreign-platforms/platforms.ts'
 import { test } from '../../helpers/foreign-platforms/run.ts'
