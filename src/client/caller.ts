@@ -1,7 +1,6 @@
 import { isJsonObject } from '../codec/json-text.ts'
 import type { HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { normaliseBaseUrl } from './base-url.ts'
 import type { AnyInput, CallArguments, CallInput, Item, OutgoingRequest, Page, Result } from './call.ts'
 import { ApiError, hostOf, isOurs, NotOfferedError, refusalOf } from './errors.ts'
 import { describedTransport, platformTransport } from './platform/index.ts'
@@ -18,7 +17,7 @@ import {
   type StreamedResponse,
   streamOf,
 } from './reply.ts'
-import { type RawRequest, rawRequestOf, requestOf } from './request.ts'
+import { normaliseBaseUrl, type RawRequest, rawRequestOf, requestOf } from './request.ts'
 import type { Wait } from './retry.ts'
 import { type ExchangeReport, Sender, type Translate } from './sender.ts'
 import { prepareWrite } from './write.ts'

@@ -42,11 +42,21 @@ export interface Refusal {
   readonly answer: RawAnswer
 }
 
-/** The platform returned an error: a status of 400 or above, as problem details (RFC 9457) if it supports them. */
-export class ApiError extends Error implements Refusal {
-  override readonly name = 'ApiError'
+/** A request that failed. */
+abstract class RequestFailure extends Error {
   readonly method: string
   readonly url: string
+
+  constructor({ method, url }: Target, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.method = method
+    this.url = url
+  }
+}
+
+/** The platform returned an error: a status of 400 or above, as problem details (RFC 9457) if it supports them. */
+export class ApiError extends RequestFailure implements Refusal {
+  override readonly name = 'ApiError'
   readonly status: number
   readonly code: string
   readonly coded: boolean
@@ -59,9 +69,7 @@ export class ApiError extends Error implements Refusal {
   declare readonly answer: RawAnswer
 
   constructor(target: Target, refusal: Refusal) {
-    super(refusal.detail)
-    this.method = target.method
-    this.url = target.url
+    super(target, refusal.detail)
     this.status = refusal.status
     this.code = refusal.code
     this.coded = refusal.coded
@@ -92,17 +100,13 @@ export type ConnectionCode =
   | 'failed'
 
 /** The connection failed: no response, or only part of one. */
-export class ConnectionError extends Error {
+export class ConnectionError extends RequestFailure {
   override readonly name = 'ConnectionError'
-  readonly method: string
-  readonly url: string
   readonly code: ConnectionCode
   readonly proxy: NonNullable<Target['proxy']> | null
 
   constructor(target: Target, code: ConnectionCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.method = target.method
-    this.url = target.url
+    super(target, message, { cause })
     this.proxy = target.proxy ?? null
     this.code = code
   }
@@ -118,19 +122,16 @@ const timeoutMessages: Readonly<Record<TimeoutCode, (host: string, seconds: numb
 }
 
 /** The attempt exceeded a timeout. */
-export class TimeoutError extends Error {
+export class TimeoutError extends RequestFailure {
   override readonly name = 'TimeoutError'
-  readonly method: string
-  readonly url: string
   readonly code: TimeoutCode
   readonly timeoutMs: number
   readonly proxy: NonNullable<Target['proxy']> | null
 
   constructor(target: Target, code: TimeoutCode, timeoutMs: number, cause?: unknown) {
     const via = target.proxy ? ` through the proxy ${target.proxy.host}` : ''
-    super(`${timeoutMessages[code](hostOf(target) + via, timeoutMs / 1000)} (${lineOf(target)})`, { cause })
-    this.method = target.method
-    this.url = target.url
+    const message = timeoutMessages[code](hostOf(target) + via, timeoutMs / 1000)
+    super(target, `${message} (${lineOf(target)})`, { cause })
     this.proxy = target.proxy ?? null
     this.code = code
     this.timeoutMs = timeoutMs
@@ -159,18 +160,14 @@ export type ProtocolCode =
   | 'not_shown'
 
 /** There was a response, but not a valid one of this API: the URL may be wrong. */
-export class ProtocolError extends Error {
+export class ProtocolError extends RequestFailure {
   override readonly name = 'ProtocolError'
-  readonly method: string
-  readonly url: string
   readonly code: ProtocolCode
   /** The response as received; null if it was not read. */
   declare readonly answer: RawAnswer | null
 
   constructor(target: Target, code: ProtocolCode, message: string, cause?: unknown, answer?: RawAnswer) {
-    super(message, { cause })
-    this.method = target.method
-    this.url = target.url
+    super(target, message, { cause })
     this.code = code
     Object.defineProperty(this, 'answer', { value: answer ?? null })
   }
@@ -200,11 +197,9 @@ export function answerBehind(error: unknown): RawAnswer | null {
 }
 
 /** The platform does not support this operation; `cause` is the error response, if it was asked. */
-export class NotOfferedError extends Error {
+export class NotOfferedError extends RequestFailure {
   override readonly name = 'NotOfferedError'
   readonly code = 'not_offered'
-  readonly method: string
-  readonly url: string
   /** The operation's id, `courses.versions`. */
   readonly operation: string
   readonly status: number
@@ -214,25 +209,19 @@ export class NotOfferedError extends Error {
     const why = cause
       ? `${lineOf(target)} returned ${cause.status}`
       : 'its platform file says that it is not offered'
-    super(`${hostOf(target)} does not support ${operation} (${why})`, { cause })
-    this.method = target.method
-    this.url = target.url
+    super(target, `${hostOf(target)} does not support ${operation} (${why})`, { cause })
     this.operation = operation
     this.status = cause?.status ?? 501
   }
 }
 
 /** A POST may or may not have succeeded: it failed after it was sent, with `cause`. */
-export class AmbiguousError extends Error {
+export class AmbiguousError extends RequestFailure {
   override readonly name = 'AmbiguousError'
   readonly code = 'ambiguous'
-  readonly method: string
-  readonly url: string
 
   constructor(target: Target, cause: Error) {
-    super(`${lineOf(target)} may have succeeded: ${cause.message}`, { cause })
-    this.method = target.method
-    this.url = target.url
+    super(target, `${lineOf(target)} may have succeeded: ${cause.message}`, { cause })
   }
 }
 

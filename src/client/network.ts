@@ -2,13 +2,13 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { hasProxy } from '../codec/proxy.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
-import { isLoopback } from './base-url.ts'
-import { networkErrorOf } from './network-error.ts'
+import { isLoopback } from './request.ts'
 import {
   type ClosableTransport,
   createUndiciTransport,
   defaultHeaders,
   joinHeaders,
+  networkErrorOf,
   type UndiciOptions,
 } from './undici.ts'
 

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../codec/json-text.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-import { assertConfidential } from './base-url.ts'
 import type { OutgoingRequest } from './call.ts'
 import { ApiError, ProtocolError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { readJson } from './reply.ts'
+import { assertConfidential } from './request.ts'
 import { type RetryPolicy, resolveRepeated, retry } from './retry.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 

@@ -40,9 +40,9 @@ function withDecimalComma(value: NonNullable<CsvValue>): string {
   return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
-/** Counts the `'` of the guard in a cell, or in a part of one that does not begin it. */
-export function countGuards(text: string, beginsCell: boolean): number {
-  return (beginsCell ? text : ` ${text}`).match(guards)?.length ?? 0
+/** Counts the `'` of the guard in a cell. */
+export function countGuards(cell: string): number {
+  return cell.match(guards)?.length ?? 0
 }
 
 export function isGuarded(text: string): boolean {

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../src/client/base-url.ts'
 import { RequestError } from '../../src/client/errors.ts'
 import {
+  assertConfidential,
   encodeBody,
   encodeEntityTag,
   encodeIdempotencyKey,
   encodePath,
   encodeQuery,
+  isLoopback,
+  normaliseBaseUrl,
 } from '../../src/client/request.ts'
 
 const base = 'https://academy.example/lms'

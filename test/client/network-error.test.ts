@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkErrorOf } from '../../src/client/network-error.ts'
+import { networkErrorOf } from '../../src/client/undici.ts'
 
 const request = { method: 'GET', url: 'https://academy.example/v1/courses?q=1', headers: {} }
 const moment = { part: 'head', connectTimeoutMs: 5000 } as const

@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
-import { isDatabaseUrl } from '../../src/codec/database-url.ts'
-import { PostgresUrlError, readPostgresUrl } from '../../src/codec/postgres-url.ts'
+import { isDatabaseUrl, PostgresUrlError, readPostgresUrl } from '../../src/codec/database-url.ts'
 
 const own = userInfo().username
 

@@ -48,7 +48,8 @@ export const command: Command = {
 
 async function run(context: Context, given: Given): Promise<void> {
   const { session, settings, io } = context
-  const { operations } = await import('../operation/operations.ts')
+  const { calls } = await import('../../contract/calls.ts')
+  const operations = Object.values(calls).flatMap((group) => Object.values<Operation>(group))
   const request = await requestOf(context, given, operations)
   const path = request.path.split('?', 1)[0]
   const anonymous = operations.some((operation) => operation.scope === null && operation.path === path)

@@ -1,6 +1,5 @@
-import { normaliseBaseUrl } from '../../client/base-url.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { encodePath } from '../../client/request.ts'
+import { encodePath, normaliseBaseUrl } from '../../client/request.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { localProfile } from '../../config/profiles.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'

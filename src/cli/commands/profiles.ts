@@ -179,7 +179,7 @@ async function profileFrom(context: Context, platform: unknown): Promise<Profile
   }
   const text = url.value ?? ''
   assertAddress(text, url.origin.name)
-  const { normaliseBaseUrl } = await import('../../client/base-url.ts')
+  const { normaliseBaseUrl } = await import('../../client/request.ts')
   const described = typeof platform === 'string' ? { platform: await readPlatform(context, platform) } : {}
   return { url: normaliseBaseUrl(text), ...described }
 }

@@ -1,6 +1,6 @@
-import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
+import { isLoopback } from '../../client/request.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'

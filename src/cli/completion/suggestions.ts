@@ -1,5 +1,6 @@
 import type { Profiles } from '../../config/profiles.ts'
 import { colourModes, formats, type Setting, type SettingName, settings } from '../../config/setting.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { nounsByAlias, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import {
   type Argument,
@@ -153,7 +154,8 @@ async function helpWords(
 
 /** Returns the names of operations, and methods. */
 async function requestWords(): Promise<readonly Suggestion[]> {
-  const { operations } = await import('../operation/operations.ts')
+  const { calls } = await import('../../contract/calls.ts')
+  const operations = Object.values(calls).flatMap((group) => Object.values<Operation>(group))
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plainSuggestion)
   return [...operations.map(({ id, summary }) => ({ value: id, meaning: summary })), ...methods]
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Dataset, Search } from './dataset.ts'
-import { idAtAddress, recordPages, shownRecord } from './shown-records.ts'
+import { idAtAddress, recordPages, shownRecord } from './names.ts'
 
 /** Maximum pages of a list to search for one record if the platform does not filter. */
 const maximumPages = 100
@@ -133,7 +133,7 @@ export function seenRecords({ name, noun, keys, operations: { list } }: Dataset)
         if (hidesKey || (!isNamed && text === '')) throw unrecognisable(caller, item, mustShow)
         if (!isKeyed) continue
         if ((item['externalId'] ?? '') !== '') hasKeys = true
-        else if (text !== '' && seen.size < maxSeen && !seen.has(text)) seen.set(text, item)
+        else if (text !== '' && !seen.has(text)) seen.set(text, item)
       }
     },
     recognise(caller, record) {
@@ -153,8 +153,6 @@ export function seenRecords({ name, noun, keys, operations: { list } }: Dataset)
     },
   }
 }
-
-const maxSeen = 100_000
 
 function textOf(value: unknown): string {
   return String(value ?? '')

@@ -2,7 +2,7 @@ import { calls } from '../../contract/calls.ts'
 import { MappingInput } from '../../contract/integrations.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
-import { ofFields } from './record.ts'
+import { ofFields } from './names.ts'
 
 const { mappings, map, mapBatch, unmap } = calls.integrations
 

@@ -1,13 +1,9 @@
+import type * as z from 'zod'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { setNewest } from '../../codec/bounded-map.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { externalKeyOf, shownRecord } from './shown-records.ts'
-
-/** Maximum number of cached courses, users, groups and terms, each: schools have few courses, and users come in runs. */
-const remembered = 10_000
 
 /** Names of courses, users, groups and terms in files. */
 export interface Names {
@@ -67,7 +63,7 @@ export function termKeyIn({ termId, termExternalId }: JsonObject): string | null
 }
 
 /** Returns the name of a user for references: the external id, else the e-mail address, else the id. */
-export function userKeyOf({ externalId, email, id }: JsonObject): string {
+function userKeyOf({ externalId, email, id }: JsonObject): string {
   if (typeof externalId === 'string') return `ext:${externalId}`
   return typeof email === 'string' ? `email:${email}` : String(id)
 }
@@ -84,7 +80,7 @@ export async function userKeyIn(shown: JsonObject, field: string, names: Names):
   return externalId === undefined ? names.userKey(String(id)) : userKeyOf({ externalId, email, id })
 }
 
-/** Caches the last `remembered` results of a reader. */
+/** Caches the results of a reader. */
 function remembering<Value>(read: (key: string) => Promise<Value>) {
   const known = new Map<string, Promise<Value>>()
   return {
@@ -92,11 +88,132 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
       const found = known.get(key)
       if (found) return found
       const value = read(key)
-      setNewest(known, key, value, remembered)
+      known.set(key, value)
       // Do not cache failures.
       value.catch(() => known.delete(key))
       return value
     },
     clear: () => known.clear(),
   }
+}
+
+/**
+ * Field with the URL of a record that has no external id, on a remote platform. Exports write it as the external id:
+ * unlike an id, it cannot match a record of another platform.
+ */
+const addressField = '@id'
+
+/** True for an id in this API's format, which is valid on one platform only. */
+function isOwnId(value: unknown): boolean {
+  return /^[a-z]{3}_[0-9A-Za-z]{20,}$/.test(String(value))
+}
+
+/** Returns the external id of a record in files: its own, else its URL on a remote platform, else its id. */
+export function externalKeyOf(shown: JsonObject): string {
+  return String(shown['externalId'] ?? shown[addressField] ?? shown['id'])
+}
+
+/** Returns the path parameters of a record that is shown by its id. */
+export function paramsOf(parameter: string) {
+  return ({ id }: JsonObject) => ({ [parameter]: String(id) })
+}
+
+/**
+ * Returns the lookup of records by their external ids, which returns null for a record without one.
+ *
+ * @param parameter parameter of the path that shows a record
+ */
+export function byExternalId(parameter: string, query: Readonly<Record<string, string>> = {}) {
+  return ({ externalId }: JsonObject) =>
+    typeof externalId === 'string'
+      ? {
+          reference: { [parameter]: `ext:${externalId}` },
+          query: { external_id: externalId, ...query },
+          matches: (shown: JsonObject) => externalId === externalKeyOf(shown),
+        }
+      : null
+}
+
+/** Returns the id in a record's URL on the caller's platform; null for any other text. */
+export function idAtAddress(caller: Caller, list: Call, text: unknown): string | null {
+  if (typeof text !== 'string' || !/^https?:/.test(text)) return null
+  const base = `${addressOf(caller, list)}/`
+  const rest = text.startsWith(base) ? text.slice(base.length) : ''
+  try {
+    return rest === '' || /[/?#]/.test(rest) ? null : decodeURIComponent(rest)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Adds the URL on the platform to records that have neither an external id nor an id in this API's format. Records of
+ * a server of this API stay unchanged.
+ *
+ * @param list list that shows such records, without a path parameter if they can have external ids
+ */
+export function shownRecords(
+  caller: Caller,
+  list: Call,
+  { data }: { readonly data: readonly unknown[] },
+): readonly unknown[] {
+  if (caller.isOurs()) return data
+  const named = list.holds.answer.includes('externalId')
+  return data.map((record) => {
+    if (!isJsonObject(record)) return record
+    const { id, externalId } = record
+    if (!named || (externalId ?? '') !== '' || id === undefined || isOwnId(id)) return record
+    const address = `${addressOf(caller, list)}/${encodeURIComponent(String(id))}`
+    return { ...record, ...(externalId === '' && { externalId: null }), [addressField]: address }
+  })
+}
+
+/** Does the same as `shownRecords` for a single record. */
+export function shownRecord(caller: Caller, list: Call, { data }: { readonly data: unknown }): unknown {
+  const [record] = shownRecords(caller, list, { data: [data] })
+  return record
+}
+
+/** Does the same as `shownRecords` for the pages of a list. */
+export async function* recordPages<P extends { readonly data: readonly unknown[] }>(
+  caller: Caller,
+  list: Call,
+  pages: AsyncIterable<P>,
+): AsyncGenerator<P> {
+  for await (const page of pages) yield { ...page, data: shownRecords(caller, list, page) }
+}
+
+function addressOf(caller: Caller, list: Call): string {
+  return caller.request<Operation>(list).url
+}
+
+/** Returns the fields of a schema that a shown value has; write-only fields are never shown. */
+export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
+  const record: JsonObject = {}
+  for (const field in schema.shape) if (shown[field] !== undefined) record[field] = shown[field]
+  return record
+}
+
+/** Drops an external id that is the id or URL of the current record, as exports write it for records without one. */
+export function withoutOwnId(record: JsonObject, current: JsonObject | null): JsonObject {
+  if (current === null || ![current['id'], current[addressField]].includes(record['externalId']))
+    return record
+  const { externalId: _, ...rest } = record
+  return rest
+}
+
+/**
+ * Returns the things of a list without the API's ids.
+ *
+ * @param inside field of each thing with a nested list
+ */
+export function withoutIds(list: unknown, inside?: string): unknown {
+  if (!Array.isArray(list)) return list
+  return list.map((item) => {
+    if (!isJsonObject(item)) return item
+    const { id: _, ...rest } = item
+    return inside === undefined || rest[inside] === undefined
+      ? rest
+      : { ...rest, [inside]: withoutIds(rest[inside]) }
+  })
 }

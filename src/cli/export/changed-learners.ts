@@ -66,12 +66,8 @@ export async function exportChangedLearners(
   }
   const before = readState(path, identity)
   const columns = chosenColumns(wanted.columns)
-  const encoder = await listEncoder(context, wanted, {
-    csv: columns,
-    table: columns,
-    chosen: wanted.columns && columns,
-    typed: () => typeColumns(columns, calls.analytics.learners.id),
-  })
+  const typed = () => typeColumns(columns, calls.analytics.learners.id)
+  const form = { csv: columns, table: columns, chosen: wanted.columns && columns, typed }
   let until = before?.until ?? (await changesAfter(context, caller, {}, undefined)).until
 
   async function* allRows() {
@@ -102,9 +98,8 @@ export async function exportChangedLearners(
   }
 
   try {
-    await writeExport(context, wanted, async () =>
-      encodedSource(before ? changedRows() : allRows(), () => encoder),
-    )
+    const load = () => listEncoder(context, wanted, form)
+    await writeExport(context, wanted, async () => encodedSource(before ? changedRows() : allRows(), load))
   } catch (error) {
     throw error instanceof ApiError && error.code === 'changes_gone' ? gone(error, path) : error
   }

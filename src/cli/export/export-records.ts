@@ -11,8 +11,7 @@ import { cellOf } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { createNames, type Names } from '../dataset/names.ts'
-import { shownRecords } from '../dataset/shown-records.ts'
+import { createNames, type Names, shownRecords } from '../dataset/names.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { describedColumns } from '../output/formats/format.ts'
@@ -73,23 +72,14 @@ interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly columns: RecordColumns
 }
 
-async function recordSource(
-  context: Context,
-  caller: Caller,
-  rows: Batches,
-  wanted: WantedRecords,
-): Promise<Source> {
+function recordSource(context: Context, caller: Caller, rows: Batches, wanted: WantedRecords): Source {
   const { shown, chosen } = wanted.columns
   const labelled = shown.map(({ name, path }) => ({ label: name, path }))
   const typed = () => typeRecordColumns(shown, wanted.list)
   const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null, typed }
-  const encoder = await listEncoder(context, wanted, columns)
   const records = new FileRecords(context, caller, wanted)
-  return encodedSource(
-    records.read(rows),
-    () => encoder,
-    () => records.notes(),
-  )
+  const load = () => listEncoder(context, wanted, columns)
+  return encodedSource(records.read(rows), load, () => records.notes())
 }
 
 /** The records of a list in the form that files have. */

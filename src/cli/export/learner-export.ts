@@ -6,12 +6,12 @@ import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { expectedRows } from '../operation/expected-rows.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import {
   type Batches,
   type ExportTarget,
   encodedSource,
+  expectedRows,
   type Source,
   writeExport,
 } from '../targets/write-export.ts'
@@ -185,42 +185,30 @@ export class CsvCounter {
   records = 0
   guarded = 0
   readonly #decoder = new TextDecoder()
-  #rest = ''
-  #inQuotes = false
+  #record = ''
 
   count(bytes: Uint8Array): void {
-    const text = this.#rest + this.#decoder.decode(bytes, { stream: true })
-    // A guard stands before what it guards, never at the end of a line.
-    const end = text.lastIndexOf('\n') + 1
-    this.#scan(text.slice(0, end))
-    this.#rest = text.slice(end)
-  }
-
-  end(): void {
-    this.#scan(this.#rest)
-    // The last record may lack its line end (RFC 4180 §2).
-    if (this.#rest !== '') this.records += 1
-    this.#rest = ''
-  }
-
-  #scan(text: string): void {
-    let isCellStart = !this.#inQuotes
-    // Texts inside and outside of quotes alternate; nothing is outside between the two of a doubled quote.
-    for (const [index, part] of text.split('"').entries()) {
-      if (index > 0) this.#inQuotes = !this.#inQuotes
-      if (this.#inQuotes) {
-        if (part.includes("'")) this.guarded += countGuards(part, isCellStart)
-        continue
-      }
-      for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', at + 1)) this.records += 1
-      if (part.includes("'")) {
-        const cells = part.split(/,|\r?\n/)
-        this.guarded += cells.reduce(
-          (sum, cell, place) => sum + countGuards(cell, place > 0 || index === 0),
-          0,
-        )
-      }
-      isCellStart = part === '' ? index === 0 : true
+    const lines = this.#decoder.decode(bytes, { stream: true }).split('\n')
+    for (const [index, line] of lines.entries()) {
+      this.#record += line
+      if (index === lines.length - 1) return
+      const isInQuotes = this.#record.includes('"') && this.#record.split('"').length % 2 === 0
+      if (isInQuotes) this.#record += '\n'
+      else this.end()
     }
   }
+
+  /** Ends a record; the last one may lack its line end (RFC 4180 §2). */
+  end(): void {
+    if (this.#record === '') return
+    this.records += 1
+    if (this.#record.includes("'")) {
+      for (const [, quoted, plain = ''] of this.#record.replace(/\r$/, '').matchAll(cells)) {
+        this.guarded += countGuards(quoted ?? plain)
+      }
+    }
+    this.#record = ''
+  }
 }
+
+const cells = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g

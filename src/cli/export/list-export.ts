@@ -10,7 +10,6 @@ import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
 import { cellOf } from '../dataset/cell.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { expectedRows } from '../operation/expected-rows.ts'
 import { queryOf, rowHandling } from '../operation/operation-flags.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/tables.ts'
@@ -20,6 +19,7 @@ import {
   type Batches,
   type ExportTarget,
   encodedSource,
+  expectedRows,
   type Source,
   writeExport,
 } from '../targets/write-export.ts'
@@ -38,7 +38,7 @@ interface ListExport {
   readonly pageSize?: number
   /** False if the list does not count its rows. */
   readonly isCounted?: boolean
-  encode(rows: Batches, caller: Caller): Promise<Source>
+  encode(rows: Batches, caller: Caller): Source | Promise<Source>
 }
 
 /** Reads all rows of a list by the flags, encodes them, and writes them to their target. */
@@ -57,7 +57,7 @@ export async function exportList(
   await writeExport(
     context,
     target,
-    () => encode(orderedRows(caller, operation, read, order), caller),
+    async () => encode(orderedRows(caller, operation, read, order), caller),
     () => (isCounted ? expectedRows(context, caller, operation, query) : Promise.resolve(null)),
   )
 }
@@ -85,15 +85,11 @@ async function* orderedRows(
       yield data
     }
   } catch (error) {
-    const isRefusal =
-      error instanceof ApiError ? !error.coded && [400, 422].includes(error.status) : isUnsorted(error)
-    if (!isRefusal || !unasked || begun) throw error
+    const isRefusal = error instanceof ApiError && !error.coded && [400, 422].includes(error.status)
+    const isUnsorted = error instanceof ProtocolError && error.code === 'not_sorted'
+    if (!(isRefusal || isUnsorted) || !unasked || begun) throw error
     for await (const { data } of caller.pages(list, input)) yield data
   }
-}
-
-function isUnsorted(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === 'not_sorted'
 }
 
 /** Prints all rows of a list without the identities of people: on a terminal as a table, otherwise as CSV unless chosen. */
@@ -131,18 +127,9 @@ export async function pseudonymisedSource(
   const { listPrivacy } = await import('./privacy-step.ts')
   const privacy = listPrivacy(how, operation, form.columns)
   const labelled = privacy.columns.map(({ name, path }) => ({ label: name, path }))
-  const typed = async () => privacy.columns
-  const encoder = await listEncoder(context, form, {
-    csv: labelled,
-    table: labelled,
-    chosen: labelled,
-    typed,
-  })
-  return encodedSource(
-    privacy.rows(rows),
-    () => encoder,
-    () => privacy.notes(),
-  )
+  const columns = { csv: labelled, table: labelled, chosen: labelled, typed: async () => privacy.columns }
+  const load = () => listEncoder(context, form, columns)
+  return encodedSource(privacy.rows(rows), load, () => privacy.notes())
 }
 
 const { statements } = calls.analytics
@@ -162,14 +149,9 @@ export async function exportStatements(
   await exportList(context, given, {
     ...{ operation: statements, filters, target, order: null, isCounted: false },
     encode: async (rows) => {
-      const encoder = jsonEncoder(target.format)
-      if (privacy === null) return encodedSource(rows, () => encoder)
-      const step = (await import('./privacy-step.ts')).statementPrivacy(privacy)
-      return encodedSource(
-        step.rows(rows),
-        () => encoder,
-        () => step.notes(),
-      )
+      const step = privacy && (await import('./privacy-step.ts')).statementPrivacy(privacy)
+      const load = () => jsonEncoder(target.format)
+      return encodedSource(step?.rows(rows) ?? rows, load, () => step?.notes() ?? [])
     },
   })
 }
@@ -202,20 +184,17 @@ export async function exportAudit(
   filters: readonly BoundFlag[],
 ): Promise<void> {
   const target = exportOptionsOf(context.settings, given, 'audit')
-  await exportList(context, given, {
-    ...{ operation: list, filters, target, order: 'at' },
-    encode: (rows) => auditSource(context, rows, target),
-  })
-}
-
-async function auditSource(context: Context, rows: Batches, form: RowForm): Promise<Source> {
-  const chosen = form.columns?.map((label) => ({ label, path: resolvePath(label, everyColumn) })) ?? null
+  const chosen = target.columns?.map((label) => ({ label, path: resolvePath(label, everyColumn) })) ?? null
   const all = chosen ?? labelColumns(everyColumn, everyColumn)
   const few = chosen ?? labelColumns(tableColumns, everyColumn)
-  const typed = () => typeColumns(all, list.id)
-  const encoder = await listEncoder(context, form, { csv: all, table: few, chosen, typed })
-  const shown = isCells(form) ? cellsIn(rows, all) : rows
-  return encodedSource(shown, () => encoder)
+  const columns = { csv: all, table: few, chosen, typed: () => typeColumns(all, list.id) }
+  await exportList(context, given, {
+    ...{ operation: list, filters, target, order: 'at' },
+    encode: (rows) => {
+      const shown = isCells(target) ? cellsIn(rows, all) : rows
+      return encodedSource(shown, () => listEncoder(context, target, columns))
+    },
+  })
 }
 
 /** Changes are JSON. */
@@ -265,7 +244,11 @@ function personalSource(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now
       for (const item of data) {
         const { section, record } = isJsonObject(item) ? item : {}
         const records = sections.get(String(section))
-        if (!records || !isJsonObject(record)) throw unusable()
+        if (!records || !isJsonObject(record)) {
+          const message = 'The platform returned data in an unknown form'
+          const hint = 'Use the version of learnctl that the academy is served with'
+          throw new CommandError('answer_unusable', 'failure', message, { hint })
+        }
         records.push(jsonText(record))
         rows += 1
       }
@@ -280,10 +263,4 @@ function personalSource(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now
   }
 
   return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
-}
-
-function unusable(): CommandError {
-  return new CommandError('answer_unusable', 'failure', 'The platform returned data in an unknown form', {
-    hint: 'Use the version of learnctl that the academy is served with',
-  })
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { isLoopback } from '../../client/base-url.ts'
+import { isLoopback } from '../../client/request.ts'
 import { isNetwork } from '../../codec/network-address.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { Given } from '../command/command.ts'

@@ -51,7 +51,7 @@ export async function servedUrl(
   url: string,
   place: string,
 ): Promise<ServedDatabase> {
-  const { PostgresUrlError, readPostgresUrl } = await import('../../codec/postgres-url.ts')
+  const { PostgresUrlError, readPostgresUrl } = await import('../../codec/database-url.ts')
   try {
     return { name: readPostgresUrl(url, io.env).shown, url }
   } catch (error) {

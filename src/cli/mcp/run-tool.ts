@@ -18,7 +18,7 @@ import {
 import { loadOffered, namedValues, type OfferedCommand } from './offered-commands.ts'
 import { PeopleMap } from './private-text.ts'
 import { ResultView, withoutHeaders } from './result-view.ts'
-import { errorResult, planMs, helpResult, planResult, type RunResult, resultOf, runLine } from './run-line.ts'
+import { errorResult, helpResult, planMs, planResult, type RunResult, resultOf, runLine } from './run-line.ts'
 import type { CallParts } from './serve-messages.ts'
 
 interface RunOptions {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import { users } from '../dataset/users.ts'
+import { users } from '../dataset/people.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { type Part, placeText } from './entries.ts'
 import { keyText, valueName } from './identity.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { movesIn } from '../../contract/lesson-places.ts'
-import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
+import { type ModuleNames, nextModuleNames } from '../dataset/courses.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder, withTimesOf } from './compare.ts'

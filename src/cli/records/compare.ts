@@ -3,8 +3,7 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
 import { type Dataset, referencesIn, referredNouns } from '../dataset/dataset.ts'
-import type { Names } from '../dataset/names.ts'
-import { withoutIds, withoutOwnId } from '../dataset/record.ts'
+import { type Names, withoutIds, withoutOwnId } from '../dataset/names.ts'
 import { valueAt } from '../output/columns.ts'
 
 /** Changed field, as a dotted path. */

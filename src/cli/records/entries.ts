@@ -7,7 +7,7 @@ import {
   referencesIn,
 } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { users } from '../dataset/users.ts'
+import { users } from '../dataset/people.ts'
 import { maxFindings } from '../output/github.ts'
 import { type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'

@@ -5,7 +5,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { chosenOf, findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
-import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-records.ts'
+import { externalKeyOf, idAtAddress, recordPages } from '../dataset/names.ts'
 import { type KnownIds, plainReference, referencesTo, valueName } from './identity.ts'
 import type { Writer } from './write.ts'
 

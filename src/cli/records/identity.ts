@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import { externalKeyOf } from '../dataset/shown-records.ts'
+import { externalKeyOf } from '../dataset/names.ts'
 
 const separator = '\n'
 

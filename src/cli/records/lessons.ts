@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { LessonRecord } from '../dataset/lessons.ts'
+import { LessonRecord } from '../dataset/courses.ts'
 import { withoutDefaults } from './compare.ts'
 import type { Entry } from './entries.ts'
 

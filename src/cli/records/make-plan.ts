@@ -1,6 +1,6 @@
+import type { ModuleNames } from '../dataset/courses.ts'
 import { isAboutPeople, type ReferredName, referencesIn, referredNouns } from '../dataset/dataset.ts'
-import type { ModuleNames } from '../dataset/module-names.ts'
-import { externalKeyOf } from '../dataset/shown-records.ts'
+import { externalKeyOf } from '../dataset/names.ts'
 import { type Comparing, comparePart, declaredPlaces } from './compare-part.ts'
 import {
   countText,

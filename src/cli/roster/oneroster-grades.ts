@@ -1,7 +1,7 @@
 import { wholeCourse } from '../../contract/constants.ts'
 import { itemIn, joinIds, wholeCourseTitle } from '../../lms/oneroster-mapping.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
-import { grades } from '../dataset/grades.ts'
+import { grades } from '../dataset/progress.ts'
 import { isRemovedClass, readTable } from './oneroster-tables.ts'
 import type { CsvRow, Reading } from './reading.ts'
 import { gradeEntries, namedColumns, readDay } from './records.ts'

@@ -1,5 +1,5 @@
 import { revoke } from '../../auth/oauth-exchange.ts'
-import { assertConfidential } from '../../client/base-url.ts'
+import { assertConfidential } from '../../client/request.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Context } from '../command/context.ts'
 

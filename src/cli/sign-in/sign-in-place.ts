@@ -39,7 +39,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   }
   const address = text ?? (await prompts.text('Platform URL:'))
   assertAddress(address, given.value === null ? 'the platform URL' : given.origin.name)
-  const { normaliseBaseUrl } = await import('../../client/base-url.ts')
+  const { normaliseBaseUrl } = await import('../../client/request.ts')
   const url = normaliseBaseUrl(address)
   const name = named === null ? nameFor(url, stored) : validProfileName(named)
   const held = profileOf(stored, name)

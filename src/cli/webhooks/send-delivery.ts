@@ -1,4 +1,4 @@
-import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/base-url.ts'
+import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/request.ts'
 import { bodyText, readBytes } from '../../client/reply.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import { shellWord } from '../../codec/display-text.ts'

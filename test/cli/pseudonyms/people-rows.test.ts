@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { type MaskedRow, PeopleRows, type PeopleTable } from '../../../src/cli/pseudonyms/people-rows.ts'
+import { type MaskedRow, PeopleRows, type PeopleTable } from '../../../src/cli/export/privacy-step.ts'
 import { coarsened, Pseudonyms } from '../../../src/cli/pseudonyms/pseudonyms.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 

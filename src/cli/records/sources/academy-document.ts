@@ -8,7 +8,7 @@ import { ProgressItem } from '../../../contract/progress.ts'
 import { TermInput } from '../../../contract/terms.ts'
 import { UserInput } from '../../../contract/users.ts'
 import { Reference } from '../../../contract/values.ts'
-import { GroupRecord } from '../../dataset/groups.ts'
+import { GroupRecord } from '../../dataset/people.ts'
 import { CourseDocument } from './course.ts'
 
 /** Version of the format, written at the top of each file. */
