@@ -1,5 +1,13 @@
 import type { HttpBody, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-import { ConnectionError, hostOf, lineOf, ProtocolError, type Target, TimeoutError } from './errors.ts'
+import {
+  ConnectionError,
+  hostOf,
+  lineOf,
+  ProtocolError,
+  type Target,
+  type TimeoutCode,
+  TimeoutError,
+} from './errors.ts'
 import { bytesOf } from './reply.ts'
 
 /** In milliseconds. */
@@ -18,91 +26,61 @@ export interface Timeouts {
 export async function exchangeWithin(
   transport: Transport,
   request: HttpRequest,
-  timeouts: Timeouts,
+  { timeoutMs, idleTimeoutMs }: Timeouts,
 ): Promise<HttpResponse> {
-  request.signal?.throwIfAborted()
-  const exchange = new TimedExchange(request, timeouts)
+  const { signal } = request
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const forwardAbort = () => controller.abort(signal?.reason)
+  const release = () => signal?.removeEventListener('abort', forwardAbort)
+  signal?.addEventListener('abort', forwardAbort, { once: true })
+
+  /** Waits for work; throws TimeoutError and aborts the transport if it takes longer than `ms`. */
+  async function within<T>(work: Promise<T>, ms: number, code: TimeoutCode): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new TimeoutError(request, code, ms)
+        reject(error)
+        controller.abort(error)
+      }, ms)
+    })
+    return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+  }
+
+  /** Yields a body; throws TimeoutError if it stalls, and releases the signal of the request at its end. */
+  async function* guarded<Piece extends string | Uint8Array>(body: AsyncIterable<Piece>) {
+    const iterator = body[Symbol.asyncIterator]()
+    let isOpen = true
+    try {
+      for (;;) {
+        isOpen = false
+        const step = await within(iterator.next(), idleTimeoutMs, 'idle_timeout')
+        if (step.done) return
+        isOpen = true
+        yield step.value
+      }
+    } finally {
+      release()
+      if (isOpen) await iterator.return?.()
+    }
+  }
+
   try {
-    const reply = await exchange.within(
-      transport({ ...request, signal: exchange.signal }),
-      timeouts.timeoutMs,
+    const reply = await within(
+      transport({ ...request, signal: controller.signal }),
+      timeoutMs,
       'first_byte_timeout',
     )
     const { body } = reply
     if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
-      return decodeReply(request, { ...reply, body: exchange.guard(body) })
+      return decodeReply(request, { ...reply, body: guarded(body) })
     }
-    exchange.release()
+    release()
     return decodeReply(request, reply)
   } catch (error) {
-    exchange.release()
+    release()
     throw error
-  }
-}
-
-/** An exchange whose transport is aborted by its timeouts, or by the signal of its request until it is released. */
-class TimedExchange {
-  readonly #request: HttpRequest
-  readonly #timeouts: Timeouts
-  readonly #controller = new AbortController()
-  readonly #forwardAbort = () => this.#controller.abort(this.#request.signal?.reason)
-
-  constructor(request: HttpRequest, timeouts: Timeouts) {
-    this.#request = request
-    this.#timeouts = timeouts
-    request.signal?.addEventListener('abort', this.#forwardAbort, { once: true })
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  /** Stops listening to the signal of the request. */
-  release(): void {
-    this.#request.signal?.removeEventListener('abort', this.#forwardAbort)
-  }
-
-  /** Waits for work; throws TimeoutError and aborts the transport if it takes longer than `ms`. */
-  within<T>(work: Promise<T>, ms: number, code: 'first_byte_timeout' | 'idle_timeout'): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.#abort(new TimeoutError(this.#request, code, ms))), ms)
-      work.then(
-        (value) => {
-          clearTimeout(timer)
-          resolve(value)
-        },
-        (error: unknown) => {
-          clearTimeout(timer)
-          reject(error)
-        },
-      )
-    })
-  }
-
-  /** Yields a body; throws TimeoutError if it stalls, and releases the exchange at its end. */
-  async *guard<Piece extends string | Uint8Array>(body: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-    const { idleTimeoutMs } = this.#timeouts
-    const iterator = body[Symbol.asyncIterator]()
-    let ended = false
-    try {
-      for (;;) {
-        const step = await this.within(iterator.next(), idleTimeoutMs, 'idle_timeout')
-        ended = step.done === true
-        if (step.done) return
-        yield step.value
-      }
-    } catch (error) {
-      ended = true
-      throw error
-    } finally {
-      this.release()
-      if (!ended) await iterator.return?.()
-    }
-  }
-
-  #abort(error: TimeoutError): TimeoutError {
-    this.#controller.abort(error)
-    return error
   }
 }
 

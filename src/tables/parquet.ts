@@ -1,4 +1,3 @@
-import { deserialize, serialize, setFlagsFromString } from 'node:v8'
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import {
   assertWellFormed,
@@ -25,46 +24,30 @@ const maxGroupRows = 65_536
  * later value that does not fit throws a TableError.
  */
 export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
-  boundGarbage()
   const writer = new SinkWriter(sink)
-  // Values on the heap would live just long enough to become garbage of its old space, which is collected late.
-  const held = columns.map((): Buffer[] => [])
-  const latest = columns.map((): unknown[] => [])
+  const held = columns.map((): unknown[] => [])
   let count = 0
   let heldBytes = 0
   let written = 0
   let types: readonly ColumnType[] | null = null
   let parquet: ParquetWriter | null = null
 
-  function hold(): void {
-    for (const [index, values] of latest.entries()) {
-      if (values.length > 0) held[index]?.push(serialize(values.splice(0)))
-    }
-  }
-
-  const valuesOf = (index: number): unknown[] => (held[index] ?? []).flatMap((bytes) => deserialize(bytes))
-
   async function flush(): Promise<void> {
-    hold()
-    types ??= columns.map(({ type }, index) => fittingType(valuesOf(index), type))
-    parquet ??= new ParquetWriter({
-      writer,
-      schema: schemaOf(columns, types),
-      createdBy: 'learnctl',
-    })
+    types ??= columns.map(({ type }, index) => fittingType(held[index] ?? [], type))
+    parquet ??= new ParquetWriter({ writer, schema: schemaOf(columns, types), createdBy: 'learnctl' })
     if (count === 0) return
     const columnData = columns.map((column, index) => ({
       name: column.name,
       // The writer reads one column after another: only one has its values in memory.
       get data() {
-        return dataOf(valuesOf(index), column, types?.[index] ?? 'string', written)
+        return dataOf(held[index] ?? [], column, types?.[index] ?? 'string', written)
       },
     }))
     await parquet.write({ columnData, rowGroupSize: count })
     written += count
     count = 0
     heldBytes = 0
-    for (const pieces of held) pieces.length = 0
+    for (const values of held) values.length = 0
   }
 
   return {
@@ -73,28 +56,18 @@ export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): T
         for (const [index, column] of columns.entries()) {
           const value = heldValue(valueAt(record, column.path))
           if (typeof value === 'string') assertWellFormed(value, written + count + 1, column, 'Parquet')
-          latest[index]?.push(value)
+          held[index]?.push(value)
           heldBytes += bytesOf(value)
         }
         count += 1
         if (count >= maxGroupRows || heldBytes >= maxGroupBytes) await flush()
       }
-      hold()
     },
     end: async () => {
       await flush()
       await parquet?.finish()
     },
   }
-}
-
-/**
- * Makes V8 collect garbage early in the rest of this process. A long export keeps 30 MiB alive, but the young generation grows
- * to 128 MiB, and the old one to several times of what is alive. Both flags are read at each collection.
- */
-function boundGarbage(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /** Lists and objects are held as JSON. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { mayDiffer, platformName } from '../../config/target.ts'
+import { type JsonObject, isJsonObject } from '../../codec/json-text.ts'
+import { platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
@@ -11,17 +11,17 @@ import { cellOf } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { createNames, type Names, shownRecords } from '../dataset/names.ts'
+import { type Names, createNames, shownRecords } from '../dataset/names.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { describedColumns } from '../output/formats/format.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
-import { type Batches, encodedSource, type Source } from '../targets/write-export.ts'
+import { type Batches, type Source, encodedSource } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
 import { exportList, pseudonymisedSource } from './list-export.ts'
-import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
+import { type RowForm, isCells, listEncoder } from './row-encoder.ts'
 
 /** Page size for lessons and courses, which may be large. */
 const largeRecordLimit = 20
@@ -88,23 +88,18 @@ class FileRecords {
   readonly #caller: Caller
   readonly #names: Names
   readonly #host: string
-  readonly #mayDiffer: boolean
   /** Columns that no record has had yet. */
   readonly #absent: Set<Column>
   #isEmpty = true
-  /** Rows without a required value. */
-  #lacking = 0
   /** Lessons whose answers are hidden. */
   #unanswered = 0
 
   constructor({ io, session }: Context, caller: Caller, wanted: WantedRecords) {
     const { columns, dataset } = wanted
-    const target = session.target()
     this.#wanted = wanted
     this.#caller = caller
     this.#names = createNames(caller, io.signal)
-    this.#host = platformName(target)
-    this.#mayDiffer = mayDiffer(target)
+    this.#host = platformName(session.target())
     // Platforms never return fields that only an import sends.
     this.#absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
   }
@@ -113,9 +108,6 @@ class FileRecords {
     const unsent = this.#isEmpty ? [] : [...this.#absent].map(({ name }) => name)
     return [
       ...(unsent.length > 0 ? [`${this.#host} does not send ${unsent.join(', ')}`] : []),
-      ...(this.#lacking > 0 && unsent.length === 0
-        ? [`${pluralise(this.#lacking, 'row')} cannot be imported: a required column is empty`]
-        : []),
       ...(this.#unanswered > 0
         ? [
             `The answers of questions in ${pluralise(this.#unanswered, 'lesson')} are not included: this credential cannot see them`,
@@ -144,12 +136,6 @@ class FileRecords {
     }
     const record = orderFields(dataset, await dataset.toRecord(shown, this.#names))
     if (hidesAnswers(record)) this.#unanswered += 1
-    for (const { path, kind } of dataset.columns) {
-      // Other platforms may have numbers as ids, where an import takes text.
-      const value = this.#mayDiffer && kind === 'text' ? valueAt(record, path) : undefined
-      if (typeof value === 'number' || typeof value === 'bigint')
-        setAt(record, path.split('.'), String(value))
-    }
     for (const path of columns.made) {
       const value = valueAt(shown, path)
       if (value !== undefined) setAt(record, path.split('.'), value)
@@ -173,11 +159,6 @@ class FileRecords {
         hint: 'To export other columns: --columns <names>',
       })
     }
-    const isEmpty = (value: unknown, { nullable }: Column) =>
-      value === undefined || (value === null && !nullable)
-    const lacks = (record: JsonObject) =>
-      needed.some((column) => isEmpty(valueAt(record, column.path), column))
-    this.#lacking += records.filter(lacks).length
   }
 }
 

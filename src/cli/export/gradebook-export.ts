@@ -1,8 +1,9 @@
-import type { Caller } from '../../client/caller.ts'
+import type { Page } from '../../client/call.ts'
 import { formatCount } from '../../codec/display-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maxGradebookItems, maxPageSize } from '../../contract/constants.ts'
-import type { GradebookItem, GradebookPage, GradebookRow } from '../../contract/grades.ts'
+import type { GradebookItem, GradebookPage, GradebookRow } from '../../contract/gradebook.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -12,13 +13,13 @@ import { queryOf } from '../operation/operation-flags.ts'
 import { type Column, resolvePath } from '../output/columns.ts'
 import { typeColumns } from '../output/formats/format.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
-import { type Batches, encodedSource, type Source, writeExport } from '../targets/write-export.ts'
+import { type Batches, type Source, encodedSource, writeExport } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { type GradebookLayout, type GradebookSystem, layoutFor, ownLayout } from './gradebook-layouts.ts'
 import type { PrivacyStep } from './privacy-step.ts'
-import { listEncoder, type RowForm } from './row-encoder.ts'
+import { type RowForm, listEncoder } from './row-encoder.ts'
 
 /**
  * Exports the grades of a course, one row per learner, to the target of the flags.
@@ -36,42 +37,40 @@ export async function exportGradebook(
   const privacy = await privacyOf(context, given, system)
   privacy?.assertKept(asked.columns)
   const caller = await session.caller()
-  const operation = calls.grades.report
+  const operation: Operation = calls.grades.report
   const params = { courseId: given.arguments['course'] ?? '' }
-  const query = queryOf(filters, given.flags)
-  const requested = { params, query: { ...query, limit: maxPageSize }, signal: io.signal }
-  if (settings.dryRun.value) return showRequest(context, caller.request(operation, requested))
-  const read = async (more: object) => {
-    const { data } = await caller.call(operation, { ...requested, query: { ...requested.query, ...more } })
-    return data as GradebookPage
-  }
-  const first = await read({ include_total: true })
-  const items = first.items ?? []
+  const query = { ...queryOf(filters, given.flags), limit: maxPageSize }
+  const input = { params, query, signal: io.signal }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
+  const pages = caller.pages(operation, { ...input, query: { ...query, include_total: true } })
+  const first = (await pages.next()).value as Page<Operation>
+  // Not validated: the operation is this API's.
+  const { items = [], hasMoreItems, total, totalIsExact } = first.around as unknown as GradebookPage
   const layout = system
-    ? layoutFor(system, items, await titleOf(caller, params, io.signal))
+    ? layoutFor(
+        system,
+        items,
+        (await caller.call(calls.courses.get, { params, signal: io.signal })).data.title,
+      )
     : ownLayout(items, privacy !== null)
-  async function* pages() {
-    let page = first
-    yield page.data
-    while (page.nextCursor !== null) {
-      page = await read({ cursor: page.nextCursor })
-      yield page.data
-    }
+  async function* learners() {
+    yield first.data
+    for await (const { data } of pages) yield data
   }
   await writeExport(
     context,
     asked,
     async () => {
-      const rows = (privacy?.rows(pages()) ?? pages()) as Batches<GradebookRow>
-      const source = await sourceOf(context, rows, items, layout, asked)
-      const cut = first.hasMoreItems
+      const rows = (privacy?.rows(learners()) ?? learners()) as Batches<GradebookRow>
+      const source = gradebookSource(context, rows, items, layout, asked)
+      const cut = hasMoreItems
         ? [
             `The course has more than ${formatCount(maxGradebookItems)} items: those with the first ids are included`,
           ]
         : []
       return { ...source, notes: () => [...cut, ...(privacy?.notes() ?? []), ...source.notes()] }
     },
-    async () => (first.totalIsExact === false ? null : (first.total ?? null)),
+    async () => (totalIsExact === false ? null : (total ?? null)),
   )
 }
 
@@ -92,15 +91,6 @@ async function privacyOf(
   return listPrivacy(how, calls.grades.report.id, null, 'grades')
 }
 
-async function titleOf(
-  caller: Caller,
-  params: { readonly courseId: string },
-  signal: AbortSignal,
-): Promise<string> {
-  const { data } = await caller.call(calls.courses.get, { params, signal })
-  return data.title
-}
-
 /** Reads the flags of the form; on a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
 function optionsOf({ io, settings }: Context, given: Given, system: GradebookSystem | undefined) {
   const asked = exportOptionsOf(settings, given, 'grades')
@@ -116,28 +106,26 @@ function optionsOf({ io, settings }: Context, given: Given, system: GradebookSys
   return isShown ? { ...asked, format: 'table' as const } : asked
 }
 
-async function sourceOf(
+function gradebookSource(
   context: Context,
-  pages: AsyncIterable<readonly GradebookRow[]>,
+  pages: Batches<GradebookRow>,
   items: readonly GradebookItem[],
   layout: GradebookLayout,
-  { format, columns: names, raw, bom, delimiter }: RowForm,
-): Promise<Source> {
-  const chosen = names === null ? null : chosenColumns(names, layout)
-  const isCells = !['json', 'jsonl', 'yaml'].includes(format)
-  const encoder = await listEncoder(
-    context,
-    { format, raw, bom, delimiter },
-    {
-      csv: chosen ?? layout.columns,
+  form: RowForm,
+): Source {
+  const chosen = form.columns === null ? null : chosenColumns(form.columns, layout)
+  const columns = chosen ?? layout.columns
+  const hasCells = !['json', 'jsonl', 'yaml'].includes(form.format)
+  const load = () =>
+    listEncoder(context, form, {
+      csv: columns,
       table: chosen ?? layout.table,
       // Objects have the names of columns, which are no paths.
-      chosen: isCells ? chosen : null,
-      typed: () => typeGrades(chosen ?? layout.columns),
-    },
-  )
+      chosen: hasCells ? chosen : null,
+      typed: () => typeGrades(columns),
+    })
   const shapeOf = (row: Readonly<Record<string, unknown>>) =>
-    isCells ? row : namedCells(row, chosen ?? layout.columns)
+    hasCells ? row : Object.fromEntries(columns.map(({ label, path }) => [label, row[path]]))
   const known = new Set(items.map(({ itemId }) => itemId))
   let drafts = 0
   let late = 0
@@ -151,13 +139,12 @@ async function sourceOf(
     }
   }
 
-  const head = layout.head.map(shapeOf)
   const notes = () => [
     ...(items.length === 0 ? ['The course has no grades yet'] : []),
     ...(drafts > 0 ? [`${pluralise(drafts, 'grade')} included that learners do not see yet`] : []),
     ...(late > 0 ? [`${pluralise(late, 'grade')} left out: their items are not in the report`] : []),
   ]
-  return encodedSource(cells(), () => encoder, notes, head)
+  return encodedSource(cells(), load, notes, layout.head.map(shapeOf))
 }
 
 /** Returns the columns with their types: those of learners in the data dictionary, and percentages for items. */
@@ -170,10 +157,6 @@ async function typeGrades(columns: readonly Column[]): Promise<EncodedColumn[]> 
   } as const
   const typed = await typeColumns(columns, calls.analytics.learners.id)
   return typed.map((column) => (column.type === undefined ? { ...column, ...item } : column))
-}
-
-function namedCells(row: Readonly<Record<string, unknown>>, columns: readonly Column[]) {
-  return Object.fromEntries(columns.map(({ label, path }) => [label, row[path]]))
 }
 
 /** Throws a UsageError on an unknown name. */

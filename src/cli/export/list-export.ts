@@ -12,20 +12,13 @@ import { cellOf } from '../dataset/cell.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf, rowHandling } from '../operation/operation-flags.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
-import { typeColumns } from '../output/formats/tables.ts'
+import { typeColumns } from '../output/formats/format.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
-import {
-  type Batches,
-  type ExportTarget,
-  encodedSource,
-  expectedRows,
-  type Source,
-  writeExport,
-} from '../targets/write-export.ts'
+import { type Batches, type ExportTarget, type Source, encodedSource, expectedRows, writeExport } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportOptionsOf, fileTarget } from './export-options.ts'
-import { isCells, jsonEncoder, listEncoder, type RowForm } from './row-encoder.ts'
+import { type RowForm, isCells, jsonEncoder, listEncoder } from './row-encoder.ts'
 
 /** An export of all rows of a list. */
 interface ListExport {

@@ -8,8 +8,6 @@ import { makeDirectory } from '../../config/files.ts'
 import { Pseudonyms } from '../pseudonyms/pseudonyms.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Maximum identities that are removed from the messages of one run. */
-const maxIdentities = 20_000
 /** Least length of an id that is removed: shorter ones are parts of other words. */
 const minLength = 2
 
@@ -29,8 +27,7 @@ export class PrivateText {
 
   /** Replaces a text in all messages by another one. */
   add(text: string, replacement: string): void {
-    if (text.length < minLength || this.#replacements.size >= maxIdentities) return
-    if (this.#replacements.has(text)) return
+    if (text.length < minLength || this.#replacements.has(text)) return
     this.#replacements.set(text, replacement)
     this.#sorted = null
   }
@@ -43,32 +40,27 @@ export class PrivateText {
   /** Adds the names and ids of all people in a JSON response. */
   learn(reply: string): void {
     if (!personal.test(reply)) return
-    this.#learnFrom(parseJsonOrNull(reply), 0)
+    this.#learnFrom(parseJsonOrNull(reply))
   }
 
-  #learnFrom(value: unknown, depth: number): void {
-    if (depth > maxDepth) return
-    if (Array.isArray(value)) for (const each of value) this.#learnFrom(each, depth + 1)
+  #learnFrom(value: unknown): void {
+    if (Array.isArray(value)) for (const each of value) this.#learnFrom(each)
     if (!isJsonObject(value)) return
     const profile = isJsonObject(value['profile']) ? value['profile'] : value
     const names = ['displayName', 'firstName', 'lastName'].flatMap((field) => textIn(profile[field]))
     const [first, last] = [profile['firstName'], profile['lastName']]
     if (typeof first === 'string' && typeof last === 'string') this.add(`${first} ${last}`, hiddenName)
     for (const name of names) this.add(name, hiddenName)
-    for (const field of ['userExternalId', 'learnerExternalId']) {
-      for (const id of textIn(value[field])) this.add(id, this.#people.of('user external id', id))
-    }
     const isUser = textIn(value['email']).length > 0 || value['profile'] !== undefined
-    for (const id of isUser ? textIn(value['externalId']) : []) {
-      this.add(id, this.#people.of('user external id', id))
+    const idFields = {
+      'user external id': ['userExternalId', 'learnerExternalId', ...(isUser ? ['externalId'] : [])],
+      user: ['userId', 'learnerId', ...(isUser ? ['id'] : [])],
     }
-    for (const id of isUser ? textIn(value['id']) : []) this.add(id, this.#people.of('user', id))
-    for (const field of ['userId', 'learnerId']) {
-      for (const id of textIn(value[field])) this.add(id, this.#people.of('user', id))
+    for (const [kind, fields] of Object.entries(idFields)) {
+      for (const id of fields.flatMap((field) => textIn(value[field])))
+        this.add(id, this.#people.of(kind, id))
     }
-    for (const each of Object.values(value)) {
-      if (typeof each === 'object' && each !== null) this.#learnFrom(each, depth + 1)
-    }
+    for (const each of Object.values(value)) this.#learnFrom(each)
   }
 
   /** Returns a message without identities. */
@@ -149,7 +141,6 @@ const maxMessage = 20_000
 const hiddenValue = '[given]'
 /** Stands for the name of a person. */
 const hiddenName = '[name]'
-const maxDepth = 8
 /** Responses with people have one of these fields. */
 const personal =
   /"(?:email|userEmail|displayName|firstName|lastName|userExternalId|learnerExternalId|userId|learnerId)"/
