@@ -2,8 +2,14 @@ import { isConfidential } from '../../client/request.ts'
 import { lmsKinds } from '../../contract/constants.ts'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, bindQueryFlags, withTimeZone } from '../command/flag.ts'
-import { deliveryFilters, endpointChanges, endpointFields, endpointFilters, messageFilters } from '../flags/access.ts'
+import { bindQueryFlags, type Flag, withTimeZone } from '../command/flag.ts'
+import {
+  deliveryFilters,
+  endpointChanges,
+  endpointFields,
+  endpointFilters,
+  messageFilters,
+} from '../flags/access.ts'
 import { backfillFilters } from '../flags/analytics.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'

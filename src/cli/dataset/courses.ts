@@ -1,14 +1,23 @@
 import * as z from 'zod'
-import { type JsonObject, isJsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { CourseInput } from '../../contract/courses.ts'
 import { contentWithKnownIds, moduleNamed, moduleNames, withKnownIds } from '../../contract/known-ids.ts'
 import { LessonInput } from '../../contract/lessons.ts'
 import { TermInput } from '../../contract/terms.ts'
-import { Reference, optional, text } from '../../contract/values.ts'
+import { optional, Reference, text } from '../../contract/values.ts'
 import { columnsOf } from './column.ts'
 import { type Dataset, RecordError } from './dataset.ts'
-import { type Names, byExternalId, externalKeyOf, ofFields, paramsOf, termKeyIn, withoutIds, withoutOwnId } from './names.ts'
+import {
+  byExternalId,
+  externalKeyOf,
+  type Names,
+  ofFields,
+  paramsOf,
+  termKeyIn,
+  withoutIds,
+  withoutOwnId,
+} from './names.ts'
 
 /** Terms, matched by external id: names need not be unique. */
 export const terms: Dataset = {

@@ -14,7 +14,7 @@ import { type ExportTarget, encodedSource, writeExport } from '../targets/write-
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { writeTarget } from '../terminal/target-file.ts'
 import { type LearnersQuery, learnerRows } from './learner-export.ts'
-import { type RowForm, listEncoder, resolveColumns, rowColumns } from './row-encoder.ts'
+import { listEncoder, type RowForm, resolveColumns, rowColumns } from './row-encoder.ts'
 
 /** Place up to which an export has the changes of a platform. */
 interface ExportState {

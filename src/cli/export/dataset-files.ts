@@ -8,7 +8,7 @@ import type { EncodedColumn, Sink, TableEncoder } from '../../tables/column.ts'
 import type { DatasetTable } from '../../tables/dataset-tables.ts'
 import type { CoarseTime } from '../pseudonyms/pseudonyms.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { type TargetFile, openTarget, writeTarget } from '../terminal/target-file.ts'
+import { openTarget, type TargetFile, writeTarget } from '../terminal/target-file.ts'
 
 /** Whether a row is there; of an erased user, nothing may be kept. */
 type RowState = 'current' | 'removed' | 'erased'

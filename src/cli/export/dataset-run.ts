@@ -12,7 +12,21 @@ import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import type { Batches } from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { type ChangedRow, type DatasetFormat, type Manifest, folderBusy, lockPath, makeFolders, newManifest, nextRun, openRun, readManifest, removeOtherRuns, requireFiles, writeManifest } from './dataset-files.ts'
+import {
+  type ChangedRow,
+  type DatasetFormat,
+  folderBusy,
+  lockPath,
+  type Manifest,
+  makeFolders,
+  newManifest,
+  nextRun,
+  openRun,
+  readManifest,
+  removeOtherRuns,
+  requireFiles,
+  writeManifest,
+} from './dataset-files.ts'
 import { tablesOf, writeDescription } from './dataset-sql.ts'
 
 interface DatasetOptions {

@@ -1,7 +1,7 @@
 import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
 import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
 import { keptColumnsOf } from '../pseudonyms/pseudonyms.ts'
-import { type DatasetFormat, type Manifest, columnsOf, writeText } from './dataset-files.ts'
+import { columnsOf, type DatasetFormat, type Manifest, writeText } from './dataset-files.ts'
 
 /** A table of a data set, with its files in the order of the runs. */
 interface LoadedTable {

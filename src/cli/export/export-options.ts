@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/resolve-settings.ts'
 import { type BinaryFormat, type Format, isBinaryFormat } from '../../config/setting.ts'
 import type { Given } from '../command/command.ts'
-import { type Flag, checkChoices } from '../command/flag.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
 import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
 import { assertSheetOnly, sheetFlag, sheetPlaceOf } from '../targets/sheet-flag.ts'
 import type { ExportTarget } from '../targets/write-export.ts'

@@ -7,7 +7,14 @@ import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
-import { type Batches, type ExportTarget, type Source, encodedSource, expectedRows, writeExport } from '../targets/write-export.ts'
+import {
+  type Batches,
+  type ExportTarget,
+  encodedSource,
+  expectedRows,
+  type Source,
+  writeExport,
+} from '../targets/write-export.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pseudonymisedSource } from './list-export.ts'
 import type { RowForm } from './row-encoder.ts'

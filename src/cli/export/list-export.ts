@@ -15,10 +15,17 @@ import { type Column, labelColumns, resolvePath, valueAt } from '../output/colum
 import { typeColumns } from '../output/formats/format.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
-import { type Batches, type ExportTarget, type Source, encodedSource, expectedRows, writeExport } from '../targets/write-export.ts'
+import {
+  type Batches,
+  type ExportTarget,
+  encodedSource,
+  expectedRows,
+  type Source,
+  writeExport,
+} from '../targets/write-export.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportOptionsOf, fileTarget } from './export-options.ts'
-import { type RowForm, isCells, jsonEncoder, listEncoder } from './row-encoder.ts'
+import { isCells, jsonEncoder, listEncoder, type RowForm } from './row-encoder.ts'
 
 /** An export of all rows of a list. */
 interface ListExport {

@@ -1,4 +1,10 @@
-import { type AuthorizationServer, commonScopes, defaultScopes, discover, metadataUrl } from '../../auth/authorization-server.ts'
+import {
+  type AuthorizationServer,
+  commonScopes,
+  defaultScopes,
+  discover,
+  metadataUrl,
+} from '../../auth/authorization-server.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
 import type { ClientIdentity } from '../../auth/oauth-exchange.ts'
 import { assertConfidential, isConfidential } from '../../client/request.ts'
@@ -12,7 +18,7 @@ import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { secretMask } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
-import { type SignInPlace, assertStorable, signInPlace, useCredential } from './sign-in-place.ts'
+import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
 
 export interface SignInPlan {
   readonly place: SignInPlace

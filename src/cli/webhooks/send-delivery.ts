@@ -1,5 +1,5 @@
-import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/request.ts'
 import { bodyText, readBytes } from '../../client/reply.ts'
+import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/request.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
