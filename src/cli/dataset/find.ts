@@ -36,7 +36,7 @@ export async function findShown(
     }
   }
   let left = maximumPages
-  const seen = seenRecords(dataset)
+  const seen = new SeenRecords(dataset)
   const pages = caller.pages<Operation>(list, {
     params: search.params,
     query: search.query,
@@ -95,62 +95,65 @@ export async function findByKeys(
 }
 
 /** Records without an external id on a list of a remote platform. */
-interface SeenRecords {
-  /**
-   * Throws a CommandError for a record that shows none of its keys: what an earlier run created could not be recognised.
-   */
-  add(caller: Caller, items: readonly unknown[], mustShow?: readonly string[]): void
+export class SeenRecords {
+  readonly #dataset: Dataset
+  /** Field that is shown also by records without an external id. */
+  readonly #field: string
+  readonly #seen = new Map<string, JsonObject>()
+  #hasKeys = false
+
+  constructor(dataset: Dataset) {
+    this.#dataset = dataset
+    this.#field = dataset.keys[1]?.[0] ?? 'title'
+  }
+
+  /** Throws a CommandError for a record that shows none of its keys: what an earlier run created could not be recognised. */
+  add(caller: Caller, items: readonly unknown[], mustShow: readonly string[] = []): void {
+    const { keys } = this.#dataset
+    for (const item of items) {
+      if (!isJsonObject(item) || item['status'] === 'deleted') continue
+      const isNamed = keys.some((fields) => fields.every((each) => textOf(item[each]) !== ''))
+      const text = textOf(item[this.#field])
+      const hidesKey = mustShow.some((each) => item[each] === undefined)
+      if (hidesKey || (!isNamed && text === '')) throw this.#unrecognisable(caller, item, mustShow)
+      if (keys[0]?.[0] !== 'externalId') continue
+      if ((item['externalId'] ?? '') !== '') this.#hasKeys = true
+      else if (text !== '' && !this.#seen.has(text)) this.#seen.set(text, item)
+    }
+  }
+
   /**
    * Returns the user with the record's address; null for a new record. Throws a CommandError for another record with
    * the same title, which an earlier run may have created and this one would duplicate.
    */
-  recognise(caller: Caller, record: JsonObject): JsonObject | null
-}
+  recognise(caller: Caller, record: JsonObject): JsonObject | null {
+    const { name, noun } = this.#dataset
+    const { externalId } = record
+    const shown = typeof externalId === 'string' ? this.#seen.get(textOf(record[this.#field])) : undefined
+    if (shown === undefined) return null
+    if (this.#field !== 'title') return shown
+    const hidden = `the external ids of ${this.#hasKeys ? `all ${name}` : name}`
+    const message = `${this.#hostOf(caller)} does not show ${hidden}, so ${noun} ${externalId} cannot be recognised`
+    throw new CommandError('not_recognised', 'failure', message, {
+      why: [
+        `It has a ${noun} with the same title, "${record['title']}" (${shown['id']}), which would be created again`,
+      ],
+      hint: `Use the URL of the ${noun} as its external id, as learnctl ${name} export writes it`,
+    })
+  }
 
-export function seenRecords({ name, noun, keys, operations: { list } }: Dataset): SeenRecords {
-  const seen = new Map<string, JsonObject>()
-  const isKeyed = keys[0]?.[0] === 'externalId'
-  const field = keys[1]?.[0] ?? 'title'
-  let hasKeys = false
-
-  function unrecognisable(caller: Caller, item: JsonObject, hidden: readonly string[]): CommandError {
-    const { host } = new URL(caller.request<Operation>(list).url)
-    const fields = hidden.length > 0 ? hidden : [...new Set([...keys.flat(), field])]
-    const message = `${host} does not show ${fields.join(' or ')} of ${name}, so what is there cannot be recognised`
+  #unrecognisable(caller: Caller, item: JsonObject, hidden: readonly string[]): CommandError {
+    const { name, noun, keys } = this.#dataset
+    const fields = hidden.length > 0 ? hidden : [...new Set([...keys.flat(), this.#field])]
+    const message = `${this.#hostOf(caller)} does not show ${fields.join(' or ')} of ${name}, so what is there cannot be recognised`
     return new CommandError('not_recognised', 'failure', message, {
       why: [`It sent ${Object.keys(item).slice(0, 20).join(', ')}`],
       hint: `Say in a platform file where they stand: records: { ${noun}: { ${fields[0]}: /… } }`,
     })
   }
 
-  return {
-    add(caller, items, mustShow = []) {
-      for (const item of items) {
-        if (!isJsonObject(item) || item['status'] === 'deleted') continue
-        const isNamed = keys.some((fields) => fields.every((each) => textOf(item[each]) !== ''))
-        const text = textOf(item[field])
-        const hidesKey = mustShow.some((each) => item[each] === undefined)
-        if (hidesKey || (!isNamed && text === '')) throw unrecognisable(caller, item, mustShow)
-        if (!isKeyed) continue
-        if ((item['externalId'] ?? '') !== '') hasKeys = true
-        else if (text !== '' && !seen.has(text)) seen.set(text, item)
-      }
-    },
-    recognise(caller, record) {
-      const { externalId } = record
-      const shown = typeof externalId === 'string' ? seen.get(textOf(record[field])) : undefined
-      if (shown === undefined) return null
-      if (field !== 'title') return shown
-      const { host } = new URL(caller.request<Operation>(list).url)
-      const hidden = `the external ids of ${hasKeys ? `all ${name}` : name}`
-      const message = `${host} does not show ${hidden}, so ${noun} ${externalId} cannot be recognised`
-      throw new CommandError('not_recognised', 'failure', message, {
-        why: [
-          `It has a ${noun} with the same title, "${record['title']}" (${shown['id']}), which would be created again`,
-        ],
-        hint: `Use the URL of the ${noun} as its external id, as learnctl ${name} export writes it`,
-      })
-    },
+  #hostOf(caller: Caller): string {
+    return new URL(caller.request<Operation>(this.#dataset.operations.list).url).host
   }
 }
 

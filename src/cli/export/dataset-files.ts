@@ -42,14 +42,6 @@ export function columnsOf({ columns }: DatasetTable): readonly EncodedColumn[] {
   return [...columns, ...changeColumns]
 }
 
-interface RunWriter {
-  add(rows: readonly ChangedRow[]): Promise<void>
-  rows(): number
-  /** Completes the files under their names. */
-  finish(): Promise<readonly RunFile[]>
-  discard(): Promise<void>
-}
-
 interface OpenFile {
   readonly table: string
   readonly path: string
@@ -58,68 +50,74 @@ interface OpenFile {
   rows: number
 }
 
-/**
- * Opens the files of a run, each with its first row, or all of them at once: each table then has a file with its columns.
- *
- * @param lastChange number of the last row of the run before
- */
-export async function openRun(
-  directory: string,
-  {
-    run,
-    format,
-    lastChange,
-    isFull,
-    tables,
-  }: {
-    run: number
-    format: DatasetFormat
-    lastChange: number
-    isFull: boolean
-    tables: readonly DatasetTable[]
-  },
-): Promise<RunWriter> {
-  const files = new Map<string, OpenFile>()
-  let number = lastChange
+interface RunOptions {
+  readonly number: number
+  readonly format: DatasetFormat
+  /** Number of the last row of the run before. */
+  readonly lastChange: number
+  readonly tables: readonly DatasetTable[]
+}
 
-  async function open(table: DatasetTable): Promise<OpenFile> {
-    const path = runPath(table.name, run, format)
-    const target = await openTarget(directory, path, { force: true, mode: 0o600 })
-    const encoder = await encoderOf(format, columnsOf(table), (bytes) => target.write(bytes))
-    const file = { table: table.name, path, target, encoder, rows: 0 }
-    files.set(table.name, file)
-    return file
+/** Writes the files of a run, each opened with its first row. */
+export class RunWriter {
+  readonly #directory: string
+  readonly #options: RunOptions
+  readonly #files = new Map<string, OpenFile>()
+  #number: number
+
+  constructor(directory: string, options: RunOptions) {
+    this.#directory = directory
+    this.#options = options
+    this.#number = options.lastChange
   }
 
-  if (isFull) for (const table of tables) await open(table)
-  return {
-    async add(rows) {
-      for (const [name, own] of Map.groupBy(rows, (row) => row.table)) {
-        const table = tables.find((each) => each.name === name)
-        // A newer platform may have more tables.
-        if (!table) continue
-        const file = files.get(name) ?? (await open(table))
-        file.rows += own.length
-        await file.encoder.rows(
-          own.map(({ key, record, state }) => {
-            number += 1
-            return { ...(record ?? key), changeNumber: number, changeState: state }
-          }),
-        )
-      }
-    },
-    rows: () => number - lastChange,
-    async finish() {
-      for (const { encoder } of files.values()) await encoder.end()
-      for (const { target } of files.values()) await target.finish()
-      return tables.flatMap(({ name }) => {
-        const file = files.get(name)
-        return file ? [{ table: name, path: file.path, rows: file.rows }] : []
-      })
-    },
-    async discard() {
-      for (const { target } of files.values()) await target.discard()
-    },
+  /** Opens all files at once: each table then has a file with its columns. */
+  async openAll(): Promise<void> {
+    for (const table of this.#options.tables) await this.#open(table)
+  }
+
+  async add(rows: readonly ChangedRow[]): Promise<void> {
+    for (const [name, own] of Map.groupBy(rows, (row) => row.table)) {
+      const table = this.#options.tables.find((each) => each.name === name)
+      // A newer platform may have more tables.
+      if (!table) continue
+      const file = this.#files.get(name) ?? (await this.#open(table))
+      file.rows += own.length
+      await file.encoder.rows(
+        own.map(({ key, record, state }) => {
+          this.#number += 1
+          return { ...(record ?? key), changeNumber: this.#number, changeState: state }
+        }),
+      )
+    }
+  }
+
+  rows(): number {
+    return this.#number - this.#options.lastChange
+  }
+
+  /** Completes the files under their names. */
+  async finish(): Promise<readonly RunFile[]> {
+    for (const { encoder } of this.#files.values()) await encoder.end()
+    for (const { target } of this.#files.values()) await target.finish()
+    return this.#options.tables.flatMap(({ name }) => {
+      const file = this.#files.get(name)
+      return file ? [{ table: name, path: file.path, rows: file.rows }] : []
+    })
+  }
+
+  async discard(): Promise<void> {
+    for (const { target } of this.#files.values()) await target.discard()
+  }
+
+  async #open(table: DatasetTable): Promise<OpenFile> {
+    const { number, format } = this.#options
+    const path = runPath(table.name, number, format)
+    const target = await openTarget(this.#directory, path, { force: true, mode: 0o600 })
+    const encoder = await encoderOf(format, columnsOf(table), (bytes) => target.write(bytes))
+    const file = { table: table.name, path, target, encoder, rows: 0 }
+    this.#files.set(table.name, file)
+    return file
   }
 }
 

@@ -21,7 +21,7 @@ import {
   makeFolders,
   newManifest,
   nextRun,
-  openRun,
+  RunWriter,
   readManifest,
   removeOtherRuns,
   requireFiles,
@@ -97,14 +97,14 @@ async function writeLocked(
   const start =
     before ?? newManifest({ platform, format: format ?? found?.format ?? 'parquet', pseudonyms }, found)
   const number = nextRun(start)
-  const { lastChange } = start
-  const writer = await openRun(directory, {
-    run: number,
-    format: start.format,
+  const { format: own, lastChange } = start
+  const writer = new RunWriter(directory, {
+    number,
+    format: own,
     lastChange,
-    isFull: before === null,
     tables: tablesOf({ pseudonyms }),
   })
+  if (before === null) await writer.openAll()
   const privacy = pseudonymising && (await import('./privacy-step.ts')).datasetPrivacy(pseudonymising)
   try {
     const line = await createProgressLine(context.io, 'rows', null)

@@ -13,7 +13,7 @@ import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { createNames, type Names, shownRecords } from '../dataset/names.ts'
 import { queryOf } from '../operation/operation-flags.ts'
-import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
+import { AbsentColumns, labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { describedColumns } from '../output/formats/format.ts'
 import { pseudonymisingOf } from '../pseudonyms/pseudonym-flags.ts'
 import { type Batches, encodedSource, type Source } from '../targets/write-export.ts'
@@ -89,8 +89,7 @@ class FileRecords {
   readonly #names: Names
   readonly #host: string
   /** Columns that no record has had yet. */
-  readonly #absent: Set<Column>
-  #isEmpty = true
+  readonly #absent: AbsentColumns<Column>
   /** Lessons whose answers are hidden. */
   #unanswered = 0
 
@@ -101,11 +100,11 @@ class FileRecords {
     this.#names = createNames(caller, io.signal)
     this.#host = platformName(session.target())
     // Platforms never return fields that only an import sends.
-    this.#absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
+    this.#absent = new AbsentColumns(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
   }
 
   notes(): readonly string[] {
-    const unsent = this.#isEmpty ? [] : [...this.#absent].map(({ name }) => name)
+    const unsent = this.#absent.all().map(({ name }) => name)
     return [
       ...(unsent.length > 0 ? [`${this.#host} does not send ${unsent.join(', ')}`] : []),
       ...(this.#unanswered > 0
@@ -117,12 +116,14 @@ class FileRecords {
   }
 
   async *read(rows: Batches): AsyncGenerator<readonly unknown[]> {
+    let isFirst = true
     for await (const data of rows) {
       const records: JsonObject[] = []
       for (const item of shownRecords(this.#caller, this.#wanted.list, { data }))
         records.push(await this.#recordOf(item))
-      this.#noteAbsentColumns(records)
-      this.#isEmpty &&= records.length === 0
+      this.#absent.see(records)
+      if (isFirst) this.#assertNeeded()
+      isFirst &&= records.length === 0
       yield records.map((record) => rowOfRecord(record, this.#wanted))
     }
   }
@@ -143,22 +144,16 @@ class FileRecords {
     return record
   }
 
-  /** Notes what records lack. Throws a CommandError if the first ones lack a required column that was not chosen. */
-  #noteAbsentColumns(records: readonly JsonObject[]): void {
+  /** Throws a CommandError if the first records lack a required column that was not chosen. */
+  #assertNeeded(): void {
     const { dataset, columns } = this.#wanted
-    for (const column of this.#absent) {
-      if (records.some((record) => valueAt(record, column.path) !== undefined)) this.#absent.delete(column)
-    }
-    const needed = columns.shown.filter(({ required }) => required)
-    const isFirst = this.#isEmpty && records.length > 0
-    const missing = isFirst ? needed.filter((column) => this.#absent.has(column)) : []
-    if (missing.length > 0 && !columns.chosen) {
-      const names = missing.map(({ name }) => name).join(', ')
-      throw new CommandError('missing_column', 'failure', `${this.#host} does not send ${names}`, {
-        why: [`${dataset.name} cannot be imported without it`],
-        hint: 'To export other columns: --columns <names>',
-      })
-    }
+    const missing = this.#absent.all().filter(({ required }) => required)
+    if (missing.length === 0 || columns.chosen) return
+    const names = missing.map(({ name }) => name).join(', ')
+    throw new CommandError('missing_column', 'failure', `${this.#host} does not send ${names}`, {
+      why: [`${dataset.name} cannot be imported without it`],
+      hint: 'To export other columns: --columns <names>',
+    })
   }
 }
 

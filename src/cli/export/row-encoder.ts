@@ -3,7 +3,7 @@ import { isBinaryFormat } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
 import type { Context } from '../command/context.ts'
-import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
+import { AbsentColumns, type Column, labelColumns, pathsIn, resolvePath } from '../output/columns.ts'
 import { type AnyEncoder, type ListEncoder, reduceColumns, typeColumns } from '../output/formats/format.ts'
 import { columnsInRows } from '../output/output.ts'
 import type { ExportFormat } from '../targets/write-export.ts'
@@ -45,8 +45,9 @@ export function resolveColumns(names: readonly string[], sample: readonly unknow
  * Throws a UsageError if no row has a chosen column: an empty column would look as if no learner had a value.
  */
 function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
-  const isShown = ({ path }: Column) => sample.some((row) => valueAt(row, path) !== undefined)
-  const missing = sample.length === 0 ? undefined : columns.find((column) => !isShown(column))
+  const absent = new AbsentColumns(columns)
+  absent.see(sample)
+  const [missing] = absent.all()
   if (!missing) return
   throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',

@@ -6,7 +6,7 @@ import { defaultPageSize, maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { matchingPaths, valueAt } from '../output/columns.ts'
+import { AbsentColumns, matchingPaths } from '../output/columns.ts'
 import { cellColumns, hasChosenColumns, type Shape } from '../output/output.ts'
 import { assertSheetOnly, type SheetPlace, sheetFlag, sheetPlaceOf } from '../targets/sheet-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -30,11 +30,18 @@ export async function printList(
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { ...input, query }))
   const paged: AnyInput = { ...input, query, ...(await rowHandling(output, flags)) }
   const areChosen = hasChosenColumns(settings) && !settings.quiet.value
-  const absent = new AbsentColumns(areChosen ? (settings.columns.value ?? []) : [], shape.paths)
+  const chosen = areChosen ? (settings.columns.value ?? []) : []
+  const absent = new AbsentColumns(
+    chosen.map((label) => ({ label, path: matchingPaths(label, shape.paths)[0] ?? label })),
+  )
+  const noteAbsent = async () => {
+    const labels = caller.isOurs() ? [] : absent.all().map(({ label }) => label)
+    if (labels.length > 0) await output.note(`The platform does not send ${labels.join(', ')}`)
+  }
   let cut: number | null = null
   const listed = caller.pages(operation, paged)
   const limited = (received: AsyncIterable<Page<Operation>>) =>
-    limitItems(limit, absent.watch(received), (count) => {
+    limitItems(limit, received, absent, (count) => {
       cut = count
     })
   if (place) {
@@ -46,13 +53,13 @@ export async function printList(
     const target = { format: 'sheet', gzip: false, file: undefined, force: false, sheet: place } as const
     // Unlike a printed list, a tab never has a part of the rows.
     await writeExport(context, target, async () => encodedSource(limited(listed), encoderFor))
-    if (!caller.isOurs()) await absent.note(output)
+    await noteAbsent()
     if (cut !== null) await output.note(`Exported the first ${cut}; use --all for the rest`)
     return
   }
   await printUntilError(listed, async (received) => {
     await output.list(limited(received), { ...shape, delimiter })
-    if (!caller.isOurs()) await absent.note(output)
+    await noteAbsent()
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
@@ -63,32 +70,6 @@ function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operati
   if (given === undefined) return null
   assertSheetOnly(settings, flags, [delimiterFlag])
   return sheetPlaceOf(String(given), id.replace(/\.list$/, ''))
-}
-
-/** Chosen columns that no row of another platform has had. */
-class AbsentColumns {
-  readonly #paths: Map<string, string>
-  #rows = 0
-
-  /** @param declared the columns of the API, of which a name may be the end */
-  constructor(names: readonly string[], declared: readonly string[]) {
-    this.#paths = new Map(names.map((name) => [name, matchingPaths(name, declared)[0] ?? name]))
-  }
-
-  async *watch<P extends Pick<Page<Operation>, 'data'>>(pages: AsyncIterable<P>): AsyncGenerator<P> {
-    for await (const page of pages) {
-      this.#rows += page.data.length
-      for (const [name, path] of this.#paths) {
-        if (page.data.some((row) => valueAt(row, path) !== undefined)) this.#paths.delete(name)
-      }
-      yield page
-    }
-  }
-
-  async note(output: Pick<Context['output'], 'note'>): Promise<void> {
-    if (this.#rows === 0 || this.#paths.size === 0) return
-    await output.note(`The platform does not send ${[...this.#paths.keys()].join(', ')}`)
-  }
 }
 
 /**
@@ -113,10 +94,12 @@ function pageSizeQuery(limit: number): { limit?: number } {
 async function* limitItems(
   limit: number,
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,
+  absent: Pick<AbsentColumns<{ readonly path: string }>, 'see'>,
   onCut: (shown: number) => void,
 ): AsyncGenerator<readonly unknown[]> {
   let shown = 0
   for await (const { data, more } of pages) {
+    absent.see(data)
     const rows = data.slice(0, limit - shown)
     shown += rows.length
     yield rows

@@ -57,6 +57,28 @@ export function cellText(value: unknown): string {
 
 export type Column = LabelledPath
 
+/** Columns that no row has had, as another platform may not send them. */
+export class AbsentColumns<C extends { readonly path: string }> {
+  readonly #left: Set<C>
+  #isEmpty = true
+
+  constructor(columns: readonly C[]) {
+    this.#left = new Set(columns)
+  }
+
+  see(rows: readonly unknown[]): void {
+    this.#isEmpty &&= rows.length === 0
+    for (const column of this.#left) {
+      if (rows.some((row) => valueAt(row, column.path) !== undefined)) this.#left.delete(column)
+    }
+  }
+
+  /** None without rows. */
+  all(): readonly C[] {
+    return this.#isEmpty ? [] : [...this.#left]
+  }
+}
+
 /**
  * Returns the paths that a name matches: itself, else all that end with it, such as `profile.firstName` for
  * `firstName`.

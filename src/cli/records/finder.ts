@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { chosenOf, findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
+import { chosenOf, findByKeys, findShown, type Match, SeenRecords } from '../dataset/find.ts'
 import { externalKeyOf, idAtAddress, recordPages } from '../dataset/names.ts'
 import { type KnownIds, plainReference, referencesTo, valueName } from './identity.ts'
 import type { Writer } from './write.ts'
@@ -34,7 +34,7 @@ export async function inWholeList(caller: Caller, dataset: Dataset, signal: Abor
   const fields = singleKeys(dataset)
   if (fields.length === 0) return oneByOne(caller, dataset, signal)
   const { list } = dataset.operations
-  const seen = seenRecords(dataset)
+  const seen = new SeenRecords(dataset)
   const found = new Map<string, JsonObject>()
   for await (const { data } of recordPages(caller, list, caller.pages<Operation>(list, { signal }))) {
     seen.add(caller, data)

@@ -1,4 +1,4 @@
-import type { HttpRequest, Transport } from '../../contract/http.ts'
+import type { Transport } from '../../contract/http.ts'
 import { isOwnReply } from '../reply.ts'
 import type { PlatformFile } from './platform-schema.ts'
 
@@ -19,25 +19,9 @@ export function platformTransport(send: Transport, file: PlatformFile | null): T
   }
 }
 
-/** Returns a transport that sends requests as they are, with the credential and at the rate that the file describes. */
-export function describedTransport(send: Transport, { auth, rate }: PlatformFile): Transport {
-  const begun: number[] = []
-
-  async function waitTurn({ signal }: HttpRequest): Promise<void> {
-    if (!rate) return
-    for (;;) {
-      const [first = 0] = begun
-      const waitMs = begun.length < rate.requests ? 0 : first + rate.seconds * 1000 - Date.now()
-      if (waitMs <= 0) break
-      const { setTimeout: delay } = await import('node:timers/promises')
-      await delay(waitMs, undefined, signal ? { signal } : {})
-    }
-    begun.push(Date.now())
-    if (begun.length > rate.requests) begun.shift()
-  }
-
+/** Returns a transport that sends requests as they are, with the credential as the file describes. */
+export function describedTransport(send: Transport, { auth }: PlatformFile): Transport {
   return async (request) => {
-    await waitTurn(request)
     const { authorization, ...headers } = request.headers
     if (!auth || authorization === undefined) return send(request)
     const credential = authorization.replace(/^Bearer /, '')

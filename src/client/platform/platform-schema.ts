@@ -103,8 +103,6 @@ export const PlatformSchema = z
     idempotencyKey: z.boolean().optional(),
     /** Where the credential is sent (default `Authorization: Bearer …`). */
     auth: z.strictObject({ header, scheme: scheme.optional() }).optional(),
-    /** Maximum number of requests that begin within a number of seconds. */
-    rate: z.strictObject({ requests: count, seconds: z.number().positive().max(3600) }).optional(),
     lists: lists.optional(),
     /** A refusal inside a response with a status of success; `not`: any other value is one. */
     refused: z
