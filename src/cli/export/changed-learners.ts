@@ -71,8 +71,8 @@ export async function exportChangedLearners(
   let until = before?.until ?? (await changesAfter(context, caller, {}, undefined)).until
 
   async function* allRows() {
-    const all = await learnerRows(caller, { operation: calls.analytics.learners, query }, context.io.signal)
-    for await (const texts of all) {
+    const wanted = { operation: calls.analytics.learners, query }
+    for await (const texts of learnerRows(caller, wanted, context.io.signal)) {
       yield texts.map((text) => ({ ...(JSON.parse(text) as object), [stateColumn]: 'current' }))
     }
   }

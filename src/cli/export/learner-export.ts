@@ -1,5 +1,7 @@
 import type { OutgoingRequest } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import type { StreamedResponse } from '../../client/reply.ts'
 import { countGuards } from '../../codec/csv.ts'
 import { formatCount } from '../../codec/display-text.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
@@ -8,7 +10,6 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Pseudonymising } from '../pseudonyms/pseudonyms.ts'
 import {
-  type Batches,
   type ExportTarget,
   encodedSource,
   expectedRows,
@@ -60,10 +61,15 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
-function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymising, handling }: Wanted) {
+/** True for CSV as the platform writes it; everything else is made from JSON rows. */
+function isPassedOn({ format, columns, delimiter, pseudonymising }: Wanted): boolean {
+  return format === 'csv' && columns === null && delimiter === ',' && !pseudonymising
+}
+
+function firstRequest(wanted: Wanted) {
+  const { query, raw, bom, handling } = wanted
   const how = handling && { handling }
-  // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
-  if (format !== 'csv' || columns !== null || delimiter !== ',' || pseudonymising) {
+  if (!isPassedOn(wanted)) {
     return { input: { ...how, query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
   }
   const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
@@ -71,10 +77,9 @@ function firstRequest({ query, format, columns, raw, bom, delimiter, pseudonymis
 }
 
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { operation, format, columns, delimiter, pseudonymising } = wanted
-  if (format === 'csv' && columns === null && delimiter === ',' && !pseudonymising)
-    return csvSource(context, caller, wanted)
-  const rows = await learnerRows(caller, wanted, context.io.signal)
+  if (isPassedOn(wanted)) return csvSource(context, caller, wanted)
+  const { operation, format, columns, pseudonymising } = wanted
+  const rows = learnerRows(caller, wanted, context.io.signal)
   if (pseudonymising)
     return pseudonymisedSource(context, pseudonymising, wanted, operation.id, recordsOf(rows))
   const { jsonEncoder, rowEncoder } = await import('./row-encoder.ts')
@@ -112,26 +117,28 @@ async function* recordsOf(texts: LearnerRows): AsyncGenerator<readonly unknown[]
 
 type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
 
-type LearnerRows = Batches<string>
+type LearnerRows = AsyncGenerator<readonly string[]>
 
-/** Requests all rows: from a stream if the platform offers one, else page by page. */
-export async function learnerRows(
+/** Yields all rows as JSON: from a stream if the platform offers one, else page by page. */
+export async function* learnerRows(
   caller: Caller,
   { operation, query, handling }: RowRequest,
   signal: AbortSignal,
-): Promise<LearnerRows> {
+): LearnerRows {
   const how = { signal, ...(handling && { handling }) }
-  const { ApiError } = await import('../../client/errors.ts')
+  let stream: StreamedResponse
   try {
     const input = { ...how, query: { ...query, format: 'ndjson' } } as const
-    const { body } = await caller.open(operation, input, { accept: media.ndjson })
-    return splitLines(body ?? [])
+    stream = await caller.open(operation, input, { accept: media.ndjson })
   } catch (error) {
     // The published interface only has csv: a platform without ndjson has its rows in JSON pages.
     const isUnknown = error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)
     if (!isUnknown) throw error
-    return pagedTexts(caller.pages(operation, { ...how, query }))
+    for await (const { data } of caller.pages(operation, { ...how, query }))
+      yield data.map((row) => jsonText(row))
+    return
   }
+  yield* splitLines(stream.body ?? [])
 }
 
 async function* splitLines(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
@@ -150,27 +157,15 @@ async function* splitLines(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array
     yield lines
   }
   if (rest === '') return
-  // A stream may have no length, so only an incomplete last line shows that it was cut short.
-  if (!isJson(rest))
+  try {
+    parseJson(rest)
+  } catch {
+    // A stream may have no length, so only an incomplete last line shows that it was cut short.
     throw new CommandError('cut_short', 'unavailable', 'The export was cut short in its last row')
+  }
   yield [rest]
 }
 
-function isJson(text: string): boolean {
-  try {
-    return parseJson(text) !== undefined
-  } catch {
-    return false
-  }
-}
-
-async function* pagedTexts(
-  pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
-): AsyncGenerator<string[]> {
-  for await (const { data } of pages) yield data.map((row) => jsonText(row))
-}
-
-/** Throws a CommandError. */
 function parsedRow(text: string): unknown {
   try {
     return parseJson(text)
@@ -203,12 +198,13 @@ export class CsvCounter {
     if (this.#record === '') return
     this.records += 1
     if (this.#record.includes("'")) {
-      for (const [, quoted, plain = ''] of this.#record.replace(/\r$/, '').matchAll(cells)) {
+      const record = `,${this.#record.replace(/\r$/, '')}`
+      for (const [, quoted, plain = ''] of record.matchAll(cells))
         this.guarded += countGuards(quoted ?? plain)
-      }
     }
     this.#record = ''
   }
 }
 
-const cells = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g
+/** Cells of a record, each with the comma before it. */
+const cells = /,(?:"((?:[^"]|"")*)"|([^,]*))/g
