@@ -1,7 +1,7 @@
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
-import { type Dataset, isAboutPeople, keyOf, namesOf } from '../dataset/dataset.ts'
 import { withDays } from '../dataset/column.ts'
+import { type Dataset, isAboutPeople, keyOf, namesOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import { valueAt } from '../output/columns.ts'
 import { maxFindings } from '../output/github.ts'
@@ -9,7 +9,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { errorAt } from './entries.ts'
 import { type ImportFile, type Place, sentence } from './sources/file.ts'
-import { type Reading, type Row, type RowProblem, type Rows, asWritten } from './sources/rows.ts'
+import { asWritten, type Reading, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './write.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { formatCount } from '../../codec/display-text.ts'
-import { type JsonObject, isJsonObject, jsonText } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LmsKind, type RecordPart, recordParts } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
@@ -10,8 +10,27 @@ import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { type PulledRecord, type PulledRecords, pullRecords } from './pull-records.ts'
 import { Reading, type RosterOptions, RosterRow } from './reading.ts'
-import { type RosterEnrollment, addSchemaProblems, checkDay, enrollmentEntry, entryOf, filled, gradeEntries, groupEntry, peopleForm, personEntry, termEntry } from './records.ts'
-import { type RosterEntry, RosterFindings, type RosterPart, type RosterSource, rosterNouns, rosterParts } from './roster.ts'
+import {
+  addSchemaProblems,
+  checkDay,
+  enrollmentEntry,
+  entryOf,
+  filled,
+  gradeEntries,
+  groupEntry,
+  peopleForm,
+  personEntry,
+  type RosterEnrollment,
+  termEntry,
+} from './records.ts'
+import {
+  type RosterEntry,
+  RosterFindings,
+  type RosterPart,
+  type RosterSource,
+  rosterNouns,
+  rosterParts,
+} from './roster.ts'
 import type { Scope } from './scope.ts'
 
 /** Reads the roster of another system, through the integration of the target. */

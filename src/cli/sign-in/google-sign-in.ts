@@ -1,15 +1,26 @@
 import type { AuthorizationServer } from '../../auth/authorization-server.ts'
-import { type Kept, authorizationUrl, signInByCode } from '../../auth/code-sign-in.ts'
+import { authorizationUrl, type Kept, signInByCode } from '../../auth/code-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
-import { assertConfidential } from '../../client/request.ts'
 import { ApiError } from '../../client/errors.ts'
+import { assertConfidential } from '../../client/request.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Integration } from '../../contract/integrations.ts'
-import { type ForeignSignIn, classroomSignIn, googleScopes, missingScopes } from '../../lms/classroom-records.ts'
+import {
+  classroomSignIn,
+  type ForeignSignIn,
+  googleScopes,
+  missingScopes,
+} from '../../lms/classroom-records.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { googleProfile, googleSignInCommand, googleStore, googleTokens, sheetsUrl } from '../command/google-access.ts'
+import {
+  googleProfile,
+  googleSignInCommand,
+  googleStore,
+  googleTokens,
+  sheetsUrl,
+} from '../command/google-access.ts'
 import { clientSecret, readSecret } from '../command/secret-input.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'

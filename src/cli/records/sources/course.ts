@@ -1,15 +1,21 @@
 import * as z from 'zod'
 import type { Caller } from '../../../client/caller.ts'
-import { type JsonObject, isJsonObject } from '../../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { calls } from '../../../contract/calls.ts'
 import { CourseStatus } from '../../../contract/courses.ts'
 import { moduleNamed, moduleNames } from '../../../contract/known-ids.ts'
 import { longestRising } from '../../../contract/lesson-places.ts'
 import { Reference } from '../../../contract/values.ts'
 import type { Context } from '../../command/context.ts'
-import { CourseRecord, LessonRecord, ModuleRecord, courses, lessons as lessonsDataset } from '../../dataset/courses.ts'
 import { withDays } from '../../dataset/column.ts'
-import { type Names, courseKeyOf, externalKeyOf, shownRecord } from '../../dataset/names.ts'
+import {
+  CourseRecord,
+  courses,
+  LessonRecord,
+  lessons as lessonsDataset,
+  ModuleRecord,
+} from '../../dataset/courses.ts'
+import { courseKeyOf, externalKeyOf, type Names, shownRecord } from '../../dataset/names.ts'
 import { showRequest } from '../../operation/dry-run.ts'
 import type { Output } from '../../output/output.ts'
 import { CommandError, UsageError } from '../../terminal/errors.ts'
@@ -17,7 +23,7 @@ import { pluralise } from '../../terminal/format-text.ts'
 import type { Io } from '../../terminal/io.ts'
 import { readPlacedDocument, refusedDocument, violationsIn } from '../../terminal/placed-document.ts'
 import { withoutDefaults } from '../compare.ts'
-import { type Declared, type Entry, type Place, createProblems, distinct } from '../entries.ts'
+import { createProblems, type Declared, distinct, type Entry, type Place } from '../entries.ts'
 import { shownIn } from '../finder.ts'
 import { keyIn } from '../identity.ts'
 
