@@ -127,6 +127,17 @@ export const PlanOutcome = named(
       z.array(z.int().min(0)).max(maxPlannedWrites),
       'Steps of this request that restored a deleted record instead of creating one',
     ),
+    warnings: field(
+      z
+        .array(
+          shown(() => ({
+            step: field(z.int().min(0), 'Number of the step, from 0'),
+            detail: field(z.string().max(1000), 'What may be wrong, as a sentence'),
+          })),
+        )
+        .max(maxPlannedWrites),
+      'Warnings about courses that this request changed, as an update of the course gives them',
+    ),
   })),
 )
 export type PlanOutcome = z.output<typeof PlanOutcome>

@@ -39,6 +39,8 @@ export interface Trial {
   readonly failures: readonly Failure[]
   /** Sentences about records that would be restored. */
   readonly restored: readonly string[]
+  /** Sentences about what may be wrong with changed records. */
+  readonly warnings: readonly string[]
 }
 
 export interface AppliedPlan {
@@ -77,15 +79,18 @@ export async function stagePlan(
     return (await caller.call(calls.plans.carryOut, { params, body, signal })).data
   }
   const actionsAt = (steps: readonly number[]) => steps.flatMap((step) => actions[step] ?? [])
+  const warningsOf = ({ warnings }: PlanOutcome) =>
+    warnings.map(({ step, detail }) => `Course ${thingName(actions[step]?.[0]?.current)}: ${detail}`)
 
   return {
     size: actions.length,
     async trial() {
       if (actions.length > maxPlannedWrites) return null
-      const { refused, restored } = await run(true, true)
+      const outcome = await run(true, true)
       return {
-        failures: failuresOf(plan, actions, refused),
-        restored: restoredNotes('Restores', actionsAt(restored)),
+        failures: failuresOf(plan, actions, outcome.refused),
+        restored: restoredNotes('Restores', actionsAt(outcome.restored)),
+        warnings: warningsOf(outcome),
       }
     },
     async carryOut({ skipsRefused, onDone }) {
@@ -97,6 +102,7 @@ export async function stagePlan(
         refused.push(...part.refused)
         restored.push(...part.restored)
         ids.push(...part.ids)
+        for (const text of warningsOf(part)) notes.add(text)
         await onDone?.(part.done)
         const isStopped = part.refused.length > 0 && !skipsRefused
         if (!part.isComplete && !isStopped) continue

@@ -110,7 +110,7 @@ async function planAndApply(
     await form.print(context, planned)
     await reportPlan(io, title, plan)
     const trial = await trialOf(planned)
-    for (const text of trial?.restored ?? []) await output.note(text)
+    if (trial) for (const text of [...trial.restored, ...trial.warnings]) await output.note(text)
     if (trial && trial.failures.length > 0) throw form.refusal(trial.failures)
     return
   }

@@ -1,7 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
-import { weightIn } from '../../contract/weight-warnings.ts'
 import type { Database, Row } from '../database/database.ts'
 
 /** `gradedAt` is the newest time of grading behind it. */
@@ -22,6 +21,11 @@ interface ItemRow extends Row {
 }
 
 type Weights = Course['assessmentCriteria']['weights']
+
+/** Criteria name an item by id or name; null for none. */
+export function weightIn(named: Weights, item: string, label: string): number | null {
+  return named.find(({ name }) => name === item || name === label)?.weight ?? null
+}
 
 /** Maximum grades of a learner in a course that count. */
 const maxItems = 10_000

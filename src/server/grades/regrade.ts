@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import sql from 'sql-template-tag'
+import { wholeCourse } from '../../contract/constants.ts'
 import type { Course, CourseUpdate } from '../../contract/courses.ts'
-import { maxWeighedGrades, type WeighedGrade, weightWarnings } from '../../contract/weight-warnings.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import { storeRowChanges } from '../changes/row-changes.ts'
 import type { Writing } from '../changes/writing.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { readCourseEnrollments, type WalkedInCourse } from '../progress/learner-state.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
@@ -24,18 +23,24 @@ export async function regradeCourse(
   const now = course.assessmentCriteria
   const isWeighted = !isDeepStrictEqual(weights, now.weights)
   if (!isWeighted && moveOn === now.moveOn && passingScore <= now.passingScore) return []
-  for await (const learners of readCourseEnrollments(call.database, course.id)) {
-    await regradeSome(call, course, learners, isWeighted)
+  let learners = 0
+  const unweighted = new Map<string, number>()
+  for await (const some of readCourseEnrollments(call.database, course.id)) {
+    for (const grade of await regradeSome(call, course, some, isWeighted)) {
+      learners += 1
+      for (const item of new Set(grade.unweighted)) unweighted.set(item, (unweighted.get(item) ?? 0) + 1)
+    }
   }
-  return isWeighted ? checkWeights(call.database, course) : []
+  return isWeighted ? weightWarnings(call.database, course, learners, unweighted) : []
 }
 
+/** Returns the grades of these learners; none unless the weights have changed. */
 async function regradeSome(
   call: Writing,
   course: Course,
   learners: readonly WalkedInCourse[],
   isWeighted: boolean,
-): Promise<void> {
+): Promise<Iterable<CourseGrade>> {
   const { database } = call
   const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
   const grades = await courseGradesOf(database, isWeighted ? graded : [], course)
@@ -53,27 +58,45 @@ async function regradeSome(
     call,
     [...changed.keys()].map((userId) => ({ kind: 'course_grade', id: '', userId, courseId: course.id })),
   )
+  return grades.values()
 }
 
-interface GradeRow extends Row, Omit<WeighedGrade, 'counts'> {
-  /** 1 for a grade that counts. */
-  readonly counts: number
-}
+/** Unweighted items that warnings name; those of most learners come first. */
+const maxItems = 50
 
-/** Returns warnings. Reads a limited number of grades, as it runs in the transaction of an update. */
-async function checkWeights(
+/**
+ * Returns warnings about weights that name no item, and about graded items that do not count because others have a weight.
+ * A course without grades has none: its weights are set before its items exist.
+ *
+ * @param learners number of learners with a grade
+ * @param unweighted number of learners for whom an item does not count
+ */
+async function weightWarnings(
   database: Database,
-  course: Course,
+  { id, assessmentCriteria: { weights } }: Course,
+  learners: number,
+  unweighted: ReadonlyMap<string, number>,
 ): Promise<NonNullable<CourseUpdate['warnings']>> {
-  const { weights } = course.assessmentCriteria
-  if (weights.length === 0) return []
-  const rows = await database.all<GradeRow>(sql`
-    select user_id as "userId", item_id as "itemId", label, weight,
-      case when published = 1 and cleared = 0 then 1 else 0 end as counts
-    from grades where course_id = ${course.id} limit ${maxWeighedGrades + 1}`)
-  const isCut = rows.length > maxWeighedGrades
-  const others = isCut ? (await readItems(database, course.id, true)).items : []
-  const names = others.flatMap(({ itemId, label }) => [itemId, label])
-  const grades = rows.map((row) => ({ ...row, counts: row.counts === 1 }))
-  return weightWarnings(weights, grades, isCut ? names : null)
+  if (weights.length === 0 || learners === 0) return []
+  const { items, hasMoreItems } = await readItems(database, id, true)
+  const graded = items.filter(({ itemId }) => itemId !== wholeCourse)
+  if (graded.length === 0) return []
+  const names = new Set(graded.flatMap(({ itemId, label }) => [itemId, label]))
+  // Of more items than are read, any may have the name.
+  const named = hasMoreItems ? [] : weights.map(({ name }) => name)
+  const unknown = new Set(named.filter((name) => !names.has(name)))
+  const learnersText = (count: number) => (count === 1 ? '1 learner' : `${count} learners`)
+  return [
+    ...[...unknown].map((name) => ({
+      code: 'no_item' as const,
+      detail: `No item is named ${name}: its weight has no effect on the grades of ${learnersText(learners)}.`,
+    })),
+    ...[...unweighted]
+      .sort(([, one], [, other]) => other - one)
+      .slice(0, maxItems)
+      .map(([item, count]) => ({
+        code: 'unweighted' as const,
+        detail: `Item ${item} has no weight, while others have one: it does not count for ${learnersText(count)}.`,
+      })),
+  ]
 }

@@ -3,7 +3,6 @@ import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../.
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
 import type { User } from '../../contract/users.ts'
-import { weightIn } from '../../contract/weight-warnings.ts'
 import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import {
   type CourseRow,
@@ -18,6 +17,7 @@ import { isOf } from '../database/reference.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { LearnerState } from '../progress/learner-state.ts'
 import { findUser, findVisibleUser, requireNotDeleted } from '../users/user-row.ts'
+import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
 type Learner = Pick<User, 'id' | 'email' | 'externalId'> & { readonly status: string }

@@ -8,7 +8,7 @@ import { contentWithKnownIds, moduleNamed, withKnownIds } from '../../contract/k
 import { movesIn } from '../../contract/lesson-places.ts'
 import { lessons } from '../../contract/lessons.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { PlannedNoun, PlannedStep, RefusedStep } from '../../contract/plans.ts'
+import type { PlannedNoun, PlannedStep, PlanOutcome, RefusedStep } from '../../contract/plans.ts'
 import { visibleCourses } from '../access/sight.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
@@ -42,6 +42,7 @@ interface Carried {
   readonly restored: readonly number[]
   /** Ids of the records that were created or changed. */
   readonly ids: readonly string[]
+  readonly warnings: PlanOutcome['warnings']
 }
 
 const { users, terms, groups, enrollments, grades, progress } = contract
@@ -68,6 +69,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   const perform = performer({ ...call, isOpened: (id) => isNamed(call, plan, id) })
   const refused: RefusedStep[] = []
   const ids: string[] = []
+  const warnings: PlanOutcome['warnings'] = []
   const restored = new Map<string, number>()
   /** Whether courses came back by this plan, by id. */
   const returned = new Map<string, boolean>()
@@ -109,12 +111,16 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
         refused.push(refusalOf(row.step, unsupported(row)))
       } else if (action === 'delete') await attempt(row, () => remove(perform, kind, row))
       else if (action === 'update') {
-        await attempt(row, () => update(call, plan, perform, kind, row))
+        await attempt(row, async () => {
+          for (const detail of await update(call, plan, perform, kind, row)) {
+            if (warnings.length < maxPlannedWrites) warnings.push({ step: row.step, detail })
+          }
+        })
         if (refused.at(-1)?.step !== row.step) ids.push(String(row.record_id))
       } else await attempt(row, () => create(row, kind))
     }
   }
-  return { done: plan.done + rows.length, refused, restored: [...restored.values()], ids }
+  return { done: plan.done + rows.length, refused, restored: [...restored.values()], ids, warnings }
 
   /** Creates a record, or restores and changes the deleted one that has its name. */
   async function create(row: StepRow, kind: RecordKind): Promise<void> {
@@ -266,16 +272,19 @@ function hashIn(secret: string | null): unknown {
   return secret === null ? undefined : JSON.parse(secret)
 }
 
+/** Returns the warnings of an update. */
 async function update(
   call: Call,
   plan: Begun,
   perform: Perform,
   kind: RecordKind,
   row: StepRow,
-): Promise<void> {
+): Promise<string[]> {
   const input: Input = { params: kind.params({ id: row.record_id }), body: await bodyOf(call, plan, row) }
   const prepared = row.noun === 'user' && { prepared: hashIn(row.secret) }
-  await perform(kind.update ?? kind.create, { ...input, ...prepared })
+  const answer: unknown = await perform(kind.update ?? kind.create, { ...input, ...prepared })
+  const warnings = isJsonObject(answer) ? answer['warnings'] : undefined
+  return Array.isArray(warnings) ? warnings.map(({ detail }) => String(detail)) : []
 }
 
 async function remove(perform: Perform, kind: RecordKind, { record_id: id, record }: StepRow): Promise<void> {

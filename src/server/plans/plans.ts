@@ -200,10 +200,10 @@ async function attempt(
           values (${id}, ${principal.userId}, ${plan.command}, ${plan.source}, null, 'running', ${now})`)
       }
       const carried = await carryOutSteps({ ...call, database: inside, change }, plan)
-      const { refused, restored, ids, done } = carried
+      const { refused, restored, ids, warnings, done } = carried
       const isComplete = done === plan.steps
       const isStopped = refused.length > 0 && (!skipsRefused || inside !== database)
-      const lists = { refused: [...refused], restored: [...restored], ids: [...ids] }
+      const lists = { refused: [...refused], restored: [...restored], ids: [...ids], warnings }
       outcome =
         isTrial || isStopped
           ? { change: plan.change_id, isComplete: false, done: plan.done, ...lists }
