@@ -7,9 +7,8 @@ import { type Failure, failureOf } from './failures.ts'
 import { httpHead, maskText } from './output/mask.ts'
 import { databaseErrorOf } from './session/academy-file.ts'
 import { secretsIn } from './session/session.ts'
-import { colourLevel, createPainter } from './terminal/colour.ts'
 import { CommandError, type ExitName, exitCode } from './terminal/errors.ts'
-import { maskSecretsInText } from './terminal/format-text.ts'
+import { colourLevel, createPainter, maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
 /** A failed run; its context is null if the error came before it. */

@@ -303,7 +303,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const format = settings.output.value
   const [{ drawSummary, figureColumns, figuresOf }, { createPainterFor }] = await Promise.all([
     import('../output/summary-view.ts'),
-    import('../terminal/colour.ts'),
+    import('../terminal/format-text.ts'),
   ])
   const rowsWanted = settings.quiet.value || hasChosenColumns(settings)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {

@@ -7,14 +7,13 @@ import type { Target } from '../../config/target.ts'
 import { type Command, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { credentialLines, failureOf } from '../failures.ts'
-import { runningServers } from '../local-server/running-servers.ts'
+import { listServers } from '../local-server/running-servers.ts'
 import { databaseMissing } from '../session/academy-file.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import type { KeptPlatform } from '../session/platform-file.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
-import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { twoColumns } from '../terminal/format-text.ts'
+import { createPainterFor, twoColumns } from '../terminal/format-text.ts'
 
 interface Finding {
   readonly check: string
@@ -148,7 +147,7 @@ async function checkProxies(env: Context['io']['env']): Promise<Finding[]> {
 }
 
 async function listRunning(state: string): Promise<Finding[]> {
-  const running = await runningServers(state).list()
+  const running = await listServers(state)
   return running.map(({ url, database }) => ({
     check: 'Server',
     status: 'ok',

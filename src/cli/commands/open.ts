@@ -5,7 +5,7 @@ import { localProfile } from '../../config/profiles.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { type Context, openPage } from '../command/context.ts'
 import { browserFlag } from '../command/flag.ts'
-import { runningServers } from '../local-server/running-servers.ts'
+import { isServing, listServers } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const fields = ['url']
@@ -67,8 +67,7 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
 async function baseOf(context: Context): Promise<string> {
   const target = context.session.target()
   if (target.kind === 'remote') return normaliseBaseUrl(target.url)
-  const servers = await runningServers(context.directories.state).list()
-  const { isServing } = await import('../local-server/running-servers.ts')
+  const servers = await listServers(context.directories.state)
   // Prefer the server that was started last.
   for (const server of servers.toReversed()) {
     if (server.database !== target.database) continue

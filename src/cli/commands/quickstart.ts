@@ -232,7 +232,7 @@ async function summarise({ io, session, settings, output }: Context): Promise<Su
   const [{ calls }, { drawSummary }, { createPainterFor }, caller] = await Promise.all([
     import('../../contract/calls.ts'),
     import('../output/summary-view.ts'),
-    import('../terminal/colour.ts'),
+    import('../terminal/format-text.ts'),
     session.caller(),
   ])
   const { data } = await caller.call(calls.analytics.learners, { query: { limit: 1 } })

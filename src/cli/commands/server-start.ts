@@ -3,7 +3,7 @@ import { makeDatabaseDirectory } from '../../config/files.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { runningServers } from '../local-server/running-servers.ts'
+import { addServer, findServers, removeServer } from '../local-server/running-servers.ts'
 import {
   assertNewAcademy,
   type FixedOptions,
@@ -130,11 +130,10 @@ async function serveUntilInterrupted(
     .catch((error: unknown) => {
       throw listenError(error, options)
     })
-  const servers = runningServers(directories.state)
   try {
     const { url, address, firstKey: key, firstPassword } = server
     const startedAt = new Date(io.now()).toISOString()
-    await servers.add({ pid: process.pid, url, address, database, startedAt })
+    await addServer(directories.state, { pid: process.pid, url, address, database, startedAt })
     if (key !== undefined) await keyFile?.write(key)
     const secrets = { ...(key !== undefined && !keyFile && { key }), ...firstPassword }
     await reportStarted(context, database, url, secrets)
@@ -146,7 +145,7 @@ async function serveUntilInterrupted(
   } finally {
     await server.stop()
     log.close()
-    await servers.remove(process.pid)
+    await removeServer(directories.state, process.pid)
   }
 }
 
@@ -169,9 +168,8 @@ async function upgradeBefore(io: Io, database: string): Promise<void> {
 
 /** Reports a server that already serves the academy; false if there is none. */
 async function reportRunning(context: Context, database: string): Promise<boolean> {
-  const { directories, output } = context
-  const { findServers } = await import('../local-server/running-servers.ts')
-  const [running] = await findServers(context, runningServers(directories.state), database)
+  const { output } = context
+  const [running] = await findServers(context, database)
   if (!running) return false
   await reportStarted(context, database, running.url, {})
   await output.note(`Already running at ${running.url}`)
@@ -194,7 +192,7 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
   if (format !== 'text') return undefined
   const [{ logText }, { createPainterFor }] = await Promise.all([
     import('../local-server/start-report.ts'),
-    import('../terminal/colour.ts'),
+    import('../terminal/format-text.ts'),
   ])
   return logText(await createPainterFor(io.stderr, io, settings))
 }

@@ -10,7 +10,7 @@ import {
 } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { runningServers } from '../local-server/running-servers.ts'
+import { findServers, stopServer } from '../local-server/running-servers.ts'
 import { postgresFlags, readPostgresOptions } from '../local-server/serve-options.ts'
 import { assertNoServer, databaseFile, servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
@@ -100,8 +100,7 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
     examples: ['server status', 'server status -o json'],
     async run(context) {
       context.output.check(shape)
-      const { findServers } = await import('../local-server/running-servers.ts')
-      const servers = await findServers(context, runningServers(context.directories.state), null)
+      const servers = await findServers(context, null)
       await context.output.list([servers], shape)
     },
   },
@@ -142,15 +141,13 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
 ]
 
 async function stop(context: Context): Promise<void> {
-  const { directories, output, settings } = context
+  const { output, settings } = context
   const { all } = settings
   const named = [settings.database, settings.profile].find(({ origin }) => origin.source === 'flag')
   if (all.value && named)
     throw new UsageError(`${all.origin.name} and ${named.origin.name} cannot be used together`)
   const database = all.value ? null : (await servedDatabase(context)).name
-  const servers = runningServers(directories.state)
-  const { findServers, stopServer } = await import('../local-server/running-servers.ts')
-  const running = await findServers(context, servers, database)
+  const running = await findServers(context, database)
   if (running.length === 0) {
     throw new CommandError(
       'not_running',
@@ -164,7 +161,7 @@ async function stop(context: Context): Promise<void> {
       await output.note(`Would stop the server at ${server.url} (${server.database})`)
       continue
     }
-    await stopServer(context, servers, server)
+    await stopServer(context, server)
     await output.done(`Stopped the server at ${server.url} (${server.database})`)
   }
 }

@@ -6,6 +6,7 @@ import { type EventPattern, eventPatterns, testEvent } from '../../contract/acti
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
+import { serverOf } from '../local-server/running-servers.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
@@ -187,7 +188,6 @@ async function printEvent(
 async function serverFor({ session, directories }: Context): Promise<string> {
   const target = session.target()
   if (target.kind === 'local') {
-    const { serverOf } = await import('../local-server/running-servers.ts')
     const running = await serverOf(directories.state, target.database)
     if (running) return running.url
     throw new CommandError('not_running', 'usage', `No server is running for ${target.database}`, {

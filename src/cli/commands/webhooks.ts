@@ -11,6 +11,7 @@ import {
   messageFilters,
 } from '../flags/access.ts'
 import { backfillFilters } from '../flags/analytics.ts'
+import { serverOf } from '../local-server/running-servers.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -52,7 +53,7 @@ async function runTest(context: Context, { arguments: { endpoint = '' } }: Given
   const { data: queued } = await caller.call(calls.endpoints.test, { ...input, signal: io.signal })
   const id = String(valueAt(queued, 'id'))
   const target = session.target()
-  if (target.kind === 'local' && !(await isServed(directories.state, target.database))) {
+  if (target.kind === 'local' && !(await serverOf(directories.state, target.database))) {
     await output.note('Events are sent while a server runs for the academy: learnctl server start')
     return output.done(`Queued test event ${id}`)
   }
@@ -71,11 +72,6 @@ async function runTest(context: Context, { arguments: { endpoint = '' } }: Given
     if (io.now() >= end) throw notDelivered(id, 'not sent yet')
     await io.sleep(pollMs, io.signal)
   }
-}
-
-async function isServed(stateDirectory: string, database: string): Promise<boolean> {
-  const { serverOf } = await import('../local-server/running-servers.ts')
-  return (await serverOf(stateDirectory, database)) !== undefined
 }
 
 function notDelivered(id: string, result: string): CommandError {

@@ -7,8 +7,8 @@ import { AbsentColumns, type Column, labelColumns, pathsIn, resolvePath } from '
 import { type AnyEncoder, type ListEncoder, reduceColumns, typeColumns } from '../output/formats/format.ts'
 import { columnsInRows } from '../output/output.ts'
 import type { ExportFormat } from '../targets/write-export.ts'
-import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { createPainterFor } from '../terminal/format-text.ts'
 
 /** Columns of every row; another platform may have more. */
 export const rowColumns: readonly string[] = calls.analytics.learners.holds.answer

@@ -19,50 +19,44 @@ export interface RunningServer {
   readonly startedAt: string
 }
 
-/** The registry of this user's servers on this machine: a file for each while it runs. */
-interface RunningServers {
-  add(server: RunningServer): Promise<void>
-  remove(pid: number): Promise<void>
-  /** True until the server of this process removes its entry. */
-  has(pid: number): boolean
-  /** Returns the servers whose process exists; deletes the other entries. */
-  list(): Promise<RunningServer[]>
+/** Folder of the registry: a file for each server of this user on this machine, while it runs. */
+function folderIn(stateDirectory: string): string {
+  return join(stateDirectory, 'servers')
 }
 
-/** Opens the registry in the state directory: files 0600, directory 0700. */
-export function runningServers(stateDirectory: string): RunningServers {
-  const directory = join(stateDirectory, 'servers')
-  const fileOf = (pid: number) => join(directory, `${pid}.json`)
-  const remove = (pid: number) =>
-    rm(fileOf(pid), { force: true }).catch((error: unknown) => {
-      // The parent is not a directory, so there is nothing to remove.
-      if (systemCode(error) !== 'ENOTDIR') throw error
-    })
+function fileOf(stateDirectory: string, pid: number): string {
+  return join(folderIn(stateDirectory), `${pid}.json`)
+}
 
-  return {
-    remove,
-    has: (pid) => existsSync(fileOf(pid)),
-    async add(server) {
-      makeDirectory(directory, 'XDG_STATE_HOME')
-      const path = fileOf(server.pid)
-      await writeFile(path, `${JSON.stringify(server)}\n`, { mode: 0o600 }).catch((error: unknown) => {
-        throw unwritableError(path, error, 'XDG_STATE_HOME')
-      })
-    },
-    async list() {
-      const servers: RunningServer[] = []
-      for (const name of await names(directory)) {
-        const server = read(join(directory, name))
-        if (server && isAlive(server.pid)) servers.push(server)
-        else await rm(join(directory, name), { force: true })
-      }
-      return servers.sort((one, other) => one.startedAt.localeCompare(other.startedAt))
-    },
+export async function addServer(stateDirectory: string, server: RunningServer): Promise<void> {
+  makeDirectory(folderIn(stateDirectory), 'XDG_STATE_HOME')
+  const path = fileOf(stateDirectory, server.pid)
+  await writeFile(path, `${JSON.stringify(server)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+    throw unwritableError(path, error, 'XDG_STATE_HOME')
+  })
+}
+
+export async function removeServer(stateDirectory: string, pid: number): Promise<void> {
+  await rm(fileOf(stateDirectory, pid), { force: true }).catch((error: unknown) => {
+    // The parent is not a directory, so there is nothing to remove.
+    if (systemCode(error) !== 'ENOTDIR') throw error
+  })
+}
+
+/** Returns the servers whose process exists; deletes the other entries. */
+export async function listServers(stateDirectory: string): Promise<RunningServer[]> {
+  const directory = folderIn(stateDirectory)
+  const servers: RunningServer[] = []
+  for (const name of await names(directory)) {
+    const server = read(join(directory, name))
+    if (server && isAlive(server.pid)) servers.push(server)
+    else await rm(join(directory, name), { force: true })
   }
+  return servers.sort((one, other) => one.startedAt.localeCompare(other.startedAt))
 }
 
 export async function serverOf(stateDirectory: string, database: string): Promise<RunningServer | undefined> {
-  return (await runningServers(stateDirectory).list()).find((one) => one.database === database)
+  return (await listServers(stateDirectory)).find((one) => one.database === database)
 }
 
 async function names(directory: string): Promise<string[]> {
@@ -92,15 +86,15 @@ const pollMs = 50
  * sends nothing and returns all entries.
  */
 export async function findServers(
-  context: Pick<Context, 'io' | 'settings'>,
-  servers: RunningServers,
+  context: Pick<Context, 'io' | 'settings' | 'directories'>,
   database: string | null,
 ): Promise<RunningServer[]> {
+  const { state } = context.directories
   const running: RunningServer[] = []
-  for (const server of await servers.list()) {
+  for (const server of await listServers(state)) {
     if (database !== null && server.database !== database) continue
     if (context.settings.dryRun.value || (await isServing(context, server))) running.push(server)
-    else await servers.remove(server.pid)
+    else await removeServer(state, server.pid)
   }
   return running
 }
@@ -123,15 +117,14 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
 
 /** Stops a server and waits until it has ended. Throws a CommandError on a timeout. */
 export async function stopServer(
-  { io }: Pick<Context, 'io'>,
-  servers: RunningServers,
+  { io, directories: { state } }: Pick<Context, 'io' | 'directories'>,
   { pid, url }: RunningServer,
 ): Promise<void> {
   process.kill(pid, 'SIGTERM')
   for (let waitedMs = 0; waitedMs < stopTimeoutMs; waitedMs += pollMs) {
     // A server removes its entry when it has finished. Its process may exist longer as a zombie, if its
     // parent does not wait for it.
-    if (!isAlive(pid) || !servers.has(pid)) return servers.remove(pid)
+    if (!isAlive(pid) || !existsSync(fileOf(state, pid))) return removeServer(state, pid)
     await io.sleep(pollMs, io.signal)
   }
   throw new CommandError('still_running', 'failure', `The server at ${url} (process ${pid}) did not stop`, {

@@ -9,7 +9,7 @@ import { chosenDatabaseUrl } from '../../config/target.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { runningServers } from './running-servers.ts'
+import { findServers, listServers } from './running-servers.ts'
 
 export interface ServedDatabase {
   /** Name in messages and in the list of servers: its path, or its URL without user and password. */
@@ -99,11 +99,11 @@ export async function databaseFile(
  * Throws a CommandError if a server is running for a database; `action` is what cannot be done, verb first.
  */
 export async function assertNoServer(context: Context, action: string, database: string): Promise<void> {
-  const { findServers } = await import('./running-servers.ts')
-  const servers = runningServers(context.directories.state)
-  const listed = (await servers.list()).filter((server) => isSameFile(server.database, database))
+  const listed = (await listServers(context.directories.state)).filter((server) =>
+    isSameFile(server.database, database),
+  )
   for (const { database: name } of listed) {
-    const [server] = await findServers(context, servers, name)
+    const [server] = await findServers(context, name)
     if (server) throw serverRunningError(action, name, server.url, server.pid)
   }
 }
@@ -118,7 +118,7 @@ export async function inUseError(
   // instanceof would load the server.
   if (!(error instanceof Error) || error.name !== 'DatabaseInUse' || !('pids' in error)) return error
   const pids = Array.isArray(error.pids) ? error.pids.map(Number) : []
-  const server = (await runningServers(directories.state).list()).find(({ pid }) => pids.includes(pid))
+  const server = (await listServers(directories.state)).find(({ pid }) => pids.includes(pid))
   if (server) return serverRunningError(action, server.database, server.url, server.pid)
   const who =
     pids.length === 0

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { type BinaryFormat, isBinaryFormat } from '../../config/setting.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
-import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { createPainterFor } from '../terminal/format-text.ts'
 import { createExactWriter, type Io, note, wrapLine, write, writeStderr } from '../terminal/io.ts'
 import {
   ancestorsOf,

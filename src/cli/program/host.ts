@@ -43,7 +43,7 @@ export function topHelp(): string {
 /** `date` is ISO 8601. */
 async function manualPage(date: string, host: Host): Promise<string> {
   const [{ manPage }, { version }] = await Promise.all([
-    import('../help/man-page.ts'),
+    import('../help/help-topics.ts'),
     import('../../contract/version.ts'),
   ])
   const parts = Object.entries(nouns).map(async ([name, noun]) => ({

@@ -1,5 +1,6 @@
 import { shellWord } from '../../codec/display-text.ts'
 import type { Context } from '../command/context.ts'
+import { serverOf } from '../local-server/running-servers.ts'
 
 /**
  * Returns notes about how to configure the other system, with the address for its events. For a system that sends none,
@@ -27,7 +28,6 @@ export async function webhookNotes(
 export async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url
-  const { serverOf } = await import('../local-server/running-servers.ts')
   return (await serverOf(directories.state, target.database))?.url ?? null
 }
 

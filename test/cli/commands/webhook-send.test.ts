@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
+import { addServer } from '../../../src/cli/local-server/running-servers.ts'
 import type { LmsKind } from '../../../src/contract/constants.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import { DeliveryFault, type Trust } from '../../../src/lms/delivery.ts'
@@ -259,7 +259,7 @@ localTest('printed for a local academy, it goes to where its server is', async (
   const line = 'webhooks send moodle user_graded --user 15 --course 4 --print'
   const env = { LEARNCTL_WEBHOOK_SECRET: secret }
   expect((await local.run(line, { env })).stdout).toContain(' http://127.0.0.1:4700/webhooks/moodle/grades ')
-  await runningServers(join(local.home, '.local', 'state', 'learnctl')).add({
+  await addServer(join(local.home, '.local', 'state', 'learnctl'), {
     ...{ pid: process.pid, url: 'http://127.0.0.1:4711', address: 'http://127.0.0.1:4711' },
     ...{ database: join(local.cwd, 'academy.db'), startedAt: '2026-03-01T12:00:00.000Z' },
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
+import { addServer } from '../../../src/cli/local-server/running-servers.ts'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
@@ -129,7 +129,7 @@ test('beside a server of the same local academy, what it sends is waited for', {
   onTestFinished(cli.remove)
   await putNewAcademy(join(cli.cwd, 'academy.db'))
   // A server that sends nothing, so that both programs end by themselves.
-  await runningServers(join(cli.home, '.local', 'state', 'learnctl')).add({
+  await addServer(join(cli.home, '.local', 'state', 'learnctl'), {
     ...{ pid: process.pid, url: 'http://127.0.0.1:4700', address: 'http://127.0.0.1:4700' },
     ...{ database: join(cli.cwd, 'academy.db'), startedAt: '2026-03-01T12:00:00.000Z' },
   })

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { isListed } from '../../../src/cli/help/help-text.ts'
-import { manPage } from '../../../src/cli/help/man-page.ts'
+import { manPage } from '../../../src/cli/help/help-topics.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings, variableOf } from '../../../src/config/setting.ts'
 import { test as base } from '../../helpers/cli.ts'

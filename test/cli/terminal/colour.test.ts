@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { colourLevel } from '../../../src/cli/terminal/colour.ts'
+import { colourLevel } from '../../../src/cli/terminal/format-text.ts'
 
 const terminal = { isTTY: true }
 const pipe = {}
