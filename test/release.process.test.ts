@@ -214,7 +214,6 @@ describe('a release is refused, and nothing is written', () => {
 describe('a release that fails leaves the files as they were', () => {
   test.for([
     ['the checks fail', 'check', 'node -e "process.exit(3)"', 'npm run check failed (3)'],
-    ['the docs fail', 'docs', 'echo half > README.md && echo no docs && exit 1', 'no docs'],
     [
       'a generated file keeps the version',
       'docs',
@@ -246,7 +245,7 @@ describe('a release that fails leaves the files as they were', () => {
     expect(await project.state()).toEqual(before)
   })
 
-  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends what it runs before', async (signal, { project }) => {
+  test('SIGTERM ends what it runs before', async ({ project }) => {
     const manifest = JSON.parse(project.read('package.json'))
     // A shell that waits for a program, as npm test does; the program writes where the release does.
     manifest.scripts.check = 'node slow.cjs && echo checked'
@@ -260,7 +259,7 @@ process.stdout.write('running\\n')`,
     const before = await project.state()
     const { printed, ended, kill } = project.start('minor')
     await printed(/^running$/m, 'stderr')
-    kill(signal)
+    kill('SIGTERM')
     expect(await ended).toMatchObject({
       code: 1,
       stdout: '',

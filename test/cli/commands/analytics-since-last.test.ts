@@ -88,20 +88,6 @@ test('CSV has changeState as its last column, and the ids of removed rows', asyn
   expect(stdout).toBe(`learnerId,courseId,changeState\r\n${learner.id},${course.id},removed\r\n`)
 })
 
-test('a deleted learner removes all rows of theirs, a deleted course all of its own', async ({
-  school,
-  admin,
-  learner,
-}) => {
-  const { body: course } = await admin.post('/v1/courses', { title: 'Sea', status: 'published' })
-  await admin.post('/v1/enrollments', { courseId: course.id, userId: learner.id })
-  await school.run('analytics export --since-last weekly')
-  await admin.delete(`/v1/users/${learner.id}`)
-  await admin.delete(`/v1/courses/${course.id}?force=true`)
-  const { stdout } = await school.run('analytics export --since-last weekly --columns learnerId,courseId')
-  expect(stdout).toBe(`learnerId,courseId,changeState\r\n${learner.id},,removed\r\n,${course.id},removed\r\n`)
-})
-
 test('an export that fails leaves the state, so that the next one has its rows', async ({
   school,
   admin,

@@ -173,15 +173,6 @@ for (const [what, statements, told] of cases) {
   })
 }
 
-test('a damaged address is shown as none, beside the details of the entry', async ({ local }) => {
-  await fill(local)
-  tamper(local, `update audit_entries set origin = '["salt", "192.0.2.7", "curl", "more"]' where place = 2`)
-  const { stdout } = await local.run('audit list --all -o json')
-  const addresses = JSON.parse(stdout).map(({ address }: { address: unknown }) => address)
-  expect(new Set(addresses)).toEqual(new Set([null]))
-  expect(stdout).toContain('Logic')
-})
-
 test('a log that was cut off, or written anew, is told from the whole one by a hash that was noted down', {
   tags: ['slow'],
 }, async ({ local }) => {

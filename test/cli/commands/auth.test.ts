@@ -5,7 +5,6 @@ import { describe, expect } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpRequest } from '../../../src/contract/http.ts'
-import { hour, minute } from '../../helpers/academy.ts'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
 import { readProfiles, startSession, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
@@ -107,17 +106,6 @@ describe('auth status', () => {
     })
   })
 
-  test('shows a local academy as well', { tags: ['slow'] }, async ({ local }) => {
-    const { stdout } = await local.run('auth status -o json')
-    expect(JSON.parse(stdout)).toMatchObject({
-      profile: null,
-      location: join(local.cwd, 'academy.db'),
-      source: 'LEARNCTL_DATABASE',
-      credential: null,
-      user: { role: 'admin', authMethod: 'local' },
-    })
-  })
-
   test('with no academy exits 4 and names the two ways on', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run('auth status')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
@@ -171,12 +159,6 @@ describe('auth status of a session', () => {
     })
   })
 
-  signedInTest('tells the end of the token that it has refreshed', async ({ user, clock }) => {
-    clock.advance(2 * hour)
-    const { stdout } = await user.run('auth status --columns credential.expiresAt')
-    expect(stdout).toBe('2026-03-01T15:00:00.000Z\n')
-  })
-
   signedInTest('says when the clocks differ by more than a minute', async ({ user }) => {
     user.state.date = 'Sun, 01 Mar 2026 14:00:00 GMT'
     const { code, stderr } = await user.run('auth status')
@@ -198,17 +180,6 @@ describe('auth token', () => {
     expect(await academy.bearer(`Bearer ${user.tokens.accessToken}`).get('/v1/courses')).toMatchObject({
       status: 200,
     })
-  })
-
-  signedInTest('refreshes one that is about to end, and stores it', async ({ user, academy, clock }) => {
-    clock.advance(59.5 * minute)
-    const { code, stdout, stderr } = await user.run('auth token')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const token = stdout.trimEnd()
-    expect(token).not.toBe(user.tokens.accessToken)
-    expect(tokensIn(user.config)?.accessToken).toBe(token)
-    clock.advance(10 * minute)
-    expect(await academy.bearer(`Bearer ${token}`).get('/v1/courses')).toMatchObject({ status: 200 })
   })
 
   test('prints an API key as it is, and what a variable holds', { tags: ['slow'] }, async ({

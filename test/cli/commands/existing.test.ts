@@ -44,13 +44,6 @@ describe.each(creates)('%s create %s', (noun, key, change) => {
   })
 })
 
-test('an existing record is reported by a line that names it', async ({ local }) => {
-  const { stderr } = await local.run('courses create --title Sea --external-id sea --if-not-exists', {
-    tty: 80,
-  })
-  expect(stderr).toBe('Course Sea (sea) already exists\n')
-})
-
 test('two at once make one, and both print its id', async ({ local }) => {
   const line = 'users create --email eve@school.example --if-not-exists -q'
   const [one, other] = await Promise.all([local.run(line), local.run(line)])
@@ -85,13 +78,6 @@ test.for([['--external-id S-1 --email ada@school.example'], ['--email ada@school
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'deleted' })
   },
 )
-
-test('a deleted enrolment is made again', async ({ local }) => {
-  const { id } = await resultOf(local, 'enrollments create --course sea --user S-1')
-  await local.run(`enrollments delete ${id} --yes`)
-  const again = await resultOf(local, 'enrollments create --course sea --user S-1 --if-not-exists')
-  expect(again).toMatchObject({ id, status: 'active' })
-})
 
 test('without a key the flag that gives one is named', async ({ local }) => {
   expect((await ran(local, 'courses create --title Sea --if-not-exists', 2)).stderr).toContain(

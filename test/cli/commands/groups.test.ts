@@ -131,12 +131,3 @@ test('groups and their members are imported, and exported in the same form', { t
     ['', 'ext:5b,ext:S-1', 'ext:5b,ext:S-2', 'groupId,userId'].sort(),
   )
 })
-
-test('a group that exists is left, or updated', async ({ local }) => {
-  const create = 'groups create --name "Class 6b" --external-id 5b'
-  expect((await local.run(create)).code).toBe(6)
-  expect(await resultOf(local, `${create} --if-not-exists`)).toMatchObject({ name: 'Class 5b' })
-  expect(await resultOf(local, `${create} --upsert --course sea`)).toMatchObject({
-    ...{ name: 'Class 6b', courseTitle: 'Sea' },
-  })
-})
