@@ -22,6 +22,7 @@ import {
 import { analysts, operationsOf, staff } from './operation.ts'
 import { progressStatuses } from './progress.ts'
 import { Activity, ItemGrades, questions } from './questions.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
 import { References, Time, Timezone } from './values.ts'
 
@@ -105,8 +106,8 @@ export const Period = named(
   'Period',
   'The period from start_date to end_date, as interpreted',
   shown(() => ({
-    start: field(Time.nullable(), 'Start of the period, inclusive; null for no start'),
-    end: field(Time.nullable(), 'End of the period, exclusive; null for no end'),
+    start: timeOrNull('Start of the period, inclusive; null for no start'),
+    end: timeOrNull('End of the period, exclusive; null for no end'),
   })),
 )
 export type Period = z.output<typeof Period>
@@ -171,10 +172,7 @@ export const Backfill = named(
   'What was queued for a learning record store',
   shown(() => ({
     queued: field(z.int(), 'Number of messages that were queued'),
-    nextCursor: field(
-      z.string().nullable(),
-      'Send it as cursor to queue the next part; null if there is none',
-    ),
+    nextCursor: textOrNull('Send it as cursor to queue the next part; null if there is none'),
   })),
 )
 export type Backfill = z.output<typeof Backfill>

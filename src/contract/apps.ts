@@ -3,6 +3,7 @@ import { machineScopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { listOf, paging, period } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull } from './record-fields.ts'
 import { Time, text } from './values.ts'
 
 const maxUriLength = 2048
@@ -115,8 +116,7 @@ export const NewApp = named(
   'A new OAuth application, with its secret',
   shown(() => ({
     ...shownFields(),
-    clientSecret: field(
-      z.string().nullable(),
+    clientSecret: textOrNull(
       'The client secret. Shown only once: null for a public application and in a replayed response',
     ),
   })),

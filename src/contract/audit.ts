@@ -3,6 +3,7 @@ import { type Action, auditedActions, auditedNouns, type Noun } from './actions.
 import { field, named, shown } from './fields.ts'
 import { choiceOf, exactly, listOf, ofUserOrEmail, oneOf, paging, period, sorting } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull } from './record-fields.ts'
 import { Time } from './values.ts'
 
 const Changed = z.record(z.string(), z.unknown())
@@ -16,33 +17,26 @@ export const AuditEntry = named(
   shown(() => ({
     id: field(z.string(), 'Id of the entry, aud_…'),
     at: field(Time, 'When it was done'),
-    userId: field(z.string().nullable(), 'Id of the user who did it; null if unknown'),
-    userEmail: field(z.string().nullable(), 'E-mail address of that user as it is now'),
-    credential: field(
-      z.string().nullable(),
+    userId: textOrNull('Id of the user who did it; null if unknown'),
+    userEmail: textOrNull('E-mail address of that user as it is now'),
+    credential: textOrNull(
       'What it was done with: the id of an API key, a grant or an application, browser for the dashboard, local for a program with the database in its own process; null without one',
     ),
     action: field(z.enum(actions), 'What was done'),
     noun: field(z.enum(nouns), 'What it was done to: the part of the action before the dot'),
-    subjectId: field(z.string().nullable(), 'Id of what it was done to; null for what has none'),
-    subjectName: field(
-      z.string().nullable(),
+    subjectId: textOrNull('Id of what it was done to; null for what has none'),
+    subjectName: textOrNull(
       'What that was called: a title, an e-mail address, a name, a URL or the kind of a system',
     ),
-    aboutId: field(
-      z.string().nullable(),
+    aboutId: textOrNull(
       'Id of the user that the subject concerns, such as the learner of an enrolment; null if it concerns no user, or is one',
     ),
-    address: field(
-      z.string().nullable(),
+    address: textOrNull(
       'Network address that the request came from; null for a program with the database in its own process',
     ),
-    userAgent: field(z.string().nullable(), 'What the program called itself that sent the request'),
-    requestId: field(z.string().nullable(), 'Id of the request, as the server log has it'),
-    changeId: field(
-      z.string().nullable(),
-      'Id of the change of many records that it was part of; null if it was none',
-    ),
+    userAgent: textOrNull('What the program called itself that sent the request'),
+    requestId: textOrNull('Id of the request, as the server log has it'),
+    changeId: textOrNull('Id of the change of many records that it was part of; null if it was none'),
     before: field(
       Changed.nullable(),
       'What changed, as it was before; the whole thing where it was deleted, null where it was created. A value longer than 4,096 characters is given as its SHA-256',
@@ -52,15 +46,9 @@ export const AuditEntry = named(
       'What changed, as it was afterwards; the whole thing where it was created, null where it was deleted',
     ),
     place: field(z.int().nullable(), 'Place in the chain, from 1 on; null until it is linked'),
-    originSalt: field(
-      z.string().nullable(),
-      'Random text that is part of originDigest; null where the origin was erased',
-    ),
+    originSalt: textOrNull('Random text that is part of originDigest; null where the origin was erased'),
     originDigest: field(Digest, 'SHA-256 of the JSON array [originSalt, address, userAgent]'),
-    detailsSalt: field(
-      z.string().nullable(),
-      'Random text that is part of detailsDigest; null where the details were erased',
-    ),
+    detailsSalt: textOrNull('Random text that is part of detailsDigest; null where the details were erased'),
     detailsDigest: field(
       Digest,
       'SHA-256 of the JSON array [detailsSalt, requestId, subjectName, before, after], with changeId as its last item unless that is null',

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { listOf, ofCourse, ofUser, paging, period } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull } from './record-fields.ts'
 import { optional, Reference, Time } from './values.ts'
 
 const attributes = {
@@ -35,9 +36,9 @@ function shownFields() {
   return {
     id: field(z.string(), 'Id of the calendar, cal_…'),
     courseId: { ...courseId, says: 'Course whose dates it has; null for the calendar of a user' },
-    courseTitle: field(z.string().nullable(), 'Title of the course as it is now; null without a course'),
+    courseTitle: textOrNull('Title of the course as it is now; null without a course'),
     userId: { ...userId, says: 'User whose courses it has; null for the calendar of a course' },
-    userEmail: field(z.string().nullable(), 'E-mail address of the user as it is now; null without a user'),
+    userEmail: textOrNull('E-mail address of the user as it is now; null without a user'),
     last4: field(z.string(), 'Last characters of its secret'),
     createdAt: field(Time, 'When it was created'),
   }

@@ -3,6 +3,7 @@ import { type Action, actions, nouns } from './actions.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { listOf, ofUserOrEmail, paging, period, sorting } from './lists.ts'
 import { operationsOf, teachers } from './operation.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Time, text } from './values.ts'
 
 /** How a change ended; `running` until its client says so. */
@@ -57,13 +58,10 @@ export const Change = named(
     userId: field(z.string(), 'Id of the user who made it'),
     userEmail: field(z.string(), 'E-mail address of that user as it is now'),
     counts: field(z.array(ChangeCount), 'What was done, by action; empty if nothing was changed'),
-    undoneBy: field(
-      z.string().nullable(),
-      'Id of the last change that has undone something of this one; null if none has',
-    ),
+    undoneBy: textOrNull('Id of the last change that has undone something of this one; null if none has'),
     undoableUntil: field(Time, 'When its undoing is no longer supported: 30 days after it began'),
     createdAt: field(Time, 'When it began'),
-    endedAt: field(Time.nullable(), 'When it ended; null if its client has not reported that'),
+    endedAt: timeOrNull('When it ended; null if its client has not reported that'),
   })),
 )
 export type Change = z.output<typeof Change>
@@ -78,8 +76,8 @@ export const ChangedRecord = named(
     at: field(Time, 'When it was done'),
     noun: field(z.enum(nouns), 'Type of the record'),
     action: field(z.enum(allActions), 'What was done to it'),
-    subjectId: field(z.string().nullable(), 'Id of the record'),
-    subjectName: field(z.string().nullable(), 'What it was called; null if its values are left out'),
+    subjectId: textOrNull('Id of the record'),
+    subjectName: textOrNull('What it was called; null if its values are left out'),
     isErased: field(
       z.boolean(),
       'Whether its values are left out: erased with a user, or about someone whom the caller does not see',

@@ -32,10 +32,12 @@ import {
   externalId,
   managedBy,
   takenExternalId,
+  textOrNull,
+  timeOrNull,
   updatedAt,
   versionFields,
 } from './record-fields.ts'
-import { Language, Minutes, Objectives, optional, Reference, Time, text } from './values.ts'
+import { Language, Minutes, Objectives, optional, Reference, text } from './values.ts'
 
 export const CourseStatus = named(
   'CourseStatus',
@@ -105,18 +107,12 @@ export const Course = named(
   shown(() => ({
     id,
     ...answered(attributes),
-    termName: field(
-      z.string().nullable(),
-      'Name of the term as it is now, whatever the version of the course',
-    ),
-    termExternalId: field(z.string().nullable(), 'The school’s own id of the term, as it is now'),
+    termName: textOrNull('Name of the term as it is now, whatever the version of the course'),
+    termExternalId: textOrNull('The school’s own id of the term, as it is now'),
     ...changed,
-    publishedAt: field(Time.nullable(), 'When the course was last published; null if it never was'),
-    archivedAt: field(Time.nullable(), 'When the course was archived; null if it is not'),
-    createdBy: field(
-      z.string().nullable(),
-      'Id of the user who created the course; null if that is not known',
-    ),
+    publishedAt: timeOrNull('When the course was last published; null if it never was'),
+    archivedAt: timeOrNull('When the course was archived; null if it is not'),
+    createdBy: textOrNull('Id of the user who created the course; null if that is not known'),
   })),
 )
 export type Course = z.output<typeof Course>

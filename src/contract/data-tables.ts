@@ -4,11 +4,11 @@ import { type Fields, field, named, objectOf, shown } from './fields.ts'
 import { LearnerRow } from './learner-row.ts'
 import { pageFields } from './lists.ts'
 import { ProgressStatus } from './progress.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Percent, Time } from './values.ts'
 
 const Id = z.string()
-const externalId = (of: string) =>
-  field(z.string().nullable(), `The school’s own id of the ${of}; null without one`)
+const externalId = (of: string) => textOrNull(`The school’s own id of the ${of}; null without one`)
 const times = {
   createdAt: field(Time, 'When it was created'),
   updatedAt: field(Time, 'When it was last changed'),
@@ -18,8 +18,8 @@ const users = {
   id: field(Id, 'Id of the user, usr_…'),
   externalId: externalId('user'),
   email: field(z.string(), 'E-mail address'),
-  firstName: field(z.string().nullable(), 'First name; null without one'),
-  lastName: field(z.string().nullable(), 'Last name; null without one'),
+  firstName: textOrNull('First name; null without one'),
+  lastName: textOrNull('Last name; null without one'),
   role: field(z.enum(['admin', 'instructor', 'analyst', 'learner']), 'Role in the academy'),
   status: field(z.enum(['active', 'suspended']), 'Status of the user'),
   ...times,
@@ -33,8 +33,8 @@ const courses = {
   status: field(z.enum(['draft', 'published', 'archived']), 'Status of the course'),
   termId: field(Id.nullable(), 'Id of the term of the course; null without one'),
   passingScore: field(z.number(), 'Grade from which the course is passed, as a percentage, 0–100'),
-  publishedAt: field(Time.nullable(), 'When the course was first published; null before that'),
-  archivedAt: field(Time.nullable(), 'When the course was archived; null if it is not'),
+  publishedAt: timeOrNull('When the course was first published; null before that'),
+  archivedAt: timeOrNull('When the course was archived; null if it is not'),
   ...times,
 }
 
@@ -47,7 +47,7 @@ const lessons = {
   order: field(z.int(), 'Place in the course, from 1'),
   durationMinutes: field(z.int().nullable(), 'Duration in minutes; null if unknown'),
   status: field(z.enum(['draft', 'published']), 'Status of the lesson'),
-  dueAt: field(Time.nullable(), 'When it is due; null without a due date'),
+  dueAt: timeOrNull('When it is due; null without a due date'),
   ...times,
 }
 
@@ -58,7 +58,7 @@ const enrollments = {
   role: field(z.enum(['learner', 'instructor']), 'Role in the course'),
   status: field(z.enum(['active', 'inactive', 'completed']), 'Status of the enrolment'),
   enrolledAt: field(Time, 'When the user was enrolled'),
-  completedAt: field(Time.nullable(), 'When the course was completed; null before that'),
+  completedAt: timeOrNull('When the course was completed; null before that'),
   source: field(z.string(), 'What the enrolment was made by'),
   ...times,
 }
@@ -171,8 +171,8 @@ export const LearnerChange = named(
   'LearnerChange',
   'A learner in a course whose enrolment, progress or grade has changed',
   shown(() => ({
-    learnerId: field(z.string().nullable(), 'Id of the learner; null for all learners of the course'),
-    courseId: field(z.string().nullable(), 'Id of the course; null for all courses of the learner'),
+    learnerId: textOrNull('Id of the learner; null for all learners of the course'),
+    courseId: textOrNull('Id of the course; null for all courses of the learner'),
     state: field(z.enum(['current', 'removed']), 'Whether the row is there'),
     row: field(LearnerRow.nullable(), 'The row as it is now; null unless it is current'),
   })),

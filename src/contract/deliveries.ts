@@ -3,6 +3,7 @@ import { lmsKinds } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
 import { choiceOf, filtering, listOf, paging, period } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull } from './record-fields.ts'
 import { Instant, Time } from './values.ts'
 
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
@@ -27,18 +28,18 @@ function shownFields() {
       DeliveryStatus,
       'applied; stale: newer data was stored already; ignored: nothing to do; unmatched: the course, learner or enrolment is unknown here; failed: it cannot be applied',
     ),
-    reason: field(z.string().nullable(), 'Why it was not applied, in one word; null if it was'),
-    detail: field(z.string().nullable(), 'The same as a sentence; null if there is nothing to add'),
+    reason: textOrNull('Why it was not applied, in one word; null if it was'),
+    detail: textOrNull('The same as a sentence; null if there is nothing to add'),
     missing: field(
       z.array(z.enum(missingThings)),
       'What is missing for an unmatched delivery: course, learner or enrollment',
     ),
-    learnerId: field(z.string().nullable(), 'Id of the learner; null if unknown here'),
-    userEmail: field(z.string().nullable(), 'E-mail address of the learner as it is now'),
-    courseId: field(z.string().nullable(), 'Id of the course; null if unknown here'),
-    courseTitle: field(z.string().nullable(), 'Title of the course as it is now'),
-    itemId: field(z.string().nullable(), 'The graded item; null for progress'),
-    gradeId: field(z.string().nullable(), 'Id of the grade that it set; null for any other'),
+    learnerId: textOrNull('Id of the learner; null if unknown here'),
+    userEmail: textOrNull('E-mail address of the learner as it is now'),
+    courseId: textOrNull('Id of the course; null if unknown here'),
+    courseTitle: textOrNull('Title of the course as it is now'),
+    itemId: textOrNull('The graded item; null for progress'),
+    gradeId: textOrNull('Id of the grade that it set; null for any other'),
     deliveryKey: field(
       z.string(),
       'Identifies the delivery among all of its kind: sent again, it is a duplicate',
@@ -62,10 +63,7 @@ export const DeliveryDetails = named(
   'A webhook delivery with its payload',
   shown(() => ({
     ...shownFields(),
-    body: field(
-      z.string().nullable(),
-      'The payload as JSON, without secrets; null if it is no longer stored',
-    ),
+    body: textOrNull('The payload as JSON, without secrets; null if it is no longer stored'),
   })),
 )
 export type DeliveryDetails = z.output<typeof DeliveryDetails>
@@ -91,7 +89,7 @@ export const Replayed = named(
   'The deliveries that were processed again, with the outcome of each',
   shown(() => ({
     data: field(z.array(Delivery), 'The deliveries, system by system, oldest first'),
-    nextCursor: field(z.string().nullable(), 'Send it as cursor to continue; null if there are no more'),
+    nextCursor: textOrNull('Send it as cursor to continue; null if there are no more'),
   })),
 )
 export type Replayed = z.output<typeof Replayed>

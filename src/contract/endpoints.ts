@@ -4,9 +4,9 @@ import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import { choiceOf, listOf, paging, periodAndUpdates } from './lists.ts'
 import { Message } from './messages.ts'
 import { operationsOf } from './operation.ts'
-import { changed } from './record-fields.ts'
+import { changed, textOrNull, timeOrNull } from './record-fields.ts'
 import { XapiSettings } from './statements.ts'
-import { Instant, optional, Reference, Time, Timezone, WebAddress } from './values.ts'
+import { Instant, optional, Reference, Timezone, WebAddress } from './values.ts'
 
 const schedules = ['immediately', 'daily'] as const
 export const ChatSchedule = named(
@@ -149,12 +149,10 @@ function shownFields() {
       'Why the server disabled it: gone if the receiver returned 410; null if it did not',
     ),
     expiresAt,
-    pausedUntil: field(
-      Time.nullable(),
+    pausedUntil: timeOrNull(
       'Until when nothing is sent, because the receiver asked for a pause; null if it is not paused',
     ),
-    previousSecretUntil: field(
-      Time.nullable(),
+    previousSecretUntil: timeOrNull(
       'Until when messages are also signed with the secret before; null if they are not',
     ),
     ...changed,
@@ -170,8 +168,7 @@ export const NewEndpoint = named(
   'A webhook endpoint with its new secret',
   shown(() => ({
     ...shownFields(),
-    secret: field(
-      z.string().nullable(),
+    secret: textOrNull(
       'The signing secret, whsec_…. Shown only once: null in a replayed response, and for other kinds than standard',
     ),
   })),

@@ -14,8 +14,8 @@ import {
   sorting,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { changed, managedBy } from './record-fields.ts'
-import { Instant, Reference, Time } from './values.ts'
+import { changed, managedBy, textOrNull, timeOrNull } from './record-fields.ts'
+import { Instant, Reference } from './values.ts'
 
 const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = named('EnrollmentRole', 'Role of a user in a course', z.enum(enrollmentRoles))
@@ -86,17 +86,17 @@ export const Enrollment = named(
         z.string(),
         'Title of the course as it is now, whatever the version of the enrolment',
       ),
-      courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+      courseExternalId: textOrNull('The school’s own id of the course, as it is now'),
       userId,
       userEmail: field(
         z.string(),
         'E-mail address of the user as it is now, whatever the version of the enrolment',
       ),
-      userExternalId: field(z.string().nullable(), 'The school’s own id of the user, as it is now'),
+      userExternalId: textOrNull('The school’s own id of the user, as it is now'),
       role: field(EnrollmentRole, attributes.role.says),
       status,
       enrolledAt,
-      completedAt: field(Time.nullable(), 'When the enrolment was completed; null if it is not'),
+      completedAt: timeOrNull('When the enrolment was completed; null if it is not'),
       source: field(
         z.string(),
         "How it was created: api, or progress (by the learner's first progress record)",

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { lmsKinds, recordParts } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
+import { textOrNull } from './record-fields.ts'
 import { optional, text } from './values.ts'
 
 export const LmsKind = named('LmsKind', 'Kind of the other learning management system', z.enum(lmsKinds))
@@ -9,8 +10,7 @@ export const RecordPart = named('RecordPart', 'Kind of the records', z.enum(reco
 
 const ForeignRecord = shown(() => ({
   part: field(RecordPart, 'Kind of the record'),
-  id: field(
-    z.string().nullable(),
+  id: textOrNull(
     'Id in the other system, by which records refer to it (own:<id>); null if nothing refers to it',
   ),
   record: field(
@@ -42,7 +42,7 @@ export const ForeignRecords = named(
     system: field(z.string().max(100), 'Name of the other system'),
     // Some systems list everything on one page.
     data: field(z.array(ForeignRecord).max(1_000_000), 'The records'),
-    nextCursor: field(z.string().nullable(), 'Cursor of the next page; null after the last one'),
+    nextCursor: textOrNull('Cursor of the next page; null after the last one'),
     byCourse: field(z.boolean(), 'Whether the access token may list these records for each course only'),
     requestsAtOnce: field(z.int(), 'Requests that the other system allows at once now'),
     lists: field(z.array(ForeignList).max(100), 'Lists that the other system has'),
@@ -102,8 +102,8 @@ const Written = shown(() => ({
     z.enum(outcomes),
     'What became of it; invited: the person has to accept; waiting: send it again, nothing is done twice',
   ),
-  id: field(z.string().nullable(), 'Its id in the other system; null if there is none'),
-  detail: field(z.string().nullable(), 'Why it was refused or has to wait, or what is left to do'),
+  id: textOrNull('Its id in the other system; null if there is none'),
+  detail: textOrNull('Why it was refused or has to wait, or what is left to do'),
 }))
 
 /** In the order of the records. */

@@ -25,7 +25,7 @@ import {
   sorting,
 } from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
-import { changed } from './record-fields.ts'
+import { changed, textOrNull } from './record-fields.ts'
 import { Instant, Percent, Reference, Time, text } from './values.ts'
 
 const itemId = field(z.string(), 'Id of the item; $course is the course as a whole')
@@ -206,10 +206,10 @@ function shownFields() {
     id,
     learnerId,
     userEmail: field(z.string(), 'E-mail address of the learner as it is now'),
-    userExternalId: field(z.string().nullable(), 'The school’s own id of the learner, as it is now'),
+    userExternalId: textOrNull('The school’s own id of the learner, as it is now'),
     courseId,
     courseTitle: field(z.string(), 'Title of the course as it is now'),
-    courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+    courseExternalId: textOrNull('The school’s own id of the course, as it is now'),
     itemId,
     source: field(text(1, 100), 'Where the grade comes from: manual, or a system that sends grades'),
     label: field(z.string().trim().max(255), 'Name of the item'),
@@ -222,10 +222,7 @@ function shownFields() {
     weight,
     gradedAt: field(Time, 'When it was graded'),
     published: field(z.boolean(), 'Whether the learner sees the grade and it counts'),
-    deliveryId: field(
-      z.string().nullable(),
-      'Id of the webhook delivery that it came with, whd_…; null for any other grade',
-    ),
+    deliveryId: textOrNull('Id of the webhook delivery that it came with, whd_…; null for any other grade'),
     ...changed,
   }
 }
@@ -275,8 +272,7 @@ export const GradeStep = named(
         z.string(),
         'Id of the user whose credential recorded it; webhook:<kind> where a webhook delivery did',
       ),
-      recordedByEmail: field(
-        z.string().nullable(),
+      recordedByEmail: textOrNull(
         'E-mail address of that user as it is now; null where a webhook delivery did',
       ),
     }

@@ -3,6 +3,7 @@ import { scopes } from './constants.ts'
 import { field, named, shown } from './fields.ts'
 import { filtering, listOf, ofUser, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
+import { timeOrNull } from './record-fields.ts'
 import { Time } from './values.ts'
 
 export const Grant = named(
@@ -15,7 +16,7 @@ export const Grant = named(
     clientName: field(z.string(), 'Name of the application'),
     scopes: field(z.array(z.enum(scopes)), 'What the application can do on behalf of the user'),
     createdAt: field(Time, 'When access was given'),
-    lastUsedAt: field(Time.nullable(), 'When the access was last used; null if never'),
+    lastUsedAt: timeOrNull('When the access was last used; null if never'),
     expiresAt: field(Time, 'When the access ends unless it is used'),
   })),
 )

@@ -19,7 +19,14 @@ import {
   trashSort,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { changed, deletedFields, externalId, managedBy, takenExternalId } from './record-fields.ts'
+import {
+  changed,
+  deletedFields,
+  externalId,
+  managedBy,
+  takenExternalId,
+  textOrNull,
+} from './record-fields.ts'
 import { optional, Reference, Time, text } from './values.ts'
 
 const attributes = {
@@ -56,8 +63,8 @@ export const Group = named(
       externalId,
       name,
       courseId,
-      courseTitle: field(z.string().nullable(), 'Title of the course as it is now; null without a course'),
-      courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+      courseTitle: textOrNull('Title of the course as it is now; null without a course'),
+      courseExternalId: textOrNull('The school’s own id of the course, as it is now'),
       managedBy,
       ...changed,
     }
@@ -108,10 +115,10 @@ export const Membership = named(
       id: field(z.string(), 'Id of the membership, mem_…'),
       groupId,
       groupName: field(z.string(), 'Name of the group as it is now'),
-      groupExternalId: field(z.string().nullable(), 'The school’s own id of the group, as it is now'),
+      groupExternalId: textOrNull('The school’s own id of the group, as it is now'),
       userId,
       userEmail: field(z.string(), 'E-mail address of the user as it is now'),
-      userExternalId: field(z.string().nullable(), 'The school’s own id of the user, as it is now'),
+      userExternalId: textOrNull('The school’s own id of the user, as it is now'),
       addedAt: field(Time, 'When the user was added'),
     }
   }),

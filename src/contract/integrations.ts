@@ -5,7 +5,7 @@ import { answered, field, named, objectOf, patchOf, sent, shown } from './fields
 import { ForeignRecords, ForeignWriteResult, ForeignWrites, LmsKind, RecordPart } from './foreign-records.ts'
 import { exactly, filtering, listOf, ofCourse, ofUser, oneOf, paging, periodAndUpdates } from './lists.ts'
 import { operationsOf } from './operation.ts'
-import { changed } from './record-fields.ts'
+import { changed, textOrNull, timeOrNull } from './record-fields.ts'
 import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
 
 export const MappedNoun = named('MappedNoun', 'What is mapped: a course or a user', z.enum(mappedNouns))
@@ -34,8 +34,7 @@ export const Mapping = named(
     id: field(z.string(), 'Id of the mapping, map_…'),
     lmsKind: field(LmsKind, 'Kind of the other system'),
     ...answered(mappingAttributes),
-    name: field(
-      z.string().nullable(),
+    name: textOrNull(
       'Title of the course or e-mail address of the user, as it is now; null if it was deleted permanently',
     ),
     targetStatus: field(z.enum(['active', 'deleted']), 'Whether the course or user is there, or was deleted'),
@@ -185,13 +184,13 @@ export const IntegrationPatch = named(
 )
 
 const setAt = field(Time, 'When it was set')
-const last4 = field(z.string().nullable(), 'Its last four characters; null if it is short')
+const last4 = textOrNull('Its last four characters; null if it is short')
 
 /** Shows the last characters of a secret, never the whole value. */
 const ShownSecret = shown(() => ({
   setAt,
   last4,
-  endsAt: field(Time.nullable(), 'Until when it is accepted, if another has replaced it'),
+  endsAt: timeOrNull('Until when it is accepted, if another has replaced it'),
 }))
 export type ShownSecret = z.output<typeof ShownSecret>
 
@@ -199,7 +198,7 @@ export type ShownSecret = z.output<typeof ShownSecret>
 const ShownToken = shown(() => ({
   setAt,
   last4,
-  endsAt: field(Time.nullable(), 'Until when it is accepted; always null'),
+  endsAt: timeOrNull('Until when it is accepted; always null'),
 }))
 
 const Secrets = shown(() => ({

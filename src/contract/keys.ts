@@ -3,6 +3,7 @@ import { scopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { listOf, ofUser, paging, period } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Instant, Reference, Time, text } from './values.ts'
 
 const attributes = {
@@ -41,10 +42,10 @@ function shownFields() {
     prefix: field(z.string(), 'First characters of the key'),
     last4: field(z.string(), 'Last characters of the key'),
     scopes,
-    expiresAt: field(Time.nullable(), 'When the key expires; null for never'),
+    expiresAt: timeOrNull('When the key expires; null for never'),
     createdAt: field(Time, 'When the key was created'),
-    lastUsedAt: field(Time.nullable(), 'When the key was last used, to the minute; null if never'),
-    revokedAt: field(Time.nullable(), 'When the key was revoked; null if it was not'),
+    lastUsedAt: timeOrNull('When the key was last used, to the minute; null if never'),
+    revokedAt: timeOrNull('When the key was revoked; null if it was not'),
   }
 }
 
@@ -57,7 +58,7 @@ export const NewKey = named(
   'A new API key, with the key itself',
   shown(() => ({
     ...shownFields(),
-    key: field(z.string().nullable(), 'The API key. Shown only once: null in a replayed response'),
+    key: textOrNull('The API key. Shown only once: null in a replayed response'),
   })),
 )
 export type NewKey = z.output<typeof NewKey>

@@ -4,6 +4,7 @@ import { Difficulty } from './course-parts.ts'
 import { EnrollmentStatus } from './enrollments.ts'
 import { field, named, shown } from './fields.ts'
 import { ProgressStatus } from './progress.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Percent, Reference, Time } from './values.ts'
 
 /** A day or a time. */
@@ -16,9 +17,9 @@ export const Bound = z.string().refine((text) => isDay(text) || isInstant(text),
 export const learnerFields = {
   learnerId: field(z.string(), 'Id of the learner, usr_…'),
   email: field(z.string(), 'E-mail address of the learner'),
-  firstName: field(z.string().nullable(), 'First name'),
-  lastName: field(z.string().nullable(), 'Last name'),
-  externalId: field(z.string().nullable(), 'Your own id for the learner'),
+  firstName: textOrNull('First name'),
+  lastName: textOrNull('Last name'),
+  externalId: textOrNull('Your own id for the learner'),
   courseId: field(Reference, 'Id of the course, crs_…'),
   courseTitle: field(z.string(), 'Title of the course'),
   difficulty: field(Difficulty, 'Level of the course'),
@@ -26,12 +27,9 @@ export const learnerFields = {
   enrolledAt: field(Time, 'When the learner was enrolled'),
   progressStatus: field(ProgressStatus, 'Status of the progress; not_started without any'),
   completionPercentage: field(Percent, 'Percentage of the course that is completed, 0–100'),
-  startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
-  lastAccessed: field(Time.nullable(), 'When the learner last accessed the course; null if never'),
-  completedAt: field(
-    Time.nullable(),
-    'When the learner first reached the completion threshold; null before that',
-  ),
+  startedAt: timeOrNull('When the learner first accessed the course; null before that'),
+  lastAccessed: timeOrNull('When the learner last accessed the course; null if never'),
+  completedAt: timeOrNull('When the learner first reached the completion threshold; null before that'),
   gradePercent: field(
     z.number().nullable(),
     'Grade of the learner in the course as a percentage, above 100 if scores exceed their maximum; null without a grade',
@@ -40,11 +38,8 @@ export const learnerFields = {
     z.boolean().nullable(),
     'Whether the grade reaches the passing score of the course; null without a grade',
   ),
-  gradeUpdatedAt: field(
-    Time.nullable(),
-    'When the newest of the grades that it comes from was graded; null without one',
-  ),
-  courseExternalId: field(z.string().nullable(), 'The school’s own id of the course; null without one'),
+  gradeUpdatedAt: timeOrNull('When the newest of the grades that it comes from was graded; null without one'),
+  courseExternalId: textOrNull('The school’s own id of the course; null without one'),
 }
 export const LearnerRow = named(
   'LearnerRow',

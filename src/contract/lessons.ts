@@ -23,6 +23,7 @@ import {
   externalId,
   managedBy,
   takenExternalId,
+  textOrNull,
   versionFields,
 } from './record-fields.ts'
 import { Instant, Minutes, Objectives, optional, Reference, text } from './values.ts'
@@ -118,14 +119,8 @@ export type Lesson = z.output<typeof Lesson>
 const versionOfLesson = {
   lessonId: id,
   ...versionFields,
-  userId: field(
-    z.string().nullable(),
-    'User who made the version; null for one that was made before lessons had a history',
-  ),
-  userEmail: field(
-    z.string().nullable(),
-    'E-mail address of that user as it is now; null where it is not known who it was',
-  ),
+  userId: textOrNull('User who made the version; null for one that was made before lessons had a history'),
+  userEmail: textOrNull('E-mail address of that user as it is now; null where it is not known who it was'),
 }
 export const LessonVersion = named(
   'LessonVersion',

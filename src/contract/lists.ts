@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { defaultPageSize, maxPageSize } from './constants.ts'
 import { bare, componentOf, field, named, objectOf } from './fields.ts'
+import { textOrNull } from './record-fields.ts'
 import { Instant, Reference, References } from './values.ts'
 
 /**
@@ -241,7 +242,7 @@ export function sorting<const Field extends string>(
 export function pageFields<Item extends z.ZodType>(item: Item) {
   return {
     data: field(z.array(item), 'The items of this page'),
-    nextCursor: field(z.string().nullable(), 'Send it as cursor to get the next page; null on the last page'),
+    nextCursor: textOrNull('Send it as cursor to get the next page; null on the last page'),
     total: field(z.int().optional(), 'Number of items on all pages, if requested with include_total=true'),
     totalIsExact: field(
       z.boolean().optional(),

@@ -3,6 +3,7 @@ import { messageTypes } from './actions.ts'
 import { field, named, shown } from './fields.ts'
 import { choiceOf, exactly, listOf, paging, period } from './lists.ts'
 import { operationsOf } from './operation.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Time } from './values.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
@@ -23,13 +24,12 @@ function shownFields() {
     ),
     status: field(MessageStatus, 'pending, delivered or failed: a failed message is not attempted again'),
     attemptCount: field(z.int(), 'Number of attempts so far'),
-    lastResult: field(z.string().nullable(), 'Result of the last attempt; null before the first one'),
-    nextAttemptAt: field(
-      Time.nullable(),
+    lastResult: textOrNull('Result of the last attempt; null before the first one'),
+    nextAttemptAt: timeOrNull(
       'When it is sent next; null while it is being sent, waits for an earlier one, or is finished',
     ),
     createdAt: field(Time, 'When the event happened'),
-    finishedAt: field(Time.nullable(), 'When it was delivered or failed; null while it is pending'),
+    finishedAt: timeOrNull('When it was delivered or failed; null while it is pending'),
   }
 }
 

@@ -13,7 +13,7 @@ import {
   periodAndUpdates,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { updatedAt, version } from './record-fields.ts'
+import { textOrNull, timeOrNull, updatedAt, version } from './record-fields.ts'
 import { Instant, Percent, Reference, Time } from './values.ts'
 
 /** Derived from the completion percentage when progress is recorded. */
@@ -63,10 +63,10 @@ function shownFields(asOf: string) {
   return {
     learnerId: field(z.string(), learnerId.says),
     userEmail: field(z.string(), `E-mail address of the learner as it is now${asOf}`),
-    userExternalId: field(z.string().nullable(), 'The school’s own id of the learner, as it is now'),
+    userExternalId: textOrNull('The school’s own id of the learner, as it is now'),
     courseId,
     courseTitle: field(z.string(), `Title of the course as it is now${asOf}`),
-    courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+    courseExternalId: textOrNull('The school’s own id of the course, as it is now'),
     completionPercentage,
     status: field(
       ProgressStatus,
@@ -83,10 +83,9 @@ export const Progress = named(
     const { lastAccessed, ...others } = shownFields(', whatever the version of the progress')
     return {
       ...others,
-      startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
+      startedAt: timeOrNull('When the learner first accessed the course; null before that'),
       lastAccessed,
-      completedAt: field(
-        Time.nullable(),
+      completedAt: timeOrNull(
         'When the learner first reached the completion threshold; kept if progress falls again',
       ),
       version,

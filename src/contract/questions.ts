@@ -21,6 +21,7 @@ import {
   paging,
 } from './lists.ts'
 import { staff } from './operation.ts'
+import { textOrNull, timeOrNull } from './record-fields.ts'
 import { Percent, Time, Timezone } from './values.ts'
 
 const { include_total: _, ...uncounted } = paging
@@ -44,8 +45,7 @@ export const AtRiskRow = named(
     reasons: field(z.array(z.enum(attentionKinds)), 'Why: inactive, stuck, not_passed, or several of them'),
     lastAccessed: learnerFields.lastAccessed,
     completionPercentage: learnerFields.completionPercentage,
-    progressedAt: field(
-      Time.nullable(),
+    progressedAt: timeOrNull(
       'When the completion percentage last rose; null without progress, or if unknown',
     ),
     gradePercent: learnerFields.gradePercent,
@@ -97,8 +97,7 @@ export const ItemGrades = named(
     ...courseFields,
     itemId: field(z.string(), 'Item that was graded; $course is the course as a whole'),
     itemTitle: field(z.string(), 'Name of the item, from its newest grade; the item id without a name'),
-    lessonId: field(
-      z.string().nullable(),
+    lessonId: textOrNull(
       'Lesson of the course whose id or external id is the item id; null if there is none',
     ),
     count: count('Number of published grades with a score'),

@@ -2,6 +2,16 @@ import * as z from 'zod'
 import { type Field, field, shown } from './fields.ts'
 import { ExternalId, ManagedBy, Time } from './values.ts'
 
+/** A field of responses that is text or null. */
+export function textOrNull(says: string) {
+  return field(z.string().nullable(), says)
+}
+
+/** A field of responses that is a time or null. */
+export function timeOrNull(says: string) {
+  return field(Time.nullable(), says)
+}
+
 export function externalId(noun: string): Field<typeof ExternalId> {
   return {
     is: ExternalId,

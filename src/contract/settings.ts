@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import { operationsOf } from './operation.ts'
-import { version } from './record-fields.ts'
-import { Time } from './values.ts'
+import { timeOrNull, version } from './record-fields.ts'
 
 const attributes = {
   instructorAccess: field(
@@ -33,7 +32,7 @@ export const Settings = named(
   shown(() => ({
     ...answered(attributes),
     version,
-    updatedAt: field(Time.nullable(), 'When a setting was last changed; null if none was'),
+    updatedAt: timeOrNull('When a setting was last changed; null if none was'),
   })),
 )
 export type Settings = z.output<typeof Settings>

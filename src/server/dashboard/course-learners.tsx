@@ -156,7 +156,7 @@ const maxGroups = 100
 const maxPages = 10
 
 /** The course's own, then those of no course, and in any case the chosen one. */
-export async function groupsFor(
+async function groupsFor(
   signedIn: SignedInRequest,
   { id }: Course,
   { group }: LearnerQuery,
@@ -186,6 +186,6 @@ export async function groupFilter(signedIn: SignedInRequest, all: string): Promi
   return data.length === 0 && !signedIn.query.get('group') ? undefined : groupField(data, all)
 }
 
-export function groupField(data: readonly Group[], all = 'All learners'): FilterField {
+function groupField(data: readonly Group[], all = 'All learners'): FilterField {
   return { name: 'group', label: 'Group', choices: data.map(({ id, name }) => [id, name]), all }
 }

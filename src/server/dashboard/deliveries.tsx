@@ -275,7 +275,7 @@ function replayForm(signedIn: SignedInRequest): Child {
 }
 
 /** The kind itself if it is no longer known. */
-export function kindName(kind: string): string {
+function kindName(kind: string): string {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].title : kind
 }
 

@@ -50,7 +50,7 @@ const itemList: List<Item> = {
       name: 'Delete',
       unseen: true,
       cell: ({ itemId }, signedIn) =>
-        deleteForm(signedIn, `Delete item ${lineOf(itemId, 80)}`, { itemId }, 'unset', itemId),
+        deleteForm(signedIn, `item ${lineOf(itemId, 80)}`, ['itemId', itemId], 'unset', itemId),
     },
   ],
 }
@@ -149,8 +149,8 @@ const mappingList: List<Mapping> = {
       cell: ({ id, externalKey }, signedIn) =>
         deleteForm(
           signedIn,
-          `Delete mapping of ${lineOf(externalKey, 80)}`,
-          { mappingId: id },
+          `mapping of ${lineOf(externalKey, 80)}`,
+          ['mappingId', id],
           'unmap',
           externalKey,
         ),
@@ -198,18 +198,18 @@ export function referenceOf(noun: string, text: string): string {
   return noun === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference) ? `email:${reference}` : reference
 }
 
-/** A form of one button, in a row of a list. `field` names the record; `name` is for screen readers. */
+/** A form of one button in a row, with a hidden field; `name` is for screen readers. */
 function deleteForm(
   signedIn: SignedInRequest,
-  label: string,
-  field: Readonly<Record<string, string>>,
+  what: string,
+  [field, value]: readonly [name: string, value: string],
   action: string,
   name: string,
 ): Child {
   return postForm(
     signedIn,
-    label,
-    Object.entries(field).map(([key, value]) => <input type="hidden" name={key} value={value} />),
+    `Delete ${what}`,
+    <input type="hidden" name={field} value={value} />,
     <button type="submit" class="quiet small" name="action" value={action}>
       Delete<span class="unseen"> {lineOf(name, 80)}</span>
     </button>,

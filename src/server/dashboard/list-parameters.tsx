@@ -67,7 +67,7 @@ export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, a
 }
 
 /** Items are shown so many at a time; `at` is from 1. */
-export interface ItemPage {
+interface ItemPage {
   readonly at: number
   readonly size: number
   readonly total: number

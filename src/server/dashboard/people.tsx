@@ -106,7 +106,7 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
 }
 
 /** The e-mail address of a user without a name. */
-export function personName({ profile: { firstName, lastName }, email }: User): string {
+function personName({ profile: { firstName, lastName }, email }: User): string {
   return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }
 

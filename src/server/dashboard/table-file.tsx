@@ -16,7 +16,7 @@ export interface FilePage<Item = unknown> {
   readonly nextCursor: string | null
 }
 
-export interface TableFile {
+interface TableFile {
   readonly path: DashboardPage['path']
   readonly formats?: readonly Format[]
   /** List of the API whose columns the rows have. */
