@@ -61,8 +61,12 @@ const list = listPage<Delivery>({
       },
       { name: 'Received', cell: ({ receivedAt }) => <Minute time={receivedAt} /> },
       { name: 'State', cell: deliveryState },
-      { name: 'Learner', look: 'broad', cell: (delivery, signedIn) => learnerOf(signedIn, delivery) },
-      { name: 'Course', look: 'broad', cell: (delivery, signedIn) => courseOf(signedIn, delivery) },
+      {
+        name: 'Learner',
+        look: 'broad',
+        cell: (delivery, signedIn) => linkOf(signedIn, 'learners', delivery),
+      },
+      { name: 'Course', look: 'broad', cell: (delivery, signedIn) => linkOf(signedIn, 'courses', delivery) },
     ],
   },
 
@@ -184,8 +188,8 @@ function factsOf(signedIn: SignedInRequest, delivery: DeliveryDetails, keys: Key
     ['State', deliveryState(delivery)],
     ['Why', detail && lineOf(detail, 500)],
     ['System', recordLink(signedIn, 'integrations', lmsKind, kindName(lmsKind))],
-    ['Learner', learnerOf(signedIn, delivery, keys.user)],
-    ['Course', courseOf(signedIn, delivery, keys.course)],
+    ['Learner', linkOf(signedIn, 'learners', delivery, keys.user)],
+    ['Course', linkOf(signedIn, 'courses', delivery, keys.course)],
     ['Grade', gradeId && recordLink(signedIn, 'grades', gradeId, `Item ${lineOf(itemId ?? gradeId, 120)}`)],
     ['Item', gradeId === null && itemId !== null && <code>{lineOf(itemId, 120)}</code>],
     ['Received', <Minute time={delivery.receivedAt} />],
@@ -320,23 +324,15 @@ function eventName({ event }: Delivery, maxLength: number): string {
 }
 
 /** Linked, else the id in the other system, or a dash. */
-function learnerOf(
+function linkOf(
   signedIn: SignedInRequest,
-  { learnerId: id, userEmail }: Delivery,
+  place: 'learners' | 'courses',
+  { learnerId, userEmail, courseId, courseTitle }: Delivery,
   otherwise: string | null = null,
 ): Child {
+  const [id, name] = place === 'learners' ? [learnerId, userEmail] : [courseId, courseTitle]
   if (id === null) return codeOrNone(otherwise, 120)
-  return recordLink(signedIn, 'learners', id, lineOf(userEmail ?? id, 255))
-}
-
-/** The same. */
-function courseOf(
-  signedIn: SignedInRequest,
-  { courseId: id, courseTitle }: Delivery,
-  otherwise: string | null = null,
-): Child {
-  if (id === null) return codeOrNone(otherwise, 120)
-  return recordLink(signedIn, 'courses', id, lineOf(courseTitle ?? id, 255))
+  return recordLink(signedIn, place, id, lineOf(name ?? id, 255))
 }
 
 /** Undefined before the first one. */

@@ -148,39 +148,6 @@ function fileOf(csv: string): Record<string, string>[] {
   return parse(csv, { columns: true, bom: true })
 }
 
-crowded('headings sort, and a second time from the end', async ({ browser, crowd }) => {
-  const headings = (html: string) =>
-    Object.fromEntries(
-      [...html.matchAll(/<th role="columnheader"([^>]*)><a href="([^"]+)">([^<]+)<\/a>/g)].map(
-        ([, attributes = '', href = '', name = '']) => [
-          name,
-          { href: href.replaceAll('&amp;', '&'), sorted: /aria-sort="(\w+)"/.exec(attributes)?.[1] },
-        ],
-      ),
-    )
-  const first = headings((await browser.open(`${crowd}?q=b.example`)).html)
-  expect(first).toEqual({
-    Learner: { href: `${crowd}?q=b.example&sort=-name#learners`, sorted: 'ascending' },
-    Status: { href: `${crowd}?q=b.example&sort=status#learners`, sorted: undefined },
-    Completion: { href: `${crowd}?q=b.example&sort=completion#learners`, sorted: undefined },
-    'Last accessed': { href: `${crowd}?q=b.example&sort=last_accessed#learners`, sorted: undefined },
-    Grade: { href: `${crowd}?q=b.example&sort=grade#learners`, sorted: undefined },
-  })
-  const second = headings((await browser.open(first['Grade']?.href ?? '')).html)
-  expect(second['Grade']).toEqual({ href: `${crowd}?q=b.example&sort=-grade#learners`, sorted: 'ascending' })
-  expect(second['Learner']).toEqual({ href: `${crowd}?q=b.example&sort=name#learners`, sorted: undefined })
-  expect(headings((await browser.open(second['Grade']?.href ?? '')).html)['Grade']?.sorted).toBe('descending')
-})
-
-crowded('the form searches within the filter, and can be cleared', async ({ browser, crowd }) => {
-  const found = await browser.submit(await browser.open(`${crowd}?status=in_progress&sort=-grade`), {
-    q: ' b.EXAMPLE ',
-  })
-  expect(new URL(found.url).search).toBe('?q=+b.EXAMPLE+&status=in_progress&sort=-grade')
-  expect(learnersIn(found.html)).toEqual([eva, caesar])
-  expect(found.html).toContain(`<a href="${crowd}?status=in_progress&amp;sort=-grade#learners">Clear</a>`)
-})
-
 crowded(
   'a downloaded file has the rows and the guard of every export',
   async ({ admin, browser, courseId, crowd }) => {

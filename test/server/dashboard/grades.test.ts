@@ -169,23 +169,23 @@ test('a downloaded file has every grade of the course, guarded', async ({
   ])
 })
 
-test('the grades of a learner come page by page, the latest first', { tags: ['slow'] }, async ({
+test('the grades of a learner stand on a page of their own, the latest first', async ({
   academy,
   ada,
   browser,
   courseId,
 }) => {
-  for (let day = 1; day <= 26; day += 1) {
-    const gradedAt = `2026-01-${String(day).padStart(2, '0')}T10:00:00.000Z`
+  for (const day of ['02', '01']) {
+    const gradedAt = `2026-01-${day}T10:00:00.000Z`
     await academy.grade({ learnerId: ada, courseId, itemId: `day ${day}`, scoreGiven: 50, gradedAt })
   }
   const learner = await browser.open(`/dashboard/learners/${ada}`)
   expect(learner.html).toContain(`<a href="/dashboard/learners/${ada}/grades">Grades</a>`)
-  const first = await browser.open(`/dashboard/learners/${ada}/grades`)
-  expect(tableIn(first.html)[1]).toEqual(['day 26', 'Logic', '50%', 'manual', '26 Jan 2026'])
-  const next = /<a rel="next" href="([^"]+)"/.exec(first.html)?.[1] ?? ''
-  const second = await browser.open(next.replaceAll('&amp;', '&'))
-  expect(tableIn(second.html).map(([item]) => item)).toEqual(['Item', 'day 1'])
+  const { html } = await browser.open(`/dashboard/learners/${ada}/grades`)
+  expect(tableIn(html).slice(1)).toEqual([
+    ['day 02', 'Logic', '50%', 'manual', '2 Jan 2026'],
+    ['day 01', 'Logic', '50%', 'manual', '1 Jan 2026'],
+  ])
 })
 
 test('a learner sees only their own grades on the page of a course', async ({

@@ -144,34 +144,6 @@ test('completion is a picture, the same in words, and the same as a table', asyn
   ])
 })
 
-test('the columns are as high as their numbers, and nothing has no height', async ({
-  academy,
-  admin,
-  browser,
-  courses,
-}) => {
-  for (const percentage of [41, 42, 43]) {
-    const { id } = await academy.person('learner')
-    await admin.put(`/v1/learners/${id}/progress`, {
-      courseId: courses.logic,
-      completionPercentage: percentage,
-    })
-  }
-  const { html, text } = await browser.open('/dashboard')
-  const [, chart = ''] = /<svg class="columns"(.*?)<\/details>/.exec(html) ?? []
-  const columns = [...chart.matchAll(/<title>([^<]+)<\/title><rect class="whole"[^>]*>(.*?)<\/svg>/g)]
-  const heights = columns.map(([, name, column = '']) => [
-    name,
-    Number(/<rect class="doing"[^>]* height="([^"]+)"/.exec(column)?.[1] ?? 0),
-  ])
-  expect(columns).toHaveLength(10)
-  const all = new Map(heights as [string, number][])
-  expect(all.get('40–49%: 4 enrolments')).toBe(120)
-  expect(all.get('0–9%: 1 enrolment')).toBe(30)
-  expect(all.get('10–19%: 0 enrolments')).toBe(0)
-  expect(text).toContain('Completed 1 11.1% In progress 7 77.8% Not started 1 11.1%')
-})
-
 test('learners who need attention come first, each count a link to them', { tags: ['slow'] }, async ({
   academy,
   admin,
