@@ -9,7 +9,7 @@ import { listAtRisk } from './at-risk.ts'
 import { backfill } from './backfill.ts'
 import { readChanges, readLearnerChanges } from './change-feed.ts'
 import { pageOfDataRows } from './data-rows.ts'
-import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
+import { filteredRows, type LearnerFile, streamLearnerFile } from './export.ts'
 import { listItemGrades } from './item-grades.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { readReport } from './report.ts'
@@ -70,7 +70,7 @@ function streamLearners(
   period: Period,
 ): Streamed {
   const name = `learners${suffixOf(period)}`
-  return streamLearnerFile(database, learnerLines(database.dialect, filter), { ...query, name, format })
+  return streamLearnerFile(database, filteredRows(filter), { ...query, name, format })
 }
 
 /** JSON if the client accepts none of the three (RFC 9110 §12.5.1). */

@@ -88,17 +88,17 @@ export const byUser: Joined = {
 }
 
 export function byMember(groupIds: readonly string[]): Joined {
-  return {
-    tables: sql`${membersOf(groupIds)} cross join users u cross join enrollments e cross join courses c`,
-    on: sql`u.id = k.user_id and e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
-  }
-}
-
-/** As `k`. */
-function membersOf(groupIds: readonly string[]): Sql {
   // A user may be in several of them.
   const columns = groupIds.length === 1 ? sql`m.user_id` : sql`distinct m.user_id`
-  return sql`(select ${columns} from group_members m where ${isInGroups(groupIds)}) k`
+  return byUsersOf(sql`select ${columns} from group_members m where ${isInGroups(groupIds)}`)
+}
+
+/** Returns the enrolments of the users whose `user_id` a statement selects, each once. */
+export function byUsersOf(users: Sql): Joined {
+  return {
+    tables: sql`(${users}) k cross join users u cross join enrollments e cross join courses c`,
+    on: sql`u.id = k.user_id and e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
+  }
 }
 
 /** Pairs of a learner and a course, `k`. */

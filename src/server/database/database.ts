@@ -18,8 +18,6 @@ export interface Dialect {
   tableOptions(inKeyOrder: boolean): string
   /** Lower-cases text in every script, not only ASCII. */
   folded(text: Sql): Sql
-  /** The text parses to the same number. */
-  exactText(number: Sql): Sql
   /** True if the planner knows how many rows a condition leaves; else it guesses, and must be led. */
   readonly hasStatistics: boolean
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */

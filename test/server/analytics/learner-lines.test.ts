@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { linesStatement } from '../../../src/server/analytics/export.ts'
+import { filteredRows } from '../../../src/server/analytics/export.ts'
 import { rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, test as standard } from '../../helpers/academy.ts'
@@ -26,7 +26,7 @@ test("an export walks the learners in their order, and each one's rows are found
   academy: { database },
 }) => {
   const filter = await rowFilterOf({ database, query, principal }, anyTime)
-  const statement = linesStatement(database.dialect, filter)
+  const statement = filteredRows(filter).statement
   const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
   const steps = plan.map(({ detail }) => detail)
   expect(steps).toContain('SCAN u USING INDEX users_by_email')
@@ -46,10 +46,9 @@ test.for(Object.entries(filters))(
     await database.run(sql`
     insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
     values ('crs_1', 'Logic', '', 'beginner', 'published', '{}', 1, '', '')`)
-    const statement = linesStatement(
-      database.dialect,
+    const statement = filteredRows(
       await rowFilterOf({ database, query: { ...query, ...filter }, principal }, period),
-    )
+    ).statement
     const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
     const steps = plan.map(({ detail }) => detail)
     expect(steps).toContainEqual(expect.stringMatching(/^SEARCH u USING INDEX \S+ \(id=\?\)/))

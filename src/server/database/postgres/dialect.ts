@@ -9,8 +9,6 @@ export const dialect: Dialect = {
   tableOptions: () => '',
   // In the collation of the columns lower() folds ASCII only; ICU's is the same on every server.
   folded: (text) => sql`(lower((${text}) collate "und-x-icu") collate "C")`,
-  // The shortest text that round-trips (PostgreSQL, Floating-Point Types).
-  exactText: (number) => sql`cast(${number} as text)`,
   hasStatistics: true,
   hasManyWriters: true,
   // A transaction below xmin has ended, whatever others do (PostgreSQL, Transaction ID and Snapshot Information Functions).

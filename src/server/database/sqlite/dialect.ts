@@ -5,8 +5,6 @@ export const sqliteDialect: Dialect = {
   columnTypes: { text: 'text', integer: 'integer', real: 'real', json: 'text' },
   tableOptions: (inKeyOrder) => (inKeyOrder ? 'strict, without rowid' : 'strict'),
   folded: (text) => sql`lower(${text})`,
-  // `!` lifts SQLite's limit of 16 significant digits; 17 round-trip a double.
-  exactText: (number) => sql`printf('%!.17g', ${number})`,
   hasStatistics: false,
   hasManyWriters: false,
   // Only one transaction writes at a time.
