@@ -17,24 +17,6 @@ import type { Mapping } from '../records/sources/mapping.ts'
 import { ExitWith, type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-const formats = ['csv', 'tsv', 'json', 'jsonl']
-
-const planned = [
-  'on-exists',
-  'map',
-  'map-value',
-  'mapping',
-  'save-mapping',
-  'ignore-other-columns',
-  'skip-invalid',
-  'format',
-  'delimiter',
-  'encoding',
-  'date-format',
-  'sheet',
-  'clear-empty',
-]
-
 export const importFlags = [
   {
     name: 'on-exists',
@@ -60,7 +42,7 @@ export const importFlags = [
     name: 'format',
     kind: 'text',
     summary: 'Format of the file (default from its name or content)',
-    choices: formats,
+    choices: ['csv', 'tsv', 'json', 'jsonl'],
   },
   ...fileFormFlags,
   {
@@ -81,6 +63,11 @@ export const importFlags = [
     summary: 'Maximum rows in one request, where the platform takes several (default 500)',
   },
 ] as const satisfies readonly Flag[]
+
+/** Flags that a saved plan has the answers to. */
+const planned = importFlags.flatMap(({ name }) =>
+  ['errors', 'plan', 'plan-out', 'batch-size'].includes(name) ? [] : [name],
+)
 
 /** A switch that adds a field to each record, such as `--extra-credit` of grades. */
 interface FieldSwitch {
@@ -261,8 +248,8 @@ export async function importRecords(
     saved: saved && { command: target.command, rows: saved.rows },
   }
   const planOut = text('plan-out')
-  if (planOut !== undefined) return savePlan(context, wanted, planOut, target)
-  await (settings.dryRun.value ? showPlan(context, wanted) : doImport(context, wanted))
+  const isPlanned = planOut !== undefined || settings.dryRun.value
+  await (isPlanned ? makePlan(context, wanted, planOut, target) : doImport(context, wanted))
 }
 
 async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
@@ -276,7 +263,7 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   const lineOf = (line: number) => wanted.file.placeOf?.(line).line ?? line
   for (const { line, shown } of rejections) findings.add(rejectionAt(wanted.file, lineOf(line), shown))
   await reportToWorkflow(rest.io, { title: imported, counts, ...findings.found() })
-  if (isDocument(settings.output.value)) {
+  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
     await output.document({ file: name, rows, ...counts, errorsFile })
   }
   if (errorsFile !== null) {
@@ -285,47 +272,43 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   }
 }
 
-async function showPlan(context: Context, wanted: Import): Promise<void> {
-  const { output } = context
-  const { counts, plan, report } = await countedPlan(context, wanted)
-  async function* shown() {
-    for await (const rows of plan) yield rows.map(({ planned }) => planned)
-  }
-  const paths = ['line', 'key', 'action', 'changes', 'message']
-  await output.list(shown(), { table: paths, paths })
-  await output.done(`Dry run of ${wanted.file.name}: ${countsText(counts)}; nothing was sent`)
-  await report(`Dry run of ${wanted.file.name}`)
-  if (counts['fail']) throw new ExitWith('partial')
-}
-
-async function savePlan(context: Context, wanted: Import, path: string, target: PlanTarget): Promise<void> {
-  const { saveImportPlan } = await import('../records/plan-import.ts')
-  const { counts, plan, report } = await countedPlan(context, wanted)
-  await saveImportPlan(context.io, path, wanted, target, plan)
-  await context.output.done(`Saved the plan to ${path}: ${countsText(counts)}`)
-  await report(`Plan of ${wanted.file.name}`)
-  if (counts['fail']) throw new ExitWith('partial')
-}
-
-async function countedPlan(context: Context, wanted: Import) {
-  const [{ planImport, plannedActions }, { createFindingList, reportToWorkflow }] = await Promise.all([
-    import('../records/plan-import.ts'),
-    import('../output/github.ts'),
-  ])
+/** Shows what an import would do, or saves it as a plan. Throws ExitWith if rows would be rejected. */
+async function makePlan(
+  context: Context,
+  wanted: Import,
+  planOut: string | undefined,
+  target: PlanTarget,
+): Promise<void> {
+  const { io, output } = context
+  const [{ planImport, plannedActions, saveImportPlan }, { createFindingList, reportToWorkflow }] =
+    await Promise.all([import('../records/plan-import.ts'), import('../output/github.ts')])
   const findings = createFindingList()
   const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
-  const rows = await planImport(context, wanted)
-  async function* counting() {
-    for await (const some of rows) {
-      for (const { planned, shown } of some) {
+  const plan = await planImport(context, wanted)
+  async function* counted() {
+    for await (const rows of plan) {
+      for (const { planned, shown } of rows) {
         counts[planned.action] = (counts[planned.action] ?? 0) + 1
         if (shown !== null) findings.add(rejectionAt(wanted.file, planned.line, shown))
       }
-      yield some
+      yield rows
     }
   }
-  const report = (title: string) => reportToWorkflow(context.io, { title, counts, ...findings.found() })
-  return { counts, plan: counting(), report }
+  async function* listed() {
+    for await (const rows of counted()) yield rows.map(({ planned }) => planned)
+  }
+  const { name } = wanted.file
+  if (planOut !== undefined) {
+    await saveImportPlan(io, planOut, wanted, target, counted())
+    await output.done(`Saved the plan to ${planOut}: ${countsText(counts)}`)
+  } else {
+    const paths = ['line', 'key', 'action', 'changes', 'message']
+    await output.list(listed(), { table: paths, paths })
+    await output.done(`Dry run of ${name}: ${countsText(counts)}; nothing was sent`)
+  }
+  const title = `${planOut === undefined ? 'Dry run' : 'Plan'} of ${name}`
+  await reportToWorkflow(io, { title, counts, ...findings.found() })
+  if (counts['fail']) throw new ExitWith('partial')
 }
 
 /** Returns the finding of a rejected row. The rows of a JSON array have numbers in place of lines. */
@@ -338,8 +321,4 @@ function rejectionAt({ name, path, format }: ImportFile, line: number, reason: s
 function countsText(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([, count]) => count > 0)
   return some.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing to do'
-}
-
-function isDocument(format: string): boolean {
-  return ['json', 'jsonl', 'yaml'].includes(format)
 }

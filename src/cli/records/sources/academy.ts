@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { systemCode } from '../../../config/errors.ts'
@@ -232,8 +232,6 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
 
 /** Default files and folder of an academy. */
 const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
-const maximumFiles = 1000
-const maximumDepth = 8
 
 /**
  * Returns the files of an academy: the given ones, and for a folder all YAML and JSON files in and below it, sorted
@@ -259,22 +257,13 @@ async function filesAt(cwd: string, path: string): Promise<string[]> {
     throw new UsageError(`Cannot read ${path}: ${reason}`, { cause })
   })
   if (!found.isDirectory()) return [path]
-  const files = await filesIn(cwd, path, maximumDepth)
+  const entries = await readdir(resolve(cwd, path), { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/i.test(entry.name))
+    .map((entry) => relative(resolve(cwd, path), join(entry.parentPath, entry.name)))
+    .filter((file) => !file.split(sep).some((step) => step.startsWith('.')))
   if (files.length === 0) throw new UsageError(`${path} has no YAML or JSON files`)
-  if (files.length > maximumFiles) throw new UsageError(`${path} has more than ${maximumFiles} files`)
-  return files
-}
-
-async function filesIn(cwd: string, folder: string, depth: number): Promise<string[]> {
-  const entries = await readdir(resolve(cwd, folder), { withFileTypes: true })
-  const files: string[] = []
-  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
-    if (entry.name.startsWith('.')) continue
-    const path = join(folder, entry.name)
-    if (entry.isDirectory() && depth > 0) files.push(...(await filesIn(cwd, path, depth - 1)))
-    else if (entry.isFile() && /\.(ya?ml|json)$/i.test(entry.name)) files.push(path)
-  }
-  return files
+  return files.sort().map((file) => join(path, file))
 }
 
 /**

@@ -27,12 +27,12 @@ export async function openGradebook(
     excused = 0
     let count = 0
     const table = await csvTable(file, delimiter)
-    const layout = layoutIn(table, file.name)
+    const gradebook = readHeader(table, file.name)
     const problems: string[] = []
     for await (const records of table.records) {
       let text = ''
       for (const { line, cells } of records) {
-        const read = gradesIn(cells, layout)
+        const read = gradesIn(cells, gradebook)
         excused += read.excused
         problems.push(
           ...read.problems.map((problem) => `${file.name}:${file.placeOf?.(line).line ?? line}: ${problem}`),
@@ -76,7 +76,7 @@ interface ItemColumn {
 }
 
 /** Meaning of the columns of a gradebook. */
-interface ReadLayout {
+interface Gradebook {
   readonly items: readonly ItemColumn[]
   /** Returns the reference of the learner of a row; empty if the row names none. */
   learnerOf(cells: readonly string[]): string
@@ -88,11 +88,11 @@ interface ReadLayout {
 /** Cells without a score, in any of the layouts. */
 const noScores = ['', '-', 'n/a', 'not attempted', 'not available']
 
-function gradesIn(cells: readonly string[], layout: ReadLayout) {
-  const { items, maxima } = layout
+function gradesIn(cells: readonly string[], gradebook: Gradebook) {
+  const { items, maxima } = gradebook
   if (/^points possible$/i.test((cells[0] ?? '').trim())) {
     for (const { index } of items) {
-      const maximum = numberIn(cells[index] ?? '', layout)
+      const maximum = numberIn(cells[index] ?? '', gradebook)
       if (maximum !== null && maximum > 0) maxima.set(index, maximum)
     }
     return noGrades
@@ -103,20 +103,20 @@ function gradesIn(cells: readonly string[], layout: ReadLayout) {
   const texts = items.map((item) => ({ item, text: removeGuard((cells[item.index] ?? '').trim()) }))
   const isExcused = (text: string) => text.toLowerCase() === 'ex'
   const scored = texts.filter(({ text }) => !isExcused(text) && !noScores.includes(text.toLowerCase()))
-  const learnerId = layout.learnerOf(cells)
+  const learnerId = gradebook.learnerOf(cells)
   return {
     excused: texts.filter(({ text }) => isExcused(text)).length,
     problems: [
       ...(learnerId === '' && scored.length > 0 ? ['names no learner'] : []),
       ...scored.flatMap(({ item, text }) =>
-        numberIn(text, layout) === null
+        numberIn(text, gradebook) === null
           ? [`${JSON.stringify(item.name)} must be a number, not ${JSON.stringify(text)}`]
           : [],
       ),
     ],
     grades: scored.map(({ item: { index, name: column, itemId, label, maximum }, text }) => ({
       ...{ column, learnerId, itemId, label },
-      scoreGiven: numberIn(text, layout),
+      scoreGiven: numberIn(text, gradebook),
       scoreMaximum: maximum ?? maxima.get(index) ?? 100,
     })),
   }
@@ -125,52 +125,85 @@ function gradesIn(cells: readonly string[], layout: ReadLayout) {
 const noGrades = { grades: [], problems: [], excused: 0 }
 
 /** Reads a number, without the sign of a percentage; null for any other text. */
-function numberIn(cell: string, { hasDecimalComma }: Pick<ReadLayout, 'hasDecimalComma'>): number | null {
+function numberIn(cell: string, { hasDecimalComma }: Pick<Gradebook, 'hasDecimalComma'>): number | null {
   const text = cell.trim().replace(/\s*%$/, '')
   const plain = hasDecimalComma ? text.replace(',', '.') : text
   return /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(plain) ? Number(plain) : null
 }
 
-/** Returns the layout of a file by its header. Throws a UsageError for any other header. */
-function layoutIn({ header: cells, delimiter }: Table, name: string): ReadLayout {
+/** A form of gradebooks. */
+interface Layout {
+  /** Columns by which it is recognised; one of several sets. */
+  readonly columns: readonly (readonly string[])[]
+  items(header: readonly string[]): readonly ItemColumn[]
+  /** Column with the external id of the learner. */
+  readonly id: string
+  /** Column with the address, or with the id under which the learner signs in. */
+  readonly address: string
+}
+
+/** Columns of Canvas with totals, also of assignment groups, and with the final grade. */
+const canvasTotals = /\b(Current|Final) (Score|Points|Grade)\b|^Override (Score|Grade|Status)\b/
+/** Columns of Open edX for averages, and of a course with cohorts, experiments or teams. */
+const openEdxExtras = / \(Avg\)$|^(Cohort Name|Team Name|Experiment Group \(.*\))$/
+/** End of a column of Moodle: the name of the item is before it. */
+const moodleScore = / \((Real|Percentage)\)$/
+
+const layouts: readonly Layout[] = [
+  {
+    columns: [['learnerId', 'gradePercent']],
+    items: (header) => columnsAfter(header, 'passed').map((column) => ({ ...column, maximum: 100 })),
+    id: 'externalId',
+    address: 'email',
+  },
+  {
+    columns: [
+      ['ID', 'Section', 'Student'],
+      ['ID', 'Section', 'LastName', 'FirstName'],
+    ],
+    items: (header) => columnsAfter(header, 'Section').filter(({ name }) => !canvasTotals.test(name)),
+    id: 'SIS User ID',
+    address: 'SIS Login ID',
+  },
+  {
+    columns: [['Email address']],
+    items: moodleItems,
+    id: 'ID number',
+    address: 'Email address',
+  },
+  {
+    columns: [['Student ID', 'Email', 'Grade']],
+    items: (header) =>
+      columnsAfter(header, 'Grade', 'Enrollment Track')
+        .filter(({ name }) => !openEdxExtras.test(name))
+        .map((column) => {
+          const label = column.name.replace(/^.+? \d+: /, '')
+          return { ...column, itemId: label, label, maximum: 1 }
+        }),
+    id: '',
+    address: 'Email',
+  },
+]
+
+/** Returns the meaning of the columns of a file by its header. Throws a UsageError for any other header. */
+function readHeader({ header: cells, delimiter }: Table, name: string): Gradebook {
   const header = cells.map(removeGuard)
-  const has = (...names: readonly string[]) => names.every((each) => header.includes(each))
-  const common = { maxima: new Map<number, number>(), hasDecimalComma: delimiter !== ',' }
-  if (has('learnerId', 'gradePercent')) {
-    const items = columnsBetween(header, 'passed', undefined)
+  const layout = layouts.find(
+    ({ columns, items }) =>
+      columns.some((set) => set.every((column) => header.includes(column))) &&
+      (items !== moodleItems || header.some((column) => moodleScore.test(column))),
+  )
+  if (layout) {
+    const places = [header.indexOf(layout.id), header.indexOf(layout.address)]
     return {
-      ...common,
-      items: items.map((column) => ({ ...column, ...readItemName(column.label), maximum: 100 })),
-      learnerOf: learnerBy(header, ['externalId'], ['email']),
-    }
-  }
-  if (has('ID', 'Section') && (has('Student') || has('LastName', 'FirstName'))) {
-    // Columns of totals, also of assignment groups, and those of the final grade.
-    const isTotal = /\b(Current|Final) (Score|Points|Grade)\b|^Override (Score|Grade|Status)\b/
-    const items = columnsBetween(header, 'Section', undefined).filter(({ label }) => !isTotal.test(label))
-    return {
-      ...common,
-      items: items.map((column) => ({ ...column, ...readItemName(column.label), maximum: null })),
-      learnerOf: learnerBy(header, ['SIS User ID'], ['SIS Login ID']),
-    }
-  }
-  if (has('Email address') && header.some((label) => displayed.test(label))) {
-    return {
-      ...common,
-      items: moodleItems(header),
-      learnerOf: learnerBy(header, ['ID number'], ['Email address']),
-    }
-  }
-  if (has('Student ID', 'Email', 'Grade')) {
-    const own = columnsBetween(header, 'Grade', 'Enrollment Track')
-    const items = own.filter(({ label }) => !label.endsWith(' (Avg)') && !openEdxExtras.test(label))
-    return {
-      ...common,
-      items: items.map((column) => {
-        const label = column.label.replace(/^.+? \d+: /, '')
-        return { ...column, itemId: label, label, maximum: 1 }
-      }),
-      learnerOf: learnerBy(header, [], ['Email']),
+      items: layout.items(header),
+      maxima: new Map(),
+      hasDecimalComma: delimiter !== ',',
+      learnerOf: (row) => {
+        const [id, address] = places.map((place) => removeGuard((row[place] ?? '').trim()))
+        if (id) return `ext:${id}`
+        return address ? `${address.includes('@') ? 'email' : 'ext'}:${address}` : ''
+      },
     }
   }
   throw new UsageError(`${sentence(name)} is not a gradebook`, {
@@ -183,55 +216,24 @@ function layoutIn({ header: cells, delimiter }: Table, name: string): ReadLayout
   })
 }
 
-/** Columns of a course with cohorts, experiments or teams. */
-const openEdxExtras = /^(Cohort Name|Team Name|Experiment Group \(.*\))$/
-
-/** End of a column of Moodle: the name of the item is before it. */
-const displayed = / \((Real|Percentage)\)$/
-
 /** Prefers percentages: real grades have no maximum in the file, and are taken as of 100. */
-function moodleItems(header: readonly string[]): ItemColumn[] {
-  const all = header.flatMap((label, index) =>
-    displayed.test(label)
-      ? [{ index, name: label, label: label.replace(displayed, ''), isShare: label.endsWith('(Percentage)') }]
-      : [],
+function moodleItems(header: readonly string[]): readonly ItemColumn[] {
+  const all = header.flatMap((name, index) => {
+    const label = name.replace(moodleScore, '')
+    return moodleScore.test(name) && label !== 'Course total'
+      ? [{ index, name, itemId: label, label, maximum: 100 }]
+      : []
+  })
+  return [...Map.groupBy(all, ({ label }) => label).values()].flatMap(
+    (own) => own.find(({ name }) => name.endsWith('(Percentage)')) ?? own.slice(0, 1),
   )
-  return [...Map.groupBy(all, ({ label }) => label)]
-    .filter(([label]) => label !== 'Course total')
-    .flatMap(([label, own]) => {
-      const column = own.find(({ isShare }) => isShare) ?? own[0]
-      return column ? [{ ...column, itemId: label, maximum: 100 }] : []
-    })
 }
 
-function columnsBetween(
-  header: readonly string[],
-  after: string,
-  before: string | undefined,
-): Pick<ItemColumn, 'index' | 'name' | 'label'>[] {
-  const end = before === undefined ? -1 : header.indexOf(before)
+/** Returns the items of the columns with a name between two others, or after one. */
+function columnsAfter(header: readonly string[], after: string, before = ''): readonly ItemColumn[] {
+  const end = before === '' ? -1 : header.indexOf(before)
   return header
-    .map((label, index) => ({ index, name: label, label }))
+    .map((name, index) => ({ index, name, ...readItemName(name), maximum: null }))
     .slice(header.indexOf(after) + 1, end < 0 ? undefined : end)
-    .filter(({ label }) => label !== '')
-}
-
-/** Returns a function that reads the reference of a learner: an external id, else an address. */
-function learnerBy(
-  header: readonly string[],
-  ids: readonly string[],
-  addresses: readonly string[],
-): ReadLayout['learnerOf'] {
-  const places = (names: readonly string[]) =>
-    names.map((name) => header.indexOf(name)).filter((index) => index >= 0)
-  const [idPlaces, addressPlaces] = [places(ids), places(addresses)]
-  const valueIn = (cells: readonly string[], indexes: readonly number[]) =>
-    indexes.map((index) => removeGuard((cells[index] ?? '').trim())).find((text) => text !== '')
-  return (cells) => {
-    const id = valueIn(cells, idPlaces)
-    if (id !== undefined) return `ext:${id}`
-    const address = valueIn(cells, addressPlaces)
-    if (address === undefined) return ''
-    return address.includes('@') ? `email:${address}` : `ext:${address}`
-  }
+    .filter(({ name }) => name !== '')
 }
