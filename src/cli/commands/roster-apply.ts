@@ -85,7 +85,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
     ])
     await reportPlan(io, 'roster diff', plan, (place) => placeIn(source, place))
   }
-  const { printDifferences } = await import('../roster/print-differences.ts')
+  const { printDifferences } = await import('../roster/apply-roster.ts')
   if (second === undefined) {
     const { planRoster } = await import('../roster/apply-roster.ts')
     const { plan, notes } = await planRoster(context, await rosterOf(context, given, first))
@@ -98,7 +98,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   const unused = pruneFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
   if (unused) throw new UsageError(`--${unused.name} and two sides cannot be used together`)
   const [{ openSide }, { compareSides }] = await Promise.all([
-    import('../roster/side.ts'),
+    import('../roster/compare-rosters.ts'),
     import('../roster/compare-rosters.ts'),
   ])
   if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
@@ -175,7 +175,7 @@ async function runApply(context: Context, given: Given): Promise<void> {
     throw error
   } finally {
     if (flags['report'] !== undefined) {
-      const { writeReport } = await import('../roster/report-file.ts')
+      const { writeReport } = await import('../roster/apply-roster.ts')
       await writeReport(context, String(flags['report']), { startedAt, roster, report, fault })
     }
   }

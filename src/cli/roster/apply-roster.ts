@@ -1,8 +1,10 @@
 import { shellWord } from '../../codec/display-text.ts'
+import { isJsonObject, jsonText } from '../../codec/json-text.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { failureOf } from '../failures.ts'
 import { isClosed } from '../records/apply-order.ts'
-import { countText, type Declared, type Part } from '../records/entries.ts'
+import { countText, type Declared, type Entry, type Part, placeText } from '../records/entries.ts'
 import { keyText } from '../records/identity.ts'
 import { type MakePlan, planOf, readSaved } from '../records/open-plan.ts'
 import { type Action, countsText, type Plan, type PlanOptions } from '../records/plan.ts'
@@ -11,13 +13,14 @@ import {
   type ApplyCommand,
   failureDocument,
   outcomeText,
+  printPlan,
   refusedError,
   runApply,
 } from '../records/run-apply.ts'
 import { idPrinter, sourceOf } from '../records/write.ts'
 import { CommandError, exitCode } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { checkOf, countLines, differenceDocument, type RosterCheck } from './check-roster.ts'
+import { writeTarget } from '../terminal/target-file.ts'
 import { type DeclaredRoster, integrationIn } from './declared-roster.ts'
 
 export interface ApplyRosterOptions {
@@ -265,4 +268,112 @@ export function reportDocument(report: RosterReport): object {
 
 function countsDocument({ counts }: RosterCheck): object {
   return Object.fromEntries(counts)
+}
+
+export interface PartCounts {
+  readonly roster: number
+  readonly platform: number
+  /** Records of the roster that the platform has with equal fields. */
+  readonly equal: number
+  /** Records that the platform should not have any more. */
+  readonly extra: number
+}
+
+export type RosterCheck = ReturnType<typeof checkOf>
+
+/** Returns the counts of both sides: `actions` are what they differ in. */
+export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'actions' | 'leftOut'>) {
+  const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
+  const counts = new Map<Part, PartCounts>()
+  for (const [part, entries] of declared) {
+    const own = byPart.get(part) ?? []
+    const wanted = new Set<Entry>(entries.filter(({ isRemoved, lacksPeople }) => !isRemoved && !lacksPeople))
+    const created = own.filter(({ kind }) => kind === 'create').length
+    const changed = own.filter(({ kind, entry }) => kind === 'update' && entry && wanted.has(entry)).length
+    const absent = entries.filter((entry) => leftOut.has(entry)).length
+    const platform = wanted.size - created - absent
+    counts.set(part, {
+      ...{ roster: wanted.size, platform, equal: platform - changed },
+      extra: own.length - created - changed,
+    })
+  }
+  return { counts, differences: actions }
+}
+
+/** A line for each part: `users: 1,229 of 1,229 equal`. */
+export function countLines({ counts }: RosterCheck): string[] {
+  const number = (value: number) => value.toLocaleString('en')
+  return [...counts].map(([part, { roster, platform, equal, extra }]) => {
+    const missing = roster - platform
+    const faults = [
+      ...(missing > 0 ? [`${number(missing)} missing`] : []),
+      ...(platform > equal ? [`${number(platform - equal)} different`] : []),
+      ...(extra > 0 ? [`${number(extra)} to remove`] : []),
+    ]
+    const rest = faults.length > 0 ? `: ${faults.join(', ')}` : ''
+    return `${part}: ${number(equal)} of ${number(roster)} equal${rest}`
+  })
+}
+
+export function differenceDocument({ dataset, kind, key, current, changes }: Action): object {
+  return {
+    dataset,
+    difference: kind === 'create' ? 'missing' : kind === 'delete' ? 'extra' : 'different',
+    key: keyText(key),
+    id: current?.['id'] ?? null,
+    fields: changes,
+  }
+}
+
+export interface ReportedRun {
+  readonly startedAt: string
+  /** Null if the roster could not be read, or a saved plan was carried out. */
+  readonly roster: DeclaredRoster | null
+  /** Null if the run ended before the roster was applied. */
+  readonly report: RosterReport | null
+  /** Null if there was none. */
+  readonly fault: unknown
+}
+
+/** Writes the report of a run, readable by its owner only, also if the run failed. Replaces an existing file. */
+export async function writeReport(
+  { io, session }: Context,
+  path: string,
+  { startedAt, roster, report, fault }: ReportedRun,
+): Promise<void> {
+  const failure = fault === null ? null : failureOf(fault, session.target())
+  const document = {
+    ...(report ? reportDocument(report) : { formatVersion: 1, outcome: 'failed' }),
+    ...(failure && { exitCode: exitCode(failure.exit) }),
+    startedAt,
+    endedAt: new Date(io.now()).toISOString(),
+    source: roster && {
+      ...{ name: roster.name, format: roster.source.format, version: roster.source.version },
+      ...{ system: roster.source.systemName, sha256: roster.source.hash },
+      ...{ skippedRows: roster.skipped, notes: roster.notes },
+    },
+    error: failure && { code: failure.code, message: failure.message, why: failure.why },
+  }
+  await writeTarget(io.cwd, path, [`${jsonText(document, 2)}\n`], { force: true, mode: 0o600 })
+}
+
+const columns = ['dataset', 'action', 'key', 'field', 'from', 'to', 'place'] as const
+
+/** As CSV a row for each field, otherwise as a plan. */
+export async function printDifferences(context: Context, plan: Plan): Promise<void> {
+  const { output, settings } = context
+  if (settings.output.value !== 'csv') return printPlan(context, plan)
+  await output.list([plan.actions.flatMap(rowsOf)], { table: columns, paths: columns })
+}
+
+function rowsOf({ dataset, kind, key, entry, changes }: Action): object[] {
+  const shared = { dataset, action: kind, key: keyText(key) }
+  const place = entry ? placeText(entry.place) : null
+  const none = { field: null, from: null, to: null }
+  if (changes.length === 0) return [{ ...shared, ...none, place }]
+  return changes.map(({ field, from, to }) => ({ ...shared, field, from: cell(from), to: cell(to), place }))
+}
+
+function cell(value: unknown): unknown {
+  return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : (value ?? null)
 }

@@ -1,6 +1,9 @@
 import type * as z from 'zod'
-import type { ForeignWrite } from '../../contract/foreign-records.ts'
-import { type ClassroomCourse, lower, submissionKey, type WantedCourse } from './push-state.ts'
+import type { RecordPart } from '../../contract/constants.ts'
+import type { ForeignRecords, ForeignWrite } from '../../contract/foreign-records.ts'
+import type { Context } from '../command/context.ts'
+import { type PulledRecord, readPage } from './pull-records.ts'
+import type { Course, Grade, School } from './school.ts'
 
 /** Counted at the end. */
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
@@ -116,4 +119,156 @@ export function countStates(records: readonly Compared[]): Readonly<Record<Count
     ...{ courses: counts('courses'), enrollments: counts('enrollments') },
     ...{ items: counts('items'), grades: counts('grades') },
   }
+}
+
+export function submissionKey(itemId: string, email: string): string {
+  return `${itemId}\n${email}`
+}
+
+/** A course of the academy with the records that Classroom shall have. */
+export type WantedCourse = Awaited<ReturnType<typeof wantedOf>>
+
+/** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
+export async function wantedOf(
+  school: School,
+  course: Course,
+  emails: ReadonlyMap<string, string>,
+  parts: ReadonlySet<string>,
+) {
+  const enrolments = parts.has('enrollments') ? await school.enrolmentsIn(course) : []
+  const members = enrolments.flatMap(({ userKey, role, status }) => {
+    const email = emails.get(userKey)
+    return status === 'active' && email !== undefined ? [{ email, role }] : []
+  })
+  const all = parts.has('grades') ? await school.gradesIn(course) : []
+  const newest = new Map<string, Grade>()
+  for (const grade of all.filter(({ itemId }) => !itemId.startsWith('$'))) {
+    const key = `${grade.itemId}\n${grade.userKey}`
+    const before = newest.get(key)
+    if (!before || before.gradedAt < grade.gradedAt) newest.set(key, grade)
+  }
+  const items = itemsOf([...newest.values()])
+  const enrolled = new Set(members.map(({ email }) => email))
+  const grades = [...newest.values()].flatMap((grade) => {
+    const email = emails.get(grade.userKey)
+    const maximum = items.get(grade.itemId)?.scoreMaximum ?? grade.scoreMaximum
+    if (email === undefined || (parts.has('enrollments') && !enrolled.has(email))) return []
+    const { itemId, published } = grade
+    return [{ itemId, email, published, scoreGiven: scaled(grade, maximum) }]
+  })
+  return { course, members, items: [...items.values()], grades }
+}
+
+/** Items of the gradebook, whose titles are unique in the course. */
+function itemsOf(grades: readonly Grade[]) {
+  const items = new Map<string, { itemId: string; label: string; scoreMaximum: number }>()
+  const labels = new Set<string>()
+  for (const { itemId, label, scoreMaximum } of grades) {
+    if (items.has(itemId)) continue
+    const title = label === '' ? itemId : label
+    const unique = labels.has(title) ? `${title} (${itemId})` : title
+    labels.add(unique)
+    items.set(itemId, { itemId, label: unique, scoreMaximum })
+  }
+  return items
+}
+
+/** Returns a score in points of its item; Classroom rounds to two decimal places. */
+function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | null {
+  if (scoreGiven === null) return null
+  return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
+}
+
+export type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
+
+/** Reads a course of Classroom by the alias of its external id; null if there is none. */
+export async function readCourse(
+  context: Pick<Context, 'session' | 'io'>,
+  key: string,
+  parts: ReadonlySet<string>,
+) {
+  const list = (part: RecordPart, of: string) => readList(context, part, of)
+  const [course = null] = [...(await list('courses', `d:${key}`)), ...(await list('courses', `p:${key}`))]
+  if (course?.id == null) return null
+  const people = await list('enrollments', course.id)
+  const isGraded = parts.has('grades')
+  const [works, submissions] = isGraded
+    ? [await list('items', course.id), await list('grades', course.id)]
+    : [[], []]
+  const emails = new Map<string, string>()
+  const addEmails = (records: readonly PulledRecord[]) => {
+    for (const { part, id, record } of records) {
+      if (part === 'users' && typeof record['email'] === 'string')
+        emails.set(id ?? '', lower(record['email']))
+    }
+  }
+  addEmails(people)
+  const enrolments = people.filter(({ part }) => part === 'enrollments').map(({ record }) => record)
+  const userOf = (record: PulledRecord['record'], name: string) => String(record[name]).replace(/^own:/, '')
+  const invitees = enrolments
+    .filter(({ status }) => status === 'invited')
+    .map((record) => userOf(record, 'userId'))
+  for (const id of invitees.filter((each) => !emails.has(each))) addEmails(await list('users', id))
+  const members = enrolments.filter(({ status }) => status === 'active')
+  const roles = new Map(
+    members.flatMap((record) => {
+      const email = emails.get(userOf(record, 'userId'))
+      return email === undefined ? [] : [[email, String(record['role'])] as const]
+    }),
+  )
+  const own = works.filter(({ record }) => record['isWritable'] === true)
+  return {
+    id: course.id,
+    title: String(course.record['title'] ?? ''),
+    description: String(course.record['description'] ?? ''),
+    status: String(course.record['status'] ?? ''),
+    /** By e-mail address, in lower case. */
+    roles,
+    /** Addresses of invited people. */
+    invited: new Set(invitees.flatMap((id) => emails.get(id) ?? [])),
+    /** Course work of the same project, by title. */
+    items: new Map(
+      own.map(({ id, record }) => [
+        String(record['label']),
+        { id: id ?? '', scoreMaximum: numberOrNull(record['scoreMaximum']) },
+      ]),
+    ),
+    /** By course work and e-mail address. */
+    submissions: new Map(
+      submissions.flatMap(({ id, record }) => {
+        const email = emails.get(userOf(record, 'learnerId'))
+        if (email === undefined || id === null) return []
+        const { scoreGiven, published, state } = record
+        const submission = { id, published: published === true, state: String(state) }
+        const key = submissionKey(String(record['itemId']), email)
+        return [[key, { ...submission, scoreGiven: numberOrNull(scoreGiven) }] as const]
+      }),
+    ),
+  }
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+/** In the form in which addresses are compared. */
+export function lower(email: string): string {
+  return email.trim().toLowerCase()
+}
+
+/** Reads all pages of a list of one course or person. */
+async function readList(
+  { session, io }: Pick<Context, 'session' | 'io'>,
+  part: RecordPart,
+  of: string,
+): Promise<readonly PulledRecord[]> {
+  const caller = await session.caller()
+  const found: PulledRecord[] = []
+  let cursor: string | null = null
+  do {
+    const page: ForeignRecords = await readPage(caller, io, 'classroom', { part, of, cursor })
+    found.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
 }

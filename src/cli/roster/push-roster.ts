@@ -8,8 +8,16 @@ import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { Patience } from './pull-records.ts'
-import { type Compared, compareCourse, countExtra, countedParts, countStates } from './push-plan.ts'
-import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
+import {
+  type Compared,
+  compareCourse,
+  countExtra,
+  countedParts,
+  countStates,
+  readCourse,
+  type WantedCourse,
+  wantedOf,
+} from './push-plan.ts'
 import { openSchool } from './school.ts'
 
 export interface PushOptions {

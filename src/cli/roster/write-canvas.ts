@@ -1,8 +1,7 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
-import type { Columns, Package, Table, Written } from './package-writer.ts'
+import { type Columns, createLosses, type Package, type Table, type Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { Course, Enrolment, Group, Member, Person, School, Term } from './school.ts'
-import { createLosses } from './write-tables.ts'
 
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
 export async function writeCanvas(

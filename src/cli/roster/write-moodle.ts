@@ -1,5 +1,5 @@
 import { namesOf, noName } from '../../lms/oneroster-mapping.ts'
-import type { Columns, Package, Written } from './package-writer.ts'
+import { type Columns, createLosses, type Package, type Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import {
   type Course,
@@ -10,7 +10,6 @@ import {
   type Person,
   type School,
 } from './school.ts'
-import { createLosses } from './write-tables.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 

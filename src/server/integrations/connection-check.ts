@@ -18,10 +18,9 @@ import {
   type OutgoingTrouble,
 } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
-import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
-import { signInAgain } from './foreign-access.ts'
+import { forgetAccess, GrantError, grantAccess, grantClientAccess, signInAgain } from './foreign-access.ts'
+import { askForPage } from './foreign-records.ts'
 import { type Integration, secretOf, webhookSecretsAt } from './integration.ts'
-import { askForPage } from './read-records.ts'
 
 type Check = IntegrationCheck['checks'][number]
 type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>

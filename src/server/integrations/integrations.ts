@@ -18,6 +18,7 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError } from '../problem-error.ts'
 import { checkConnection, isPassed } from './connection-check.ts'
+import { readRecords, recordWrites, writeRecords } from './foreign-records.ts'
 import {
   type Integration,
   integrationColumns,
@@ -31,8 +32,6 @@ import {
   webhookPathOf,
 } from './integration.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
-import { readRecords } from './read-records.ts'
-import { recordWrites, writeRecords } from './write-records.ts'
 
 /** Fields that only some kinds support. */
 const kindsOfField: Readonly<Record<string, readonly LmsKind[]>> = {

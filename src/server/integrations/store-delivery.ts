@@ -7,8 +7,15 @@ import { keyHintOf, learnerCandidatesOf } from '../../lms/read-event.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
 import type { RateLimits } from '../http/limits.ts'
 import { tooMany } from '../problem-error.ts'
-import { type Applying, applyEvent, isDone, mayNeedBody, noEffect, type Outcome } from './apply-event.ts'
-import { resolveIdentities } from './resolve-identities.ts'
+import {
+  type Applying,
+  applyEvent,
+  isDone,
+  mayNeedBody,
+  noEffect,
+  type Outcome,
+  resolveIdentities,
+} from './apply-event.ts'
 
 /** An authentic delivery with its event, or why it has none. */
 export interface Authentic {

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Candidate } from '../../../src/lms/event.ts'
-import { resolveIdentities } from '../../../src/server/integrations/resolve-identities.ts'
+import { resolveIdentities } from '../../../src/server/integrations/apply-event.ts'
 import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 
 async function map(academy: TestAcademy, noun: string, key: string, target: string): Promise<void> {
