@@ -45,7 +45,7 @@ export const canvasRecords: RecordSystem = {
     { part: 'enrollments', of: 'courses', gives: ['memberships'] },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => readRequest(pathOf(question), `Bearer ${token}`),
+  request: (question, token) => readRequest(pathOf(question), `Bearer ${token}`),
   read(response, question) {
     const found = readJson(response, question)
     if ('page' in found) return found.page

@@ -45,7 +45,7 @@ export const classroomRecords: RecordSystem = {
     { part: 'items', of: 'courses' },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => readRequest(pathOf(question), `Bearer ${token}`),
+  request: (question, token) => readRequest(pathOf(question), `Bearer ${token}`),
   read(response, question) {
     const found = readClassroom(response)
     if ('json' in found) return pageOf(found.json, question)

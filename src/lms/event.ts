@@ -69,6 +69,7 @@ export type IgnoredReason =
 
 export type LmsEvent = GradeEvent | ProgressEvent | IgnoredEvent
 
+/** For systems that send scores without a maximum. */
 export interface GradeItem {
   readonly name: string
   readonly maximum: number

@@ -39,7 +39,7 @@ export const moodleRecords: RecordSystem = {
     { part: 'enrollments', of: 'courses', gives: ['users', 'memberships'] },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) => moodleRequest(token, callOf(question)),
+  request: (question, token) => moodleRequest(token, callOf(question)),
   read(response, question) {
     const found = readJson(response, question)
     return 'refusal' in found || 'records' in found ? found : pageOf(found.json, question)

@@ -52,8 +52,7 @@ export const oneRosterRecords: RecordSystem = {
     { part: 'enrollments', of: null },
     { part: 'grades', of: 'courses' },
   ],
-  request: (question, { token }) =>
-    readRequest(pathOf(question, placeIn(question.position)), `Bearer ${token}`),
+  request: (question, token) => readRequest(pathOf(question, placeIn(question.position)), `Bearer ${token}`),
   read(response, question) {
     const place = placeIn(question.position)
     const trouble = troubleIn(response, question, place)

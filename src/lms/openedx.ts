@@ -103,7 +103,7 @@ export const openedxRecords: RecordSystem = {
     { part: 'users', of: 'courses', gives: ['grades'] },
     { part: 'enrollments', of: 'courses' },
   ],
-  request: (question, { token }) => readRequest(pathOf(question), authorizationOf(token)),
+  request: (question, token) => readRequest(pathOf(question), authorizationOf(token)),
   read(response, question) {
     const found = readJson(response, question)
     if ('refusal' in found || 'records' in found) return found

@@ -9,10 +9,6 @@ export interface RecordQuestion {
   readonly position: string | null
 }
 
-export interface RecordCredential {
-  readonly token: string
-}
-
 export interface RecordRequest {
   readonly method: 'GET' | 'POST' | 'PATCH'
   /** Below the base URL, with the query. */
@@ -78,7 +74,7 @@ export interface RecordSystem {
   /** At most this many at once. */
   readonly requestsAtOnce: number
   readonly lists: readonly RecordList[]
-  request(question: RecordQuestion, credential: RecordCredential): RecordRequest
+  request(question: RecordQuestion, token: string): RecordRequest
   read(response: RecordResponse, question: RecordQuestion): RecordPage | RecordRefusal
 }
 

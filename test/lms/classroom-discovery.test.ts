@@ -22,7 +22,7 @@ function methodsReading(part: RecordQuestion['part'], of: string | null): string
   let position: string | null = null
   do {
     const question: RecordQuestion = { part, of, position }
-    const request = classroomRecords.request(question, { token: 'token' })
+    const request = classroomRecords.request(question, 'token')
     names.push(nameOf(request))
     const isFirst: boolean = !request.path.includes('pageToken')
     const list = isFirst ? { nextPageToken: 'a/b+c=' } : {}

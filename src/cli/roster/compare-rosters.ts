@@ -33,6 +33,8 @@ export interface Side {
   readonly isWhole: boolean
   /** True for a part with changes only, which says nothing of the records that it lacks. */
   readonly isDelta: (part: Part) => boolean
+  /** About records that were read leniently or cannot be read. */
+  readonly notes: readonly string[]
 }
 
 export interface Comparison {
@@ -187,11 +189,6 @@ function fieldsOfOne(part: Part, one: [Side, Fields], other: [Side, Fields]): st
   return [...only(one, other), ...only(other, one)]
 }
 
-/** The notes are about records that were read leniently or cannot be read. */
-export interface OpenedSide extends Side {
-  readonly notes: readonly string[]
-}
-
 /**
  * Reads a side of a comparison: `profile:<name>`, the database of a local academy, a roster, `-` for one on standard input, or the name
  * of a profile.
@@ -202,7 +199,7 @@ export async function openSide(
   name: string,
   scope: Scope,
   options: RosterReadOptions,
-): Promise<OpenedSide> {
+): Promise<Side> {
   const session = await sessionOf(context, name)
   if (session) {
     const { declared } = inScope(name, await readPlatform(context, session), scope)

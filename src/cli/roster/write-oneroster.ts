@@ -27,7 +27,6 @@ import {
   type Cells,
   cellColumns,
   createLosses,
-  type Losses,
   type Package,
   type Table,
   type Written,
@@ -82,6 +81,7 @@ class OneRosterWriter {
   readonly #form: OneRosterForm
   readonly #counts: Partial<Record<RosterPart, number>> = {}
   readonly #losses = createLosses(lossTexts)
+  #gradebook: Readonly<Record<'categories' | 'lineItems' | 'results', Table<Cells>>> | null = null
   /** Users in the courses, if only some courses are written. */
   readonly #inside: Set<string> | null
 
@@ -144,22 +144,22 @@ class OneRosterWriter {
     const { parts } = this.#form
     const wantsEnrolments = parts.has('enrollments')
     const table = wantsEnrolments ? this.#table('enrollments') : null
-    const gradebook = parts.has('grades') ? new Gradebook(this.#to, this.#form, this.#losses) : null
+    const wantsGrades = parts.has('grades')
     for (const course of this.#school.courses) {
-      if (!table && !gradebook && !this.#inside) break
+      if (!table && !wantsGrades && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
       for (const { userId } of enrolments) this.#inside?.add(userId)
       if (table) this.#addEnrolments(table, course, enrolments)
-      if (!gradebook) continue
+      if (!wantsGrades) continue
       const learners = new Set(
         enrolments.flatMap(({ role, userKey }) => (role === 'learner' ? [userKey] : [])),
       )
       // Grades require an enrolment: leave out grades of users who have none.
       const grades = (await this.#school.gradesIn(course)).filter(({ userKey }) => learners.has(userKey))
-      gradebook.add(course, grades)
+      this.#addGrades(course, grades)
     }
     if (table) this.#counts.enrollments = table.rows
-    if (gradebook) this.#counts.grades = gradebook.rows
+    if (wantsGrades) this.#counts.grades = this.#gradebook?.results.rows ?? 0
   }
 
   #addEnrolments(table: Table<Cells>, course: Course, enrolments: readonly Enrolment[]): void {
@@ -239,33 +239,12 @@ class OneRosterWriter {
       ['source.systemCode', 'learnctl'],
     ])
   }
-}
-
-type OneRosterLosses = Losses<keyof typeof lossTexts>
-
-/** Writes grades as line items with their results; the weights of courses are categories. */
-export class Gradebook {
-  readonly #to: Package
-  readonly #form: OneRosterForm
-  readonly #losses: OneRosterLosses
-  #tables: Readonly<Record<'categories' | 'lineItems' | 'results', Table<Cells>>> | null = null
-
-  constructor(to: Package, form: OneRosterForm, losses: OneRosterLosses) {
-    this.#to = to
-    this.#form = form
-    this.#losses = losses
-  }
-
-  /** Number of results. */
-  get rows(): number {
-    return this.#tables?.results.rows ?? 0
-  }
 
   /** Items that have weights but no grades become line items, too. */
-  add({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): void {
+  #addGrades({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): void {
     const { version, org } = this.#form
     const is12 = version === '1.2'
-    const gradesByItem = Map.groupBy(this.#shown(grades), ({ itemId }) => itemId)
+    const gradesByItem = Map.groupBy(this.#shownGrades(grades), ({ itemId }) => itemId)
     const newest = [...gradesByItem].flatMap(([itemId, some]) =>
       newestBy(some, 'createdAt', 'userKey').map((grade) => [itemId, grade] as const),
     )
@@ -281,8 +260,8 @@ export class Gradebook {
       const some = gradesByItem.get(itemId)
       // OneRoster 1.1 has no weights, so that an item without grades says nothing.
       if (!some && !is12) continue
-      this.#tables ??= this.#openTables()
-      const { categories, lineItems, results } = this.#tables
+      this.#gradebook ??= this.#openGradebook()
+      const { categories, lineItems, results } = this.#gradebook
       const category = is12 ? categoryId : noCategory.id
       // Several items may have the title that a weight is for.
       if (!categorised.has(category)) categories.add({ sourcedId: category, title, weight: String(weight) })
@@ -320,17 +299,15 @@ export class Gradebook {
   }
 
   /** The tables appear only if there is a line item. */
-  #openTables() {
-    const open = (name: 'categories' | 'lineItems' | 'results') =>
-      this.#to.table(`${name}.csv`, cellColumns(oneRosterColumns(name, this.#form.version)))
-    const categories = open('categories')
-    const tables = { categories, lineItems: open('lineItems'), results: open('results') }
+  #openGradebook() {
+    const categories = this.#table('categories')
+    const tables = { categories, lineItems: this.#table('lineItems'), results: this.#table('results') }
     categories.add({ sourcedId: noCategory.id, title: noCategory.title })
     return tables
   }
 
   /** Returns the published grades, of each learner and item the one that was given last, or of the first source. */
-  #shown(grades: readonly Grade[]): readonly Grade[] {
+  #shownGrades(grades: readonly Grade[]): readonly Grade[] {
     const shown = grades.filter(({ published, scoreGiven }) => published && scoreGiven !== null)
     const unpublished = grades.filter(({ published }) => !published).length
     this.#losses.add('unpublished', unpublished)

@@ -54,25 +54,16 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   const { lmsKind, baseUrl } = integration
   if (lmsKind === 'classroom') return checkClassroom(integration, call)
   if (lmsKind === 'oneroster') return checkOneRoster(integration, call)
-  const { sealing } = call
   const probeOf = probes[lmsKind]
   if (!probeOf) {
     return [check('connection', 'skipped', 'Standard Webhooks has no API to ask; only the secret is checked')]
   }
   if (baseUrl === null) {
-    return [
-      check('connection', 'skipped', 'no base URL is set'),
-      check('accessToken', 'skipped', 'no base URL is set'),
-    ]
+    return ['connection', 'accessToken'].map((name) => check(name, 'skipped', 'no base URL is set'))
   }
-  let token: string | undefined
-  try {
-    token = secretOf(integration, 'accessToken', sealing)
-  } catch (error) {
-    return [
-      check('connection', 'skipped', 'the access token cannot be read'),
-      check('accessToken', 'failed', sealTrouble(error)),
-    ]
+  const token = await granted('accessToken', () => secretOf(integration, 'accessToken', call.sealing))
+  if (typeof token === 'object') {
+    return [check('connection', 'skipped', 'the access token cannot be read'), token]
   }
   const checks = await sendProbe(probeOf(baseUrl, token ?? ''), token !== undefined, call)
   const isAccepted = checks.some(({ name, status }) => name === 'accessToken' && status === 'ok')
@@ -82,17 +73,13 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
 /** The sign-in of a user at Google, the granted scopes and the API. */
 async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl, tokenUrl } = integration
-  let grant: AccessToken | undefined
-  try {
-    // A check asks Google again whether the sign-in is still valid.
-    forgetAccess(integration, call)
-    grant = await grantAccess(integration, tokenUrl ?? classroomSignIn.tokenUrl, call)
-  } catch (error) {
-    if (!(error instanceof GrantError)) return [check('signIn', 'failed', sealTrouble(error))]
-    const again = error.reason === 'ended' || error.reason === 'client' ? `: ${signInAgain}` : ''
-    return [check('signIn', 'failed', error.message + again)]
-  }
+  // A check asks Google again whether the sign-in is still valid.
+  forgetAccess(integration, call)
+  const grant = await granted('signIn', () =>
+    grantAccess(integration, tokenUrl ?? classroomSignIn.tokenUrl, call),
+  )
   if (!grant) return [check('signIn', 'skipped', `no user has signed in: ${signInAgain}`)]
+  if ('status' in grant) return [grant]
   const url = `${baseUrl ?? classroomSignIn.baseUrl}/v1/userProfiles/me`
   const probe: Probe = {
     request: get(url, { authorization: `Bearer ${grant.token}` }),
@@ -123,13 +110,8 @@ function checkScopes(scopes: AccessToken['scopes']): Check {
 
 async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl } = integration
-  let grant: AccessToken | undefined
-  try {
-    forgetAccess(integration, call)
-    grant = await grantClientAccess(integration, oneRosterScopes, call)
-  } catch (error) {
-    return [check('client', 'failed', error instanceof GrantError ? error.message : sealTrouble(error))]
-  }
+  forgetAccess(integration, call)
+  const grant = await granted('client', () => grantClientAccess(integration, oneRosterScopes, call))
   if (!grant) {
     const { tokenUrl, clientId, clientSecret } = integration
     const parts = { 'token URL': tokenUrl, 'client id': clientId, 'client secret': clientSecret }
@@ -137,6 +119,7 @@ async function checkOneRoster(integration: Integration, call: CheckCall): Promis
     const isBegun = baseUrl !== null || missing.length < Object.keys(parts).length
     return [check('client', isBegun ? 'failed' : 'skipped', `no ${missing.join(', no ')} is set`)]
   }
+  if ('status' in grant) return [grant]
   const { token } = grant
   const client = check('client', 'ok', 'the provider granted access')
   if (baseUrl === null) return [client, check('connection', 'skipped', 'no base URL is set')]
@@ -189,7 +172,7 @@ function checkSecret(integration: Integration, { sealing, now }: CheckCall): Che
   try {
     webhookSecretsAt(integration, sealing, now)
   } catch (error) {
-    return check(name, 'failed', sealTrouble(error))
+    return check(name, 'failed', troubleIn(error))
   }
   const rotation = old?.endsAt ? `; the one before is accepted until ${old.endsAt}` : ''
   const end = newest.last4 === null ? '' : `, ends in ${newest.last4}`
@@ -221,7 +204,21 @@ async function checkLastDelivery({ lmsKind }: Integration, database: Database): 
   return check('lastDelivery', 'ok', `${last.event} on ${last.received_at}: ${last.status}`)
 }
 
-function sealTrouble(error: unknown): string {
+/** Returns what a system grants, or a failed check that says why it does not. */
+async function granted<Granted>(
+  name: string,
+  grant: () => Granted | Promise<Granted>,
+): Promise<Granted | Check> {
+  try {
+    return await grant()
+  } catch (error) {
+    if (!(error instanceof GrantError)) return check(name, 'failed', troubleIn(error))
+    const isOver = name === 'signIn' && (error.reason === 'ended' || error.reason === 'client')
+    return check(name, 'failed', error.message + (isOver ? `: ${signInAgain}` : ''))
+  }
+}
+
+function troubleIn(error: unknown): string {
   if (error instanceof ProblemError) return error.message.replace(/\.$/, '')
   throw error
 }
@@ -322,15 +319,9 @@ function sanitize(text: string): string {
   return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
 }
 
-const names: Readonly<Record<RecordPart, string>> = {
-  terms: 'terms',
-  users: 'users',
-  courses: 'courses',
-  groups: 'groups',
+const names: Partial<Record<RecordPart, string>> = {
   memberships: 'members of groups',
   enrollments: 'enrolments',
-  items: 'items',
-  grades: 'grades',
 }
 
 /**
@@ -345,19 +336,15 @@ async function checkRecords(
   const system = recordSystemOf(lmsKind)
   if (!system || baseUrl === null) return []
 
-  const read = (part: RecordPart, of: string | null, position: string | null) =>
-    askForPage(system, { part, of, position }, integration, call)
-
-  async function ask(part: RecordPart, of: string | null): Promise<RecordPage | string> {
+  const ask = async (part: RecordPart, of: string | null): Promise<RecordPage | string> => {
     try {
-      const page = await read(part, of, null)
+      const page = await askForPage(system, { part, of, position: null }, integration, call)
       if (page.records.length > 0 || page.next === null) return page
       // Another list takes the place of the first.
-      const more = await read(part, of, page.next)
+      const more = await askForPage(system, { part, of, position: page.next }, integration, call)
       return { ...more, notes: [...(page.notes ?? []), ...(more.notes ?? [])] }
     } catch (error) {
-      if (error instanceof ProblemError) return error.message.replace(/\.$/, '')
-      throw error
+      return troubleIn(error)
     }
   }
 
@@ -382,10 +369,10 @@ async function checkRecords(
     for (const reason of reasons) missing.add(reason)
     if (reasons.length === 0) seen.add(part)
   }
-  const shown = [...seen].map((part) => names[part]).join(', ')
+  const shown = [...seen].map((part) => names[part] ?? part).join(', ')
   return [
     missing.size === 0
-      ? { name: 'records', status: 'ok', detail: `${shown} can be read` }
-      : { name: 'records', status: 'skipped', detail: [...missing].join('; ') },
+      ? check('records', 'ok', `${shown} can be read`)
+      : check('records', 'skipped', [...missing].join('; ')),
   ]
 }

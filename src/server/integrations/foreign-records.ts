@@ -63,7 +63,7 @@ export async function askForPage(
   call: Pick<Call, 'sealing' | 'outgoing' | 'now'>,
 ): Promise<RecordPage> {
   const send = async ({ baseUrl, token }: ForeignAccess) => {
-    const { path, ...request } = system.request(question, { token })
+    const { path, ...request } = system.request(question, token)
     const response = await call.outgoing({ ...request, url: baseUrl + path, ...pageLimits })
     if (response.isCut) throw refused('answer', `${system.title} sent a page of more than 16 MiB.`)
     return system.read(responseOf(response), question)

@@ -1,17 +1,11 @@
 import sql, { join, raw } from 'sql-template-tag'
 import { findNearest } from '../../codec/nearest.ts'
 import { type GradeToProgress, type LmsKind, lmsKinds } from '../../contract/constants.ts'
+import type { GradeItem } from '../../lms/event.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { columnOf, fieldReader } from '../database/record.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
-
-/** For systems that send scores without a maximum. */
-export interface GradeItem {
-  readonly name: string
-  readonly maximum: number
-  readonly weight: number | null
-}
 
 /** Encrypted, with the parts that may be shown. */
 export interface StoredSecret {

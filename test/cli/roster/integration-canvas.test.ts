@@ -79,14 +79,6 @@ describe('an integration', () => {
 })
 
 describe('a Canvas', () => {
-  test('is validated as a roster', { tags: ['slow'] }, async ({ local }) => {
-    await connected(local)
-    const { stderr, stdout } = await ran(local, 'roster validate integration:canvas')
-    expect(stdout + stderr).toContain(
-      'integration:canvas is valid: Canvas with 1 term, 3 users, 2 courses, 1 group, 4 enrolments',
-    )
-  })
-
   test('is the same as the SIS package of the school, page by page', { tags: ['slow'] }, async ({
     local,
   }) => {

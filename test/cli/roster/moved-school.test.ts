@@ -61,17 +61,6 @@ describe('a school that is moved by files of Moodle', () => {
   })
 })
 
-describe('a school that is moved by a Canvas SIS import', () => {
-  test('counts the days of enrolments and the descriptions of courses', { tags: ['slow'] }, async ({
-    local,
-  }) => {
-    const told = await move(local, school, 'canvas', group)
-    expect(told).toContain('note: The days of 2 enrolments are not included: Canvas SIS has none\n')
-    expect(told).toContain('note: The descriptions of 1 course are not included: Canvas SIS has none\n')
-    await ran(local, 'roster diff old.db new.db --only users,groups')
-  })
-})
-
 describe('a school that is moved by OneRoster', () => {
   test('keeps display names of one word', { tags: ['slow'] }, async ({ local }) => {
     const names = ['Nick99', 'Ada', 'Lovelace', 'Countess Ada', 'Ada King', 'the Countess Lovelace']
