@@ -112,7 +112,8 @@ async function makeCopy(
     return asData ? output.document(plans.map(coursePlanData)[0]) : output.text(coursePlansText(plans))
   }
 
-  const { failures, done, ids } = await carryOut(context, planned, false, async (restored) => {
+  const tried = { skipsRefused: false, isTried: true }
+  const { failures, done, ids } = await carryOut(context, planned, tried, async (restored) => {
     if (restored.length > 0) throw deletedCourse(String(record.externalId))
   })
   if (failures.length > 0) throw refusal(failures, outcomeText(done))

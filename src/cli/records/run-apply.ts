@@ -114,10 +114,14 @@ async function planAndApply(
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
+  // Where nobody is asked and shown the plan, the refusals of the real run are enough.
+  const isTried = form !== academyForm || !settings.yes.value
   const applied =
     plan.actions.length === 0
       ? { failures: [], done: plan, ids: [] }
-      : await carryOut(context, planned, skipsRefused, (restored) => form.confirm(context, planned, restored))
+      : await carryOut(context, planned, { skipsRefused, isTried }, (restored) =>
+          form.confirm(context, planned, restored),
+        )
   // The plan has printed some of these notes already.
   for (const text of reader.notes.sentences()) if (!notes.includes(text)) await output.note(text)
   const counts = { ...summaryOf(applied.done), rejected: applied.failures.length }
@@ -141,19 +145,20 @@ export async function trialOf({
 }
 
 /**
- * Tries a plan and carries it out: nothing of it if an action is refused, unless that is skipped.
+ * Carries a plan out: nothing of it if an action is refused, unless that is skipped.
  *
- * @param confirm is told what would be restored
+ * @param how `isTried` if refusals and what would be restored must be known before the question
+ * @param confirm is told what would be restored, if that is known
  */
 export async function carryOut(
   context: Context,
   planned: Pick<Planned, 'plan' | 'reader' | 'change'>,
-  skipsRefused: boolean,
+  { skipsRefused, isTried }: { readonly skipsRefused: boolean; readonly isTried: boolean },
   confirm: (restored: readonly string[]) => Promise<void>,
 ): Promise<Omit<Applied, 'planned'>> {
   const { plan, reader, change } = planned
   const staged = await stagePlan(reader, change, plan)
-  const trial = await staged.trial()
+  const trial = isTried ? await staged.trial() : null
   if (trial && trial.failures.length > 0 && !skipsRefused) {
     await staged.drop()
     return { failures: trial.failures, done: { ...plan, actions: [] }, ids: [] }
@@ -162,6 +167,7 @@ export async function carryOut(
   const line = await createProgressLine(context.io, 'changes', staged.size)
   const onDone = (done: number) => line.update(done)
   const { done, ...applied } = await staged.carryOut({ skipsRefused, onDone }).finally(line.stop)
+  if (done.size === 0) await staged.drop()
   return { ...applied, done: { ...plan, actions: plan.actions.filter((action) => done.has(action)) } }
 }
 
