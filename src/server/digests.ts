@@ -8,7 +8,7 @@ import { readCourseStanding } from './analytics/standing.ts'
 import { enqueueFor } from './changes/event-queue.ts'
 import type { Database, Row, Store } from './database/database.ts'
 import type { IdMaker } from './database/id.ts'
-import { type CourseDigest, type Digest, nextDigestAt } from './events/digest.ts'
+import { type CourseDigest, type Digest, nextDigestAt } from './events/chat-message.ts'
 import { type EndpointRow, endpointColumns, isKept, toChatSettings } from './events/endpoint-row.ts'
 
 /** Courses with most learners who need attention come first. */

@@ -4,7 +4,7 @@ import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { queueDigests } from './digests.ts'
-import { tidyOutbox } from './events/record-attempt.ts'
+import { tidyOutbox } from './events/message-queue.ts'
 
 /** Waits for running work. */
 export type Stop = () => Promise<void>

@@ -1,6 +1,6 @@
 import ICAL from 'ical.js'
 import { expect, test } from 'vitest'
-import { formatCalendar } from '../../src/server/calendars/calendar-route.ts'
+import { formatCalendar } from '../../src/server/calendars/calendars.ts'
 
 test('ical.js reads the calendars that are written here, with every text as it was', () => {
   const changedAt = '2026-03-01T12:00:00.000Z'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { idMaker } from '../../src/server/database/id.ts'
 import { queueDigests } from '../../src/server/digests.ts'
-import { nextDigestAt } from '../../src/server/events/digest.ts'
+import { nextDigestAt } from '../../src/server/events/chat-message.ts'
 import { hour, type Person, type TestAcademy, test } from '../helpers/academy.ts'
 import { startSlack } from '../helpers/fake-slack.ts'
 import { makeEndpoint, messagesOf, openDispatcher, waitFor } from './events/scene.ts'

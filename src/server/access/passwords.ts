@@ -5,9 +5,8 @@ import type { Principal } from './principal.ts'
 
 /** The caller of a password check, for fair turns. */
 interface PasswordCaller {
-  /** A credential, or the network of an attempt to sign in. */
-  readonly group: string
-  readonly member: string
+  /** A user, or the network of an attempt to sign in. */
+  readonly name: string
   /** True if the client has disconnected; waiting work is then dropped. */
   readonly isClientGone: () => boolean
 }
@@ -16,7 +15,7 @@ export function callerOf({
   principal,
   isClientGone,
 }: Pick<PasswordCaller, 'isClientGone'> & { readonly principal: Principal }): PasswordCaller {
-  return { group: principal.userId, member: '', isClientGone }
+  return { name: principal.userId, isClientGone }
 }
 
 /**
@@ -43,11 +42,11 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), maxWaiting })
 
   async function inTurn<Result>(
-    { group, member, isClientGone }: PasswordCaller,
+    { name, isClientGone }: PasswordCaller,
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await queue.run(group, member, async () => {
+      return await queue.run(name, async () => {
         if (isClientGone()) throw clientGone()
         return work()
       })
@@ -74,58 +73,31 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
 
 interface FairQueue {
   /**
-   * Runs the work in its turn. Turns rotate among the groups with waiting work, and within a group among its
-   * members: a hundred pieces of one member delay another's single piece by one. Throws QueueFullError if too
-   * much work of the group is waiting.
-   *
-   * @param group members that share a turn, such as all users behind one address
-   * @param member one of them
+   * Runs the work in its turn. Turns rotate among the callers with waiting work: a hundred pieces of one delay another's
+   * single piece by one. Throws QueueFullError if too much work of the caller is waiting.
    */
-  run<Result>(group: string, member: string, work: () => Promise<Result>): Promise<Result>
+  run<Result>(caller: string, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Its group has the maximum of waiting work. */
+/** Its caller has the maximum of waiting work. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
-type Turn = () => Promise<void>
-
-/**
- * Waiting turns by name, next first. A Map keeps insertion order, so deleting and re-inserting a name moves
- * it to the end.
- */
-type Line = Map<string, Turn[]>
-
-interface Group {
-  readonly members: Line
-  waiting: number
-}
-
-/**
- * Creates a queue that runs `atOnce` pieces of work at a time, and lets each group have `maxWaiting` waiting.
- */
+/** Creates a queue that runs `atOnce` pieces of work at a time, and lets each caller have `maxWaiting` waiting. */
 export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): FairQueue {
-  const groups = new Map<string, Group>()
+  /** In the order of their turns: a Map keeps insertion order. */
+  const waiting = new Map<string, (() => Promise<void>)[]>()
   let running = 0
 
-  function next(): Turn | undefined {
-    const [first] = groups
-    if (!first) return undefined
-    const [name, group] = first
-    groups.delete(name)
-    const turn = takeFrom(group.members)
-    group.waiting -= 1
-    if (group.waiting > 0) groups.set(name, group)
-    return turn
-  }
-
   function go(): void {
-    while (running < atOnce) {
-      const turn = next()
-      if (!turn) return
+    for (const [caller, works] of waiting) {
+      if (running >= atOnce) return
+      const work = works.shift()
+      waiting.delete(caller)
+      if (works.length > 0) waiting.set(caller, works)
       running += 1
-      void turn().finally(() => {
+      void work?.().finally(() => {
         running -= 1
         go()
       })
@@ -133,27 +105,14 @@ export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWai
   }
 
   return {
-    run<Result>(name: string, member: string, work: () => Promise<Result>) {
-      const group = groups.get(name) ?? { members: new Map(), waiting: 0 }
-      if (group.waiting >= maxWaiting) return Promise.reject(new QueueFullError())
+    run<Result>(caller: string, work: () => Promise<Result>) {
+      const works = waiting.get(caller) ?? []
+      if (works.length >= maxWaiting) return Promise.reject(new QueueFullError())
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
-      const turns = group.members.get(member) ?? []
-      turns.push(() => work().then(resolve, reject))
-      group.members.set(member, turns)
-      group.waiting += 1
-      groups.set(name, group)
+      works.push(() => work().then(resolve, reject))
+      waiting.set(caller, works)
       go()
       return promise
     },
   }
-}
-
-function takeFrom(members: Line): Turn | undefined {
-  const [first] = members
-  if (!first) return undefined
-  const [name, turns] = first
-  const turn = turns.shift()
-  members.delete(name)
-  if (turns.length > 0) members.set(name, turns)
-  return turn
 }

@@ -1,7 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { type Action, nounOf } from '../../contract/actions.ts'
-import { type Change, type ChangeCount, changes } from '../../contract/changes.ts'
-import { visibleUsers } from '../access/sight.ts'
+import { type Change, type ChangeCount, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { type Asking, seenOnly, visibleUsers, wasTaught } from '../access/sight.ts'
 import { foldCounts, totalsOf, undoableUntil } from '../changes/bulk-change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
@@ -11,9 +11,7 @@ import { resolveFilter } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, parentNotFound } from '../problem-error.ts'
-import { type EntryRow, entryColumns } from './audit-log.ts'
-import { type ChangeRow, changeColumns, findChange, requireChange } from './change-row.ts'
-import { changedRecords } from './changed-records.ts'
+import { type EntryRow, entryColumns, toEntry } from './audit-log.ts'
 
 /** The audit log has no entries for changes, only for what is done in them. */
 export const changeRoutes = routesOf(changes, {
@@ -130,4 +128,130 @@ function toChange(row: ChangeRow, counts: ChangeCount[]): Change {
     createdAt: row.created_at,
     endedAt: row.ended_at,
   }
+}
+
+/** A record that decides whether the caller sees an entry: its user, its course or its group. */
+interface Decisive {
+  readonly table: Table
+  readonly id: string
+}
+
+type Table = 'users' | 'courses' | 'groups' | 'enrollments' | 'grades'
+
+/**
+ * Returns what a change did to records, as its entries in the audit log say. Of records about people whom the caller does
+ * not see any more, only the id and the action are left.
+ */
+export async function changedRecords(call: Asking, rows: readonly EntryRow[]): Promise<ChangedRecord[]> {
+  if (call.principal.sees === 'all') return rows.map(toRecord)
+  const entries = rows.map((row) => ({ record: toRecord(row), decisive: decisiveOf(row) }))
+  const seen = await findSeen(
+    call,
+    entries.flatMap(({ decisive }) => decisive ?? []),
+  )
+  return entries.map(({ record, decisive }) =>
+    decisive && !seen.has(decisive.id)
+      ? { ...record, subjectName: null, isErased: true, before: null, after: null }
+      : record,
+  )
+}
+
+function toRecord(row: EntryRow): ChangedRecord {
+  const { id, at, noun, action, subjectId, subjectName, detailsSalt, before, after } = toEntry(row)
+  return { id, at, noun, action, subjectId, subjectName, isErased: detailsSalt === null, before, after }
+}
+
+/** Undefined if the entry is about no person. */
+function decisiveOf(row: EntryRow): Decisive | undefined {
+  const { subjectId, aboutId, before, after } = toEntry(row)
+  const noun = nounOf(row.action as Action)
+  if (noun === 'user') return { table: 'users', id: subjectId ?? '' }
+  if (aboutId === null) return undefined
+  // Of an update, only the fields that changed are recorded.
+  const { courseId, groupId } = { ...before, ...after }
+  if (typeof courseId === 'string') return { table: 'courses', id: courseId }
+  if (typeof groupId === 'string') return { table: 'groups', id: groupId }
+  if (noun === 'enrollment') return { table: 'enrollments', id: subjectId ?? '' }
+  if (noun === 'grade') return { table: 'grades', id: subjectId ?? '' }
+  return { table: 'users', id: aboutId }
+}
+
+/** Includes those of a course, deleted or not, that the caller teaches. */
+async function findSeen(call: Asking, decisive: readonly Decisive[]): Promise<ReadonlySet<string>> {
+  const seen = new Set<string>()
+  for (const [table, some] of Map.groupBy(decisive, (one) => one.table)) {
+    const ids = [...new Set(some.map(({ id }) => id))]
+    for (const row of await call.database.all<Row & { id: string }>(seenAmong(call, table, ids)))
+      seen.add(row.id)
+  }
+  return seen
+}
+
+function seenAmong(call: Asking, table: Table, ids: readonly string[]): Sql {
+  const isOne = sql`r.id in (${join([...ids])})`
+  switch (table) {
+    case 'users':
+      return sql`select r.id from users r where ${seenOnly(isOne, visibleUsers(call, 'r'))}`
+    case 'courses':
+      return sql`
+        select r.id from courses r where ${seenOnly(isOne, wasTaught(call, sql`r.id`))}
+        union all select r.id from deleted_courses r where ${seenOnly(isOne, wasTaught(call, sql`r.id`))}`
+    case 'groups':
+      return sql`
+        select r.id from groups r where ${seenOnly(isOne, wasTaught(call, sql`r.course_id`))}
+        union all select r.id from deleted_groups r where ${seenOnly(isOne, wasTaught(call, sql`r.course_id`))}`
+    case 'enrollments':
+      return sql`select r.id from enrollments r where ${seenOnly(isOne, wasTaught(call, sql`r.course_id`))}`
+    case 'grades':
+      return sql`select r.id from grades r where ${seenOnly(isOne, wasTaught(call, sql`r.course_id`))}`
+  }
+}
+
+export interface ChangeRow extends Row {
+  readonly id: string
+  readonly user_id: string
+  readonly user_email: string
+  readonly command: string
+  readonly source: string | null
+  readonly undoes: string | null
+  readonly undone_by: string | null
+  readonly state: string
+  readonly created_at: string
+  readonly ended_at: string | null
+}
+
+/**
+ * Columns of ChangeRow, from `changes c`. Where no undo wrote anything, nothing is undone; one that continues an
+ * interrupted undo may find nothing left to write.
+ */
+export const changeColumns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
+  c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
+               and exists (select 1 from changes w join change_counts n on n.change_id = w.id where w.undoes = c.id)
+             order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
+
+/** Returns a change that the caller may see. */
+export async function findChange(call: Pick<Call, 'database' | 'principal'>, id: string) {
+  const row = await call.database.one<ChangeRow>(
+    sql`select ${changeColumns} from changes c where c.id = ${id}`,
+  )
+  const isVisible = isRole(call, 'admin') || row?.user_id === call.principal.userId
+  return isVisible ? row : undefined
+}
+
+/** Throws 404 if the caller may not see it. */
+export async function requireChange(
+  call: Pick<Call, 'database' | 'principal'>,
+  id: string,
+): Promise<ChangeRow> {
+  const row = await findChange(call, id)
+  if (!row) throw notFound('change', id)
+  return row
+}
+
+/** Those that did not complete, the oldest first. */
+export async function unfinishedUndosOf(database: Database, id: string): Promise<readonly string[]> {
+  const rows = await database.all<Row & { id: string }>(sql`
+    select u.id from (select ${changeColumns} from changes c where c.undoes = ${id}) u
+    where u.state <> 'completed' and u.undone_by is null order by u.id`)
+  return rows.map((row) => row.id)
 }

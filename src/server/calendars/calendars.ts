@@ -1,16 +1,20 @@
-import { randomBytes } from 'node:crypto'
-import sql from 'sql-template-tag'
+import { hash, randomBytes } from 'node:crypto'
+import sql, { type Sql } from 'sql-template-tag'
 import { type Calendar, calendars } from '../../contract/calendars.ts'
 import { calls } from '../../contract/calls.ts'
 import { digest } from '../access/secret.ts'
 import { recordChange } from '../changes/change.ts'
+import { isPublished } from '../courses/lesson-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
+import { problemReply } from '../http/problem-reply.ts'
+import type { Reply } from '../http/reply.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
 const columns = sql`k.id, k.course_id, (select title from courses where id = k.course_id) as course_title,
@@ -87,4 +91,214 @@ export async function findCalendar(database: Database, id: string): Promise<Cale
   const row = await database.one(sql`select ${columns} from calendars k where k.id = ${id}`)
   if (!row) throw notFound('calendar', id)
   return toCalendar(row)
+}
+
+/** The address is the only credential: programs that read calendars have no other. */
+export const calendarRoute: WebRoute = {
+  method: 'GET',
+  path: '/calendars/:name',
+  refuse: problemReply,
+  handle: (visit) => ({ reply: () => showCalendar(visit) }),
+}
+
+/** Programs ask again after a quarter of an hour at the earliest; shared caches keep nothing. */
+const caching = { 'cache-control': 'private, max-age=900' }
+
+async function showCalendar({ database, params, request }: Visit): Promise<Reply> {
+  const [, secret] = /^([\w-]{43})\.ics$/.exec(params['name'] ?? '') ?? []
+  const content = secret === undefined ? null : await readBySecret(database, secret)
+  // The same for a wrong, a revoked and an erased address.
+  if (!content) throw new ProblemError('not_found', 'There is no calendar at this address.')
+  const body = formatCalendar(content.name, content.events)
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+  const headers = { ...caching, etag }
+  const known = request.raw.headers['if-none-match'] ?? ''
+  if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+    return { status: 304, headers, body: null }
+  }
+  return { status: 200, headers: { ...headers, 'content-type': 'text/calendar; charset=utf-8' }, body }
+}
+
+async function readBySecret(database: Visit['database'], secret: string) {
+  const found = await database.one<FoundCalendar>(
+    sql`select id, course_id, user_id from calendars where hash = ${digest(secret)}`,
+  )
+  return found ? readCalendar(database, found) : null
+}
+
+interface FoundCalendar extends Row {
+  readonly id: string
+  readonly course_id: string | null
+  readonly user_id: string | null
+}
+
+interface CalendarContent {
+  readonly name: string
+  readonly events: readonly CalendarEvent[]
+}
+
+/** Courses of a user, and lessons of a calendar; the lessons that are due last are kept. */
+const [maxCourses, maxLessons] = [200, 2000] as const
+
+interface DatedCourse extends Row {
+  readonly id: string
+  readonly title: string
+  readonly term: string | null
+  /** Days; '' where the term is open. */
+  readonly start_date: string | null
+  readonly end_date: string | null
+  readonly course_updated_at: string
+  readonly term_updated_at: string | null
+}
+
+/** Null if the course or user is gone, or the user may not sign in. */
+async function readCalendar(
+  database: Database,
+  { course_id: courseId, user_id: userId }: FoundCalendar,
+): Promise<CalendarContent | null> {
+  if (courseId !== null) {
+    const course = await database.one<Row & { title: string }>(
+      sql`select title from courses where id = ${courseId}`,
+    )
+    return course ? { name: course.title, events: await eventsOf(database, sql`${courseId}`) } : null
+  }
+  const user = await database.one(sql`select 1 from users where id = ${userId} and status = 'active'`)
+  if (!user) return null
+  const enrolled = sql`
+    select course_id from enrollments where user_id = ${userId} and status in ('active', 'completed')`
+  return { name: 'Courses', events: await eventsOf(database, enrolled) }
+}
+
+interface DueLesson extends Row {
+  readonly id: string
+  readonly title: string
+  readonly course_title: string
+  readonly due_at: string
+  readonly updated_at: string
+}
+
+/** Of published courses: the days on which their terms begin and end, and their due lessons. */
+async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
+  const courses = await database.all<DatedCourse>(sql`
+    select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,
+      t.updated_at as term_updated_at
+    from courses c left join terms t on t.id = c.term_id
+    where c.id in (${courseIds}) and c.status = 'published' order by c.id limit ${maxCourses}`)
+  const lessons = await database.all<DueLesson>(sql`
+    select l.id, l.title, c.title as course_title, l.due_at, l.updated_at
+    from lessons l join courses c on c.id = l.course_id
+    where l.course_id in (${courseIds}) and l.due_at is not null and ${isPublished}
+    order by l.due_at desc, l.id limit ${maxLessons}`)
+  return [...courses.flatMap(termEvents), ...lessons.toReversed().map(dueEvent)]
+}
+
+function termEvents(course: DatedCourse): CalendarEvent[] {
+  const { id, title, term, start_date: start, end_date: end } = course
+  const changedAt = [course.course_updated_at, course.term_updated_at ?? ''].toSorted().at(-1) ?? ''
+  const event = (part: string, at: string, verb: string): CalendarEvent => ({
+    uid: `${id}.${part}@learnctl`,
+    at,
+    summary: `${title} ${verb}`,
+    ...(term !== null && { description: term }),
+    changedAt,
+  })
+  return [...(start ? [event('begin', start, 'begins')] : []), ...(end ? [event('end', end, 'ends')] : [])]
+}
+
+function dueEvent({
+  id,
+  title,
+  course_title: course,
+  due_at: at,
+  updated_at: changedAt,
+}: DueLesson): CalendarEvent {
+  return { uid: `${id}.due@learnctl`, at, summary: `${title} is due`, description: course, changedAt }
+}
+
+/** An event of a calendar: on a day, or at a time. */
+interface CalendarEvent {
+  /** Identifies the event at all times and in all calendars (RFC 5545 §3.8.4.7). */
+  readonly uid: string
+  /** `2026-01-31` for a whole day, or ISO 8601 in UTC. */
+  readonly at: string
+  readonly summary: string
+  readonly description?: string
+  /** Of the last change, ISO 8601 in UTC. */
+  readonly changedAt: string
+}
+
+/** RFC 5545; the same events give the same text. */
+export function formatCalendar(name: string, events: readonly CalendarEvent[]): string {
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//learnctl//learnctl//EN',
+    'CALSCALE:GREGORIAN',
+    // RFC 7986 §5.1 and §5.7, and the older property for programs that do not know it.
+    `NAME:${escapeText(name)}`,
+    `X-WR-CALNAME:${escapeText(name)}`,
+    'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
+    'X-PUBLISHED-TTL:PT1H',
+    ...events.flatMap(linesOf),
+    'END:VCALENDAR',
+  ]
+  return lines.map((line) => `${foldLine(line)}\r\n`).join('')
+}
+
+function linesOf({ uid, at, summary, description, changedAt }: CalendarEvent): string[] {
+  return [
+    'BEGIN:VEVENT',
+    `UID:${uid}`,
+    // Without METHOD, DTSTAMP is the time of the last change (RFC 5545 §3.8.7.2).
+    `DTSTAMP:${timeText(changedAt)}`,
+    `LAST-MODIFIED:${timeText(changedAt)}`,
+    `SEQUENCE:${sequenceOf(changedAt)}`,
+    at.length === 10 ? `DTSTART;VALUE=DATE:${at.replaceAll('-', '')}` : `DTSTART:${timeText(at)}`,
+    `SUMMARY:${escapeText(summary)}`,
+    ...(description === undefined ? [] : [`DESCRIPTION:${escapeText(description)}`]),
+    'TRANSP:TRANSPARENT',
+    'END:VEVENT',
+  ]
+}
+
+/** 2020-01-01. */
+const sequenceStartMs = Date.UTC(2020, 0)
+
+/** Grows with each change, also if an event gets its date from another record. */
+function sequenceOf(changedAt: string): number {
+  return Math.max(0, Math.floor((Date.parse(changedAt) - sequenceStartMs) / 1000))
+}
+
+/** In UTC (RFC 5545 §3.3.5). */
+function timeText(time: string): string {
+  return `${time.slice(0, 19).replace(/[-:]/g, '')}Z`
+}
+
+/** RFC 5545 §3.3.11; leaves out control characters. */
+function escapeText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/(?!\n)\p{Cc}/gu, ' ')
+    .replace(/[\\;,]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+}
+
+const maxLineBytes = 75
+
+/** At 75 octets, between characters (RFC 5545 §3.1). */
+function foldLine(line: string): string {
+  if (Buffer.byteLength(line) <= maxLineBytes) return line
+  let folded = ''
+  let bytes = 0
+  for (const character of line) {
+    const size = Buffer.byteLength(character)
+    if (bytes + size > maxLineBytes) {
+      folded += '\r\n '
+      bytes = 1
+    }
+    folded += character
+    bytes += size
+  }
+  return folded
 }

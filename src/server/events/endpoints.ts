@@ -12,20 +12,22 @@ import { matchesReference } from '../database/reference.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import { nextDigestAt } from './digest.ts'
+import { nextDigestAt } from './chat-message.ts'
 import {
   type EndpointRow,
   endpointColumns,
   findEndpoint,
   isChat,
   isKept,
+  isShownUrl,
   partsOfSecret,
   removeEndpoint,
   secretPlace,
+  shownUrl,
   toChatSettings,
   toEndpoint,
+  withoutQuery,
 } from './endpoint-row.ts'
-import { isShownUrl, shownUrl, withoutQuery } from './hidden-url.ts'
 import { findMessage } from './messages.ts'
 
 /** Each event is written once for each, and each has its own connections. */

@@ -12,7 +12,7 @@ import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findEndpoint } from './endpoint-row.ts'
-import { parkedLease } from './subject-index.ts'
+import { parkedLease } from './message-queue.ts'
 
 /** The last ones; each resend adds some. */
 const shownAttempts = 50

@@ -1,8 +1,5 @@
-import { composeMessage } from './chat-message.ts'
-import type { ChatMessage } from './chat-text.ts'
-import type { EndpointDelivery } from './endpoint-kind.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
-import type { Received } from './sender.ts'
+import { type ChatMessage, composeMessage } from './chat-message.ts'
+import { type EndpointDelivery, type Outcome, outcomeOf, type Received } from './delivery.ts'
 
 /**
  * Incoming webhooks of Slack and of systems that accept the same (docs.slack.dev, Sending messages using incoming

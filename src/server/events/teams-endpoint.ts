@@ -1,8 +1,5 @@
-import { composeMessage } from './chat-message.ts'
-import type { ChatMessage } from './chat-text.ts'
-import type { EndpointDelivery } from './endpoint-kind.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
-import type { Received } from './sender.ts'
+import { type ChatMessage, composeMessage } from './chat-message.ts'
+import { type EndpointDelivery, type Outcome, outcomeOf, type Received } from './delivery.ts'
 
 /**
  * Workflows of Microsoft Teams (learn.microsoft.com, Create incoming webhooks with Workflows): due events become one

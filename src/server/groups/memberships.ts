@@ -8,7 +8,7 @@ import { page } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { readBatch, runBatch } from '../http/batch.ts'
 import type { Call, Handler } from '../http/handler.ts'
-import { parseBody } from '../http/validation.ts'
+import { parseBody } from '../http/schema-routes.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import {
   findGroup,

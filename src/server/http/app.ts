@@ -57,24 +57,21 @@ export function createApp(
     }
     // Drop cached credentials after a write, before its response is sent.
     if (!safeMethods.has(request.method) && !withoutCredentials.test(path)) limits.credentials.forget()
-    const logged = loggedPath(app.database, path)
-    const shownPath = typeof logged === 'string' ? logged : await logged
-    app.log(logEntryOf(context, answered, shownPath, (process.uptime() - started) * 1000))
+    app.log(logEntryOf(context, answered, (process.uptime() - started) * 1000))
     return responseOf(app, limits, context, answered)
   }
 }
 
 function logEntryOf(
-  { raw, requestId, now }: RequestContext,
+  { raw, path, requestId, now }: RequestContext,
   { reply, principal, cause }: Answered,
-  path: string,
   durationMs: number,
 ): LogEntry {
   return {
     time: timeText(now),
     requestId,
     method: raw.method,
-    path,
+    path: loggedPath(path),
     status: reply.status,
     durationMs,
     userId: principal?.userId ?? undefined,

@@ -9,7 +9,7 @@ import type { BatchWork } from '../changes/writing.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
 import { unconditional } from './precondition.ts'
-import { parseBody } from './validation.ts'
+import { parseBody } from './schema-routes.ts'
 
 type Result = BatchResult['results'][number]
 

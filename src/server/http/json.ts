@@ -28,7 +28,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
 
 /**
  * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
- * beyond the bounds of `findStructuralFaults` unchanged, because they are refused.
+ * beyond the bounds of `findBoundedFaults` unchanged, because they are refused.
  */
 function withoutNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0

@@ -1,9 +1,9 @@
+import { setNewest } from '../../codec/bounded-map.ts'
 import { type Attempts, createAttempts } from '../access/attempts.ts'
 import { type Credential, type CredentialCache, createCredentialCache } from '../access/identify.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import { tooMany } from '../problem-error.ts'
-import { createRateLimit, createTokenBuckets, type RateLimit, type TokenBuckets } from './rate-limit.ts'
 import type { AppOptions, RequestContext } from './request-context.ts'
 
 /** State of an app between requests: rate limits, attempts, password turns and cached credentials. */
@@ -160,4 +160,72 @@ export function networkOf(address: string): string {
 function groupsIn(part: string): string[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
+}
+
+interface Allowance {
+  readonly allowed: boolean
+  /** Whole requests left. */
+  readonly remaining: number
+  /** Seconds until one more request if none is left, else until the bucket is full. */
+  readonly resetSeconds: number
+}
+
+/** They refill evenly. */
+interface TokenBuckets {
+  /** By default one; none if the bucket has fewer. */
+  take(name: string, tokens?: number): Allowance
+  /** Like `take`, but leaves the tokens. */
+  peek(name: string, tokens?: number): Allowance
+}
+
+interface RateLimit extends TokenBuckets {
+  readonly perMinute: number
+}
+
+interface TokenBucket {
+  tokens: number
+  atMs: number
+}
+
+/** About a megabyte; the least recently used one is dropped. */
+const maxBuckets = 10_000
+
+export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
+  return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
+}
+
+/**
+ * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
+ * full.
+ */
+function createTokenBuckets(capacity: number, refillMs: number, now: () => Date): TokenBuckets {
+  const buckets = new Map<string, TokenBucket>()
+  const perMs = capacity / refillMs
+
+  function bucketNamed(name: string): TokenBucket {
+    const atMs = now().getTime()
+    const bucket = buckets.get(name) ?? { tokens: capacity, atMs }
+    setNewest(buckets, name, bucket, maxBuckets)
+    bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
+    bucket.atMs = atMs
+    return bucket
+  }
+
+  function allowanceOf(allowed: boolean, { tokens }: TokenBucket, wanted: number): Allowance {
+    const missing = tokens < wanted ? wanted - tokens : capacity - tokens
+    return { allowed, remaining: Math.floor(tokens), resetSeconds: Math.ceil(missing / perMs / 1000) }
+  }
+
+  return {
+    take(name, tokens = 1) {
+      const bucket = bucketNamed(name)
+      const allowed = bucket.tokens >= tokens
+      if (allowed) bucket.tokens -= tokens
+      return allowanceOf(allowed, bucket, tokens)
+    },
+    peek(name, tokens = 1) {
+      const bucket = bucketNamed(name)
+      return allowanceOf(bucket.tokens >= tokens, bucket, tokens)
+    },
+  }
 }

@@ -1,6 +1,3 @@
-import type { Database } from '../database/database.ts'
-import { resolve } from '../database/reference.ts'
-
 /** Without query, headers and body, which may contain secrets. */
 export interface LogEntry {
   readonly time: string
@@ -47,53 +44,23 @@ const oneRosterPath = /^\/+ims\/oneroster\//i
 const personSteps = ['users', 'students', 'teachers', 'demographics', 'enrollments', 'results']
 
 /**
- * Replaces users in a path by their ids, and masks unknown ones and everything else that looks like an email
- * address, because a log outlives the users in it. The address of a calendar is a secret.
+ * Masks what names a person in a path, because a log outlives the people in it: references by e-mail address or external id,
+ * everything else that looks like an e-mail address, and the ids of people in OneRoster. The address of a calendar is a secret.
  */
-export function loggedPath(database: Database, path: string): string | Promise<string> {
+export function loggedPath(path: string): string {
   // A quick test, because each request is logged and nearly no path has names.
   if (/^\/+calendars\//i.test(path)) return `/calendars/${masked}`
-  return /@|%40|:|%3a/i.test(path) || oneRosterPath.test(path) ? replaceNames(database, path) : path
-}
-
-async function replaceNames(database: Database, path: string): Promise<string> {
-  const parts = path.split('/')
   const isOneRoster = oneRosterPath.test(path)
-  const logged = parts.map((part, index) => {
-    const before = parts[index - 1] ?? ''
-    return isOneRoster && personSteps.includes(before)
-      ? loggedPerson(database, part)
-      : loggedStep(database, part, before)
-  })
-  return (await Promise.all(logged)).join('/')
-}
-
-/** Returns the logged form of the id of a person in OneRoster. */
-async function loggedPerson(database: Database, part: string): Promise<string> {
-  return (await findUserId(database, decoded(part))) ?? masked
-}
-
-/** `before` is the step before it. */
-async function loggedStep(database: Database, part: string, before: string): Promise<string> {
-  const text = decoded(part)
-  const named = /^email:/.test(text) || (/^ext:/.test(text) && ['users', 'learners'].includes(before))
-  if (named) return (await findUserId(database, text)) ?? `${text.slice(0, text.indexOf(':'))}:${masked}`
-  return text.includes('@') ? masked : part
-}
-
-async function findUserId(database: Database, reference: string): Promise<string | undefined> {
-  try {
-    return await resolve(database, 'users', reference)
-  } catch {
-    // Log the request even if the database fails.
-    return undefined
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part.replaceAll(/%40/g, '@')
-  }
+  if (!isOneRoster && !/@|%40|:|%3a/i.test(path)) return path
+  const steps = path.split('/')
+  return steps
+    .map((step, at) => {
+      const before = steps[at - 1] ?? ''
+      if (isOneRoster && personSteps.includes(before)) return masked
+      const [, kind] = /^(email|ext)(?::|%3a)/i.exec(step) ?? []
+      if (kind === 'email' || (kind === 'ext' && ['users', 'learners'].includes(before)))
+        return `${kind}:${masked}`
+      return /@|%40/.test(step) ? masked : step
+    })
+    .join('/')
 }

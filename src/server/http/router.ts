@@ -17,100 +17,75 @@ export type Found<P extends Place> =
 /** Undefined for an unknown path. HEAD is routed like GET. */
 export type Router<P extends Place> = (method: string, path: string) => Found<P> | undefined
 
-interface Branch<P extends Place> {
-  readonly byMethod: ReadonlyMap<string, P>
-  /** Names of the parameters, and their positions in the path. */
-  readonly names: readonly (readonly [string, number])[]
-  readonly rank: number
+/** A node of the tree of path segments. */
+interface Node<P extends Place> {
+  readonly named: Map<string, Node<P>>
+  /** Any segment but an empty one. */
+  any?: Node<P>
+  /** All paths from here on. */
+  rest?: Node<P>
+  readonly places: P[]
 }
 
-interface Step<P extends Place> {
-  readonly named: Map<string, Step<P>>
-  any?: Step<P>
-  readonly here: Branch<P>[]
-  readonly below: Branch<P>[]
-}
-
-/** The first of several matches wins. */
+/** A path that is spelled out goes before one with a parameter or `*`. */
 export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
-  const root: Step<P> = emptyStep()
-  for (const [path, all] of Map.groupBy(places, ({ path }) => path)) addBranch(root, path, all, places)
+  const root: Node<P> = { named: new Map(), places: [] }
+  for (const place of places) nodeAt(root, place.path).places.push(place)
 
   return (method, path) => {
-    const steps = path.split('/')
-    const branches: Branch<P>[] = []
-    collect(root, steps, 1, branches)
-    if (branches.length > 1) branches.sort((one, other) => one.rank - other.rank)
+    const segments = path.split('/')
+    const found: P[] = []
+    collect(root, segments, 1, found)
     const wanted = method === 'HEAD' ? 'GET' : method
-    for (const { byMethod, names } of branches) {
-      const place = byMethod.get(wanted)
-      if (place) return { place, params: paramsOf(names, steps) }
-    }
-    const fitting = branches.flatMap(({ byMethod }) => [...byMethod.values()])
-    // A place with a wildcard counts only if nothing else matches.
-    const named = fitting.filter((each) => !each.path.endsWith('*'))
-    const found = named.length > 0 ? named : fitting
+    const match = found.find((place) => place.method === wanted)
+    if (match) return { place: match, params: paramsOf(match.path, segments) }
     const [place] = found
-    return place && { place, allow: methodsOf(found.map((each) => each.method)) }
+    if (!place) return undefined
+    // A path that is spelled out hides the methods of `*`.
+    const isWild = place.path.endsWith('*')
+    const methods = found.filter((each) => isWild || !each.path.endsWith('*')).map((each) => each.method)
+    return { place, allow: allowedMethods(methods) }
   }
 }
 
-function emptyStep<P extends Place>(): Step<P> {
-  return { named: new Map(), here: [], below: [] }
-}
-
-function addBranch<P extends Place>(
-  root: Step<P>,
-  path: string,
-  all: readonly P[],
-  places: readonly P[],
-): void {
-  const [first] = all
-  if (!first) return
-  const byMethod = new Map(all.map((place) => [place.method, place]))
-  const steps = path.split('/')
-  const names = steps.flatMap((step, at) => (step.startsWith(':') ? [[step.slice(1), at] as const] : []))
-  const branch = { byMethod, names, rank: places.indexOf(first) }
-  let step = root
-  for (const name of steps.slice(1)) {
-    if (name === '*') {
-      step.below.push(branch)
-      return
+function nodeAt<P extends Place>(root: Node<P>, path: string): Node<P> {
+  let node = root
+  for (const name of path.split('/').slice(1)) {
+    const empty: Node<P> = { named: new Map(), places: [] }
+    if (name === '*') node = node.rest ??= empty
+    else if (name.startsWith(':')) node = node.any ??= empty
+    else {
+      const next = node.named.get(name) ?? empty
+      node.named.set(name, next)
+      node = next
     }
-    let next = name.startsWith(':') ? step.any : step.named.get(name)
-    if (!next) {
-      next = emptyStep()
-      if (name.startsWith(':')) step.any = next
-      else step.named.set(name, next)
-    }
-    step = next
   }
-  step.here.push(branch)
+  return node
 }
 
-/**
- * Finds the branches that match the rest of a path: `/a/*` also matches `/a`, and parameters are not empty.
- */
+/** Finds the places that match the rest of a path: `/a/*` also matches `/a`. */
 function collect<P extends Place>(
-  { named, any, here, below }: Step<P>,
-  steps: readonly string[],
+  { named, any, rest, places }: Node<P>,
+  segments: readonly string[],
   at: number,
-  found: Branch<P>[],
+  found: P[],
 ): void {
-  found.push(...below)
-  const step = steps[at]
-  if (step === undefined) {
-    found.push(...here)
-    return
+  const segment = segments[at]
+  if (segment === undefined) found.push(...places)
+  else {
+    const next = named.get(segment)
+    if (next) collect(next, segments, at + 1, found)
+    if (any && segment !== '') collect(any, segments, at + 1, found)
   }
-  const next = named.get(step)
-  if (next) collect(next, steps, at + 1, found)
-  if (any && step !== '') collect(any, steps, at + 1, found)
+  if (rest) found.push(...rest.places)
 }
 
-function paramsOf(names: Branch<Place>['names'], steps: readonly string[]): Record<string, string> {
+function paramsOf(path: string, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {}
-  for (const [name, at] of names) params[name] = decoded(steps[at] ?? '')
+  if (!path.includes(':')) return params
+  for (const [at, name] of path.split('/').entries()) {
+    if (name.startsWith(':')) params[name.slice(1)] = decoded(segments[at] ?? '')
+  }
   return params
 }
 
@@ -125,6 +100,6 @@ function decoded(text: string): string {
   }
 }
 
-function methodsOf(methods: readonly string[]): string {
+function allowedMethods(methods: readonly string[]): string {
   return [...new Set([...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'])].join(', ')
 }

@@ -3,11 +3,9 @@ import type { Reply } from '../http/reply.ts'
 import type { Visit } from '../http/web-route.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
+import { challengeOf } from './authorization-code.ts'
 import { findClient, type OAuthClient } from './oauth-client.ts'
-import { OAuthError, toPrintable } from './oauth-error.ts'
-import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
-import { challengeOf } from './pkce.ts'
-import { answerAddress, isRegistered } from './redirect-uri.ts'
+import { OAuthError, parseScopes, readParameter, readRequiredParameter, toPrintable } from './parameters.ts'
 
 export interface Recipient {
   readonly client: OAuthClient
@@ -100,4 +98,42 @@ function promptsOf(query: URLSearchParams): readonly Prompt[] {
     throw new OAuthError('invalid_request', 'The prompt none cannot be combined with others.')
   }
   return known
+}
+
+const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
+
+/**
+ * True for a registered redirect URI: equal in every character, except the port of the literals 127.0.0.1 and
+ * [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3). URIs are not normalized, so that all parsers agree on them.
+ */
+export function isRegistered(asked: string, registered: readonly string[]): boolean {
+  return registered.some((uri) => removePort(uri) === removePort(asked)) && URL.canParse(asked)
+}
+
+/** Keeps the query of the URI (RFC 6749 §3.1.2). */
+function answerAddress(uri: string, answer: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(answer)) if (value !== undefined) query.set(name, value)
+  const link = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?'
+  return `${uri}${link}${query}`
+}
+
+/**
+ * Returns the source expression with which a Content-Security-Policy allows a form to lead to the URI (CSP
+ * Level 3 §2.3.1): its origin, or the scheme for an origin that cannot be written, such as IPv6.
+ */
+export function formTargetOf(uri: string): string {
+  const { origin, protocol } = new URL(uri)
+  return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : protocol
+}
+
+export function placeOf(uri: string): string {
+  const { protocol, hostname, host } = new URL(uri)
+  if (protocol !== 'http:' && protocol !== 'https:') return `the app that opens ${protocol} links`
+  const own = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+  return own ? `a program on this computer (${host})` : host
+}
+
+function removePort(uri: string): string {
+  return uri.replace(loopbackPort, '$1')
 }

@@ -10,13 +10,12 @@ import {
   type AuthorizationRequest,
   answerClient,
   authorizationRequestOf,
+  formTargetOf,
   type Recipient,
   recipientOf,
 } from './authorization-request.ts'
 import { codeConsentPage, recordAllowance } from './consent.tsx'
-import { OAuthError } from './oauth-error.ts'
-import { grantableScopesOf } from './parameters.ts'
-import { formTargetOf } from './redirect-uri.ts'
+import { grantableScopesOf, OAuthError } from './parameters.ts'
 
 /**
  * The authorization routes (RFC 6749 §3.1): sign the user in, ask for consent, and redirect to the

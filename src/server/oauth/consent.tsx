@@ -5,11 +5,9 @@ import { recordChange } from '../changes/change.ts'
 import type { Reply } from '../http/reply.ts'
 import { type SignedIn, type SignedInVisit, type WritingVisit, writingOf } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
-import type { Recipient } from './authorization-request.ts'
-import type { WaitingDevice } from './device-code.ts'
+import { formTargetOf, placeOf, type Recipient } from './authorization-request.ts'
 import { grantDays } from './issue-tokens.ts'
 import { grantableScopesOf } from './parameters.ts'
-import { formTargetOf, placeOf } from './redirect-uri.ts'
 
 /** Before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
@@ -33,6 +31,11 @@ export function codeConsentPage(
       : null,
     hidden: null,
   })
+}
+
+export interface WaitingDevice {
+  readonly client: { readonly id: string; readonly name: string }
+  readonly scopes: readonly Scope[]
 }
 
 /** For a device that shows a code (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */

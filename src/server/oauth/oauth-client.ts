@@ -8,8 +8,7 @@ import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { tooMany } from '../problem-error.ts'
-import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
-import { readParameter } from './parameters.ts'
+import { OAuthError, readParameter, refusalReply, refuseAsOAuth } from './parameters.ts'
 
 export interface OAuthClient {
   readonly id: string

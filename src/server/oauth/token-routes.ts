@@ -9,12 +9,18 @@ import type { Database, Row } from '../database/database.ts'
 import { mayRecordRefusal } from '../http/limits.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
-import { type ClientToken, findClientToken, issueClientToken } from './client-token.ts'
-import { pollDevice } from './device-code.ts'
-import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './issue-tokens.ts'
+import { pollDevice } from './device.tsx'
+import {
+  type ClientToken,
+  findClientToken,
+  type IssuedTokens,
+  type Issuing,
+  issueClientToken,
+  rotateRefreshToken,
+  writingOf,
+} from './issue-tokens.ts'
 import { clientRoute, type OAuthClient } from './oauth-client.ts'
-import { clientReply, OAuthError } from './oauth-error.ts'
-import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
+import { clientReply, OAuthError, parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
 type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | ClientToken | OAuthError>

@@ -1,8 +1,17 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { isEnrolled, noTerm } from '../../lms/oneroster-mapping.ts'
 import type { Row } from '../database/database.ts'
-import { type Asking, type Collection, type Part, refTo } from './collection.ts'
-import { active, baseFields, idNamed, partOf, since } from './part.ts'
+import {
+  type Asking,
+  active,
+  baseFields,
+  type Collection,
+  idNamed,
+  type Part,
+  partOf,
+  refTo,
+  since,
+} from './collection.ts'
 
 interface CourseRow extends Row {
   readonly key: string
@@ -69,8 +78,7 @@ function coursesAs(
               ? [key, sql`c.id`]
               : [sql`c.id`],
         },
-        // An index knows only the courses with a term.
-        (row) => (termId === null && row.term !== null ? undefined : show(asking, row)),
+        (row) => show(asking, row),
       )
       const hasTrash = termId === undefined && courseId === undefined && found === undefined
       if (narrowing.status === 'active' || !hasTrash) return [live]
@@ -88,6 +96,7 @@ function coursesAs(
             gone !== undefined && sql`d.id = ${gone}`,
           ],
           by: [sql`d.deleted_at`, sql`d.id`],
+          isActive: sql`false`,
         },
         (row) => show(asking, row),
       )
@@ -111,6 +120,7 @@ function classesOfUser(
       from: sql`enrollments e cross join courses c`,
       where: [sql`e.user_id = ${userId}`, sql`c.id = e.course_id`],
       by: [sql`e.course_id`, sql`e.role`],
+      isSingle: false,
     },
     (row) => {
       if (!isEnrolled(row.enrolment) || (role !== undefined && row.role !== role)) return undefined

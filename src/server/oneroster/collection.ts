@@ -1,8 +1,8 @@
-import type { Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { School } from '../../lms/oneroster-mapping.ts'
-import type { Cell, Database, Row } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
-import { type Filter, type FilterCondition, timeIn } from './filter.ts'
+import { type Filter, type FilterCondition, timeIn } from './query.ts'
 
 export type Version = '1.1' | '1.2'
 
@@ -43,15 +43,13 @@ export interface TablePart {
   readonly from: Sql
   /** Conditions that an index decides together with the order. */
   readonly where?: readonly Condition[]
-  /** Expressions that the rows are sorted by; the last is unique among rows with the same others. */
+  /** Expressions that the rows are sorted by, together unique. */
   readonly by: readonly Sql[]
-  /** Condition of rows that are records; default all. Rows of other kinds are shown as no record. */
+  /** Condition of rows that are records; default all. */
   readonly isIn?: Sql
   /** Condition of records that are active; default all. */
   readonly isActive?: Sql
-  /** Time of the last modification; absent where an order has its own condition on it. */
-  readonly modified?: Sql
-  /** False if a row may be several records. */
+  /** False if a row may be no record, or several. */
   readonly isSingle?: false
   readonly show: (
     rows: readonly Row[],
@@ -91,7 +89,7 @@ export function narrowingOf(filter: Filter | undefined): Narrowing {
     conditions.filter(({ predicate }) => predicate === '=').map(({ field, value }) => [field, value]),
   )
   const status = values.get('status')?.toLowerCase()
-  const times = conditions.filter(isSince).map(({ value }) => timeIn(value) ?? '')
+  const times = conditions.flatMap((condition) => sinceIn(condition) ?? [])
   const isStatus = status === 'active' || status === 'tobedeleted'
   const decided = (isStatus ? 1 : 0) + times.length
   return {
@@ -102,11 +100,13 @@ export function narrowingOf(filter: Filter | undefined): Narrowing {
   }
 }
 
-function isSince({ field, predicate, value }: FilterCondition): boolean {
-  return field === 'dateLastModified' && ['>', '>='].includes(predicate) && timeIn(value) !== undefined
+/** The first time that meets a condition; undefined for any other one. */
+function sinceIn({ field, predicate, value }: FilterCondition): string | undefined {
+  const time = timeIn(value)
+  if (field !== 'dateLastModified' || time === undefined) return undefined
+  if (predicate === '>') return new Date(Date.parse(time) + 1).toISOString()
+  return predicate === '>=' ? time : undefined
 }
-
-export type Place = readonly Cell[]
 
 /** `GUIDRefDType`. */
 interface Ref {
@@ -130,4 +130,56 @@ const places: Readonly<Record<RefType, string>> = {
 export function refTo(asking: Asking, type: RefType, sourcedId: string): Ref {
   const base = type === 'category' || type === 'lineItem' ? asking.gradebook : asking.rostering
   return { href: `${base}/${places[type]}/${encodeURIComponent(sourcedId)}`, sourcedId, type }
+}
+
+export const baseFields = ['sourcedId', 'status', 'dateLastModified'] as const
+
+/** For records that never change. */
+export const beginningOfTime = '1970-01-01T00:00:00.000Z'
+
+export function active(sourcedId: string, dateLastModified: string, isActive = true) {
+  return { sourcedId, status: isActive ? 'active' : 'tobedeleted', dateLastModified }
+}
+
+const nothing: readonly object[] = []
+
+/** Each row is one record or none. */
+export function partOf<Shape extends Row>(
+  part: Omit<TablePart, 'show'>,
+  show: (row: Shape) => object | undefined,
+): TablePart {
+  return {
+    ...part,
+    // The shape lists the columns.
+    show: (rows) =>
+      rows.map((row) => {
+        const record = show(row as Shape)
+        return record ? [record] : nothing
+      }),
+  }
+}
+
+/** Where the list is in the order of modification. */
+export function since(narrowing: Narrowing, sort: string | undefined, modified: Sql): Condition {
+  return (
+    sort === 'dateLastModified' && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
+  )
+}
+
+/** By its id in OneRoster. */
+export async function idNamed(
+  database: Database,
+  table: 'terms' | 'users' | 'courses' | 'deleted_courses',
+  sourcedId: string,
+): Promise<string | undefined> {
+  const query = {
+    terms: (by: Sql) => sql`select id from terms where ${by}`,
+    users: (by: Sql) => sql`select id from users where ${by}`,
+    courses: (by: Sql) => sql`select id from courses where ${by}`,
+    deleted_courses: (by: Sql) => sql`select id from deleted_courses where ${by}`,
+  }[table]
+  const external = await database.one<{ id: string }>(query(sql`external_id = ${sourcedId}`))
+  if (external) return external.id
+  const own = await database.one<{ id: string }>(query(sql`id = ${sourcedId} and external_id is null`))
+  return own?.id
 }

@@ -1,8 +1,17 @@
 import sql from 'sql-template-tag'
 import { enrollmentIdOf, isEnrolled, roleOf, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Asking, type Collection, type Narrowing, refTo, type TablePart } from './collection.ts'
-import { active, baseFields, idNamed, since } from './part.ts'
+import {
+  type Asking,
+  active,
+  baseFields,
+  type Collection,
+  idNamed,
+  type Narrowing,
+  refTo,
+  since,
+  type TablePart,
+} from './collection.ts'
 
 interface EnrollmentRow extends Row {
   readonly role: 'learner' | 'instructor'
@@ -94,6 +103,8 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
   }
   return {
     ...part,
+    // Not of users who were erased.
+    isIn: sql`exists (select 1 from users where id = e.user_id)`,
     columns: sql`e.role, e.status, e.enrolled_at, e.course_id, ${columns}, (select coalesce(external_id, id) from users where id = e.user_id) as "user",
       (select status from users where id = e.user_id) as user_status`,
     show: (rows) =>
@@ -101,8 +112,6 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
         rows.map(async (row) => {
           // The shape lists the columns.
           const { role, course, user, course_id: courseId, gone, ...rest } = row as EnrollmentRow
-          // The user was erased.
-          if (user === null) return []
           const isActive = gone === 0 && isEnrolled(rest.status) && rest.user_status !== 'deleted'
           const isPrimary = isActive && role === 'instructor' && (await primaryOf(courseId)) === user
           const record = {

@@ -1,7 +1,15 @@
 import sql from 'sql-template-tag'
 import { itemIn, noCategory, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database } from '../database/database.ts'
-import { type Asking, type Collection, refTo } from './collection.ts'
+import {
+  type Asking,
+  active,
+  baseFields,
+  beginningOfTime,
+  type Collection,
+  idNamed,
+  refTo,
+} from './collection.ts'
 import {
   type CourseItem,
   courseItems,
@@ -10,7 +18,6 @@ import {
   readCourseItems,
   type StoredItem,
 } from './course-items.ts'
-import { active, baseFields, beginningOfTime, idNamed } from './part.ts'
 
 /** `first` come before the records of all courses. */
 function ofCourses(

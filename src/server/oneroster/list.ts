@@ -1,231 +1,152 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { setNewest } from '../../codec/bounded-map.ts'
-import type { Cell, Database, Row, Store } from '../database/database.ts'
+import sql, { join } from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
 import { where } from '../database/keyset.ts'
 import {
   type Asking,
   type Collection,
+  type Narrowing,
   narrowingOf,
   type Part,
-  type Place,
   type Scope,
   type TablePart,
 } from './collection.ts'
-import { meets } from './filter.ts'
-import { badSelection, type ListQuery } from './list-query.ts'
+import { badSelection, type Filter, type ListQuery, meets } from './query.ts'
 
-/** Rows that a request looks at: a page takes some hundred milliseconds at most. */
+/** Rows that a request reads to filter or sort their records: that takes some hundred milliseconds. */
 const maxRows = 50_000
-const rowsAtOnce = 1_000
-/** By a field without an index. */
-const maxSorted = 5_000
-/** A total is exact up to here. */
-const maxTotal = 100_000
 
 export interface ListPage {
   readonly records: readonly object[]
-  /** Of the list; undefined if there are too many to count. */
+  /** Of the list; undefined where a filter leaves more than the page shows. */
   readonly total: number | undefined
   readonly hasMore: boolean
 }
 
-/** Position in a list of several parts: after a row, and some records of the next one. */
-interface Position {
-  readonly part: number
-  readonly after: Place | null
-  readonly skip: number
-}
-
-interface Found {
-  readonly part: number
-  readonly place: Place
-  readonly records: readonly object[]
-}
-
-const beginning: Position = { part: 0, after: null, skip: 0 }
-
-/**
- * Reads a page of a list. The end of a page is kept for a while, so that the next page begins there. Any other offset is
- * counted from the beginning, and no page passes more than `maxRows` rows: else it is refused (400).
- *
- * @param name name of the list of a client, with its filter and order
- */
+/** Throws 400 if more than `maxRows` rows would have to be read. */
 export async function readList(
-  store: Store,
   asking: Asking,
   collection: Collection,
   scope: Scope,
   query: ListQuery,
-  name: string,
 ): Promise<ListPage> {
-  const narrowing = narrowingOf(query.filter)
-  const { sort, limit, offset, isDescending } = query
+  const { sort, limit, offset, isDescending, filter } = query
+  const narrowing = narrowingOf(filter)
   const order = sort ?? (narrowing.since === undefined ? undefined : 'dateLastModified')
-  const parts = await collection.parts(asking, scope, narrowing, order)
-  const isIndexed = parts !== null && (sort === undefined || parts.length === 1) && parts.every(isUsable)
-  if (parts === null || !isIndexed) return sortedPage()
-  const list = { ...asking, parts, isDescending, query }
-  const before = pageEndsOf(store).get(placeOfEnd(name, offset))
-  const page = await pageAfter(list, before?.position ?? beginning, before ? 0 : offset, limit)
-  const isOfWhole = narrowing.isWhole && parts.every((part) => 'records' in part || part.isSingle !== false)
-  const end = page.next ? undefined : offset + page.records.length
-  // An offset beyond the end says nothing about it.
-  const counted = end !== undefined && (page.records.length > 0 || offset === 0) ? end : undefined
-  const total = counted ?? (before ? before.total : isOfWhole ? await countAll() : undefined)
-  if (page.next) {
-    setNewest(pageEndsOf(store), placeOfEnd(name, offset + limit), { position: page.next, total }, maxEnds)
-  }
-  return { records: page.records, total, hasMore: page.next !== undefined }
-
-  /** Fixed records are in their own order. */
-  function isUsable(part: Part): boolean {
-    return sort === undefined || !('records' in part)
-  }
-
-  async function sortedPage(): Promise<ListPage> {
-    const walked = narrowing.since === undefined ? undefined : 'dateLastModified'
-    const all = await collection.parts(asking, scope, narrowing, walked)
-    const whole = { ...asking, parts: all ?? [], isDescending: false, query }
-    const { records, next } = await pageAfter(whole, beginning, 0, maxSorted)
-    if (next) {
-      throw badSelection(
-        `sort=${sort} is not supported for more than ${maxSorted} records: leave it out, or filter`,
-      )
+  const sorted = await collection.parts(asking, scope, narrowing, order)
+  // Fixed records are in their own order, and several tables one after the other.
+  if (sorted && (sort === undefined || (sorted.length === 1 && sorted.every(isTable)))) {
+    const isSince = narrowing.since === undefined || order === 'dateLastModified'
+    if (narrowing.isWhole && isSince && sorted.every(isOfSingles)) {
+      return pageOfRows(asking.database, sorted, narrowing, query)
     }
-    const sorted = sortBy(records, sort ?? '', isDescending)
-    const shown = sorted.slice(offset, offset + limit)
-    return { records: shown, total: sorted.length, hasMore: offset + limit < sorted.length }
+    const wanted = offset + limit + 1
+    const found = await findRecords(asking, sorted, filter, wanted, isDescending)
+    const total = found.length < wanted ? found.length : undefined
+    return { records: found.slice(offset, offset + limit), total, hasMore: found.length === wanted }
   }
-
-  async function countAll(): Promise<number | undefined> {
-    let total = 0
-    for (const part of parts ?? []) {
-      const { status, since } = narrowing
-      total += 'records' in part ? part.records.length : await countRows(asking.database, part, status, since)
-      if (total > maxTotal) return undefined
-    }
-    return total
-  }
+  const parts = (await collection.parts(asking, scope, narrowing, undefined)) ?? []
+  const found = await findRecords(asking, parts, filter, Number.POSITIVE_INFINITY)
+  const all = sortBy(found, order ?? '', isDescending)
+  const records = all.slice(offset, offset + limit)
+  return { records, total: all.length, hasMore: all.length > offset + limit }
 }
 
-interface List extends Pick<Asking, 'database'> {
-  readonly parts: readonly Part[]
-  readonly isDescending: boolean
-  readonly query: Pick<ListQuery, 'filter'>
+function isTable(part: Part): part is TablePart {
+  return !('records' in part)
 }
 
-async function pageAfter(
-  list: List,
-  position: Position,
-  passed: number,
-  limit: number,
-): Promise<{ readonly records: readonly object[]; readonly next: Position | undefined }> {
-  const { filter } = list.query
+function isOfSingles(part: Part): boolean {
+  return !isTable(part) || part.isSingle !== false
+}
+
+/** Where each row is one record, and the database filters and sorts them. */
+async function pageOfRows(
+  database: Database,
+  parts: readonly Part[],
+  narrowing: Narrowing,
+  { limit, offset, isDescending }: ListQuery,
+): Promise<ListPage> {
   const records: object[] = []
-  let left = passed
-  let { skip } = position
-  let last: Pick<Position, 'part' | 'after'> = position
-  for await (const found of rowsAfter(list, position, passed, limit)) {
-    const { part, place } = found
-    const fitting = filter ? found.records.filter((record) => meets(record, filter)) : found.records
-    for (const [index, record] of fitting.entries()) {
-      if (index < skip) continue
-      if (left > 0) left -= 1
-      else if (records.length < limit) records.push(record)
-      else return { records, next: { part, after: last.part === part ? last.after : null, skip: index } }
-    }
-    skip = 0
-    last = { part, after: place }
+  let total = 0
+  for (const part of parts) {
+    const narrowed = isTable(part) ? withStatus(part, narrowing.status) : part
+    const size = isTable(narrowed) ? await countRows(database, narrowed) : narrowed.records.length
+    const from = Math.max(0, offset - total)
+    const count = Math.min(limit - records.length, size - from)
+    total += size
+    if (count <= 0) continue
+    if (isTable(narrowed)) {
+      const rows = await rowsOf(database, narrowed, from, count, isDescending)
+      records.push(...(await narrowed.show(rows)).flat())
+    } else records.push(...narrowed.records.slice(from, from + count))
   }
-  return { records, next: undefined }
+  return { records, total, hasMore: offset + limit < total }
 }
 
-/** Part by part. Throws 400 after `maxRows`. */
-async function* rowsAfter(
-  { database, parts, isDescending }: List,
-  { part: first, after }: Position,
-  passed: number,
-  limit: number,
-): AsyncGenerator<Found> {
+/** Finds the first records that meet a filter. Throws 400 after `maxRows`. */
+export async function findRecords(
+  { database }: Pick<Asking, 'database'>,
+  parts: readonly Part[],
+  filter: Filter | undefined,
+  wanted: number,
+  isDescending = false,
+): Promise<object[]> {
+  const found: object[] = []
+  const add = (records: readonly object[]) => {
+    found.push(...(filter ? records.filter((record) => meets(record, filter)) : records))
+  }
   let read = 0
-  for (const [index, part] of parts.entries()) {
-    if (index < first) continue
-    if ('records' in part) {
-      yield { part: index, place: [], records: part.records }
+  for (const part of parts) {
+    if (!isTable(part)) {
+      add(part.records)
       continue
     }
-    let place = index === first ? after : null
-    for (;;) {
-      const count = Math.min(rowsAtOnce, Math.max(passed + limit + 1 - read, 100))
-      const rows = await rowsOf(database, part, place, isDescending, count)
-      const records = await part.show(rows)
-      for (const [at, row] of rows.entries()) {
-        yield { part: index, place: placeOf(part, row), records: records[at] ?? [] }
-      }
+    for (let from = 0; found.length < wanted; ) {
+      // Most pages are near the beginning.
+      const count = Math.min(5_000, Math.max(100, from))
+      const rows = await rowsOf(database, part, from, count, isDescending)
+      add((await part.show(rows)).flat())
+      from += count
+      read += count
       if (rows.length < count) break
-      read += rows.length
-      if (read >= maxRows + limit) throw tooFar()
-      place = placeOf(part, rows.at(-1) ?? {})
+      if (read >= maxRows) throw tooMany()
     }
   }
+  return found.slice(0, wanted)
 }
 
-export async function firstRecords(
-  { database }: Pick<Asking, 'database'>,
-  part: TablePart,
-): Promise<readonly object[]> {
-  const rows = await rowsOf(database, part, null, false, rowsAtOnce)
-  return (await part.show(rows)).flat()
-}
-
-function tooFar(): Error {
+function tooMany(): Error {
   return badSelection(
-    `the page is more than ${maxRows} records from the last one, or the filter leaves too few: read pages in order, or filter by dateLastModified`,
+    `more than ${maxRows} records would have to be looked at: leave out sort, or filter by dateLastModified`,
   )
+}
+
+function withStatus(part: TablePart, status: Narrowing['status']): TablePart {
+  if (status === undefined) return part
+  const { where: conditions = [], isActive = sql`true` } = part
+  return { ...part, where: [...conditions, status === 'active' ? isActive : sql`not (${isActive})`] }
 }
 
 function rowsOf(
   database: Database,
-  { columns, from, where: conditions = [], by }: TablePart,
-  after: Place | null,
-  isDescending: boolean,
+  { columns, from, where: conditions = [], isIn, by }: TablePart,
+  offset: number,
   count: number,
+  isDescending: boolean,
 ): Promise<Row[]> {
-  const places = by.map((expression, index) => sql`${expression} as ${raw(`place_${index}`)}`)
-  const ordered = by.map((expression) => (isDescending ? sql`${expression} desc` : expression))
+  const order = by.map((expression) => (isDescending ? sql`${expression} desc` : expression))
   return database.all(sql`
-    select ${columns}, ${join(places)} from ${from} ${where([after ? beyond(by, after, isDescending) : undefined, ...conditions])}
-    order by ${join(ordered)} limit ${count}`)
+    select ${columns} from ${from} ${where([...conditions, isIn])}
+    order by ${join(order)} limit ${count} offset ${offset}`)
 }
 
-function beyond(by: readonly Sql[], after: readonly Cell[], isDescending: boolean): Sql {
-  const sign = raw(isDescending ? '<' : '>')
-  const [one] = by
-  if (by.length === 1 && one) return sql`${one} ${sign} ${after[0]}`
-  return sql`(${join([...by])}) ${sign} (${join([...after])})`
-}
-
-function placeOf({ by }: TablePart, row: Row): Place {
-  return by.map((_, index) => row[`place_${index}`] ?? null)
-}
-
-/** Up to one more than `maxTotal` records. Nearly all rows are records, so as many rows are read. */
 async function countRows(
   database: Database,
-  { from, where: conditions = [], isIn, isActive, modified }: TablePart,
-  status: 'active' | 'tobedeleted' | undefined,
-  since: string | undefined,
+  { from, where: conditions = [], isIn }: TablePart,
 ): Promise<number> {
-  const active = isActive ?? sql`true`
-  const tests = [
-    isIn,
-    status === 'active' && active,
-    status === 'tobedeleted' && sql`not (${active})`,
-    since !== undefined && modified && sql`${modified} >= ${since}`,
-  ]
-  const counted = await database.one<Row & { readonly total: number }>(sql`
-    select count(*) as total from (
-      select 1 from ${from} ${where([...conditions, ...tests])} limit ${maxTotal + 1}) found`)
+  const counted = await database.one<Row & { readonly total: number }>(
+    sql`select count(*) as total from ${from} ${where([...conditions, isIn])}`,
+  )
   return Number(counted?.total ?? 0)
 }
 
@@ -240,23 +161,4 @@ function compare(one: unknown, other: unknown): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other
   const [text, otherText] = [String(one ?? ''), String(other ?? '')]
   return text < otherText ? -1 : text > otherText ? 1 : 0
-}
-
-interface PageEnd {
-  readonly position: Position
-  readonly total: number | undefined
-}
-
-/** For each academy. */
-const maxEnds = 2_000
-const endsByStore = new WeakMap<Store, Map<string, PageEnd>>()
-
-function placeOfEnd(name: string, offset: number): string {
-  return `${name}\n${offset}`
-}
-
-function pageEndsOf(store: Store): Map<string, PageEnd> {
-  const ends = endsByStore.get(store) ?? new Map<string, PageEnd>()
-  endsByStore.set(store, ends)
-  return ends
 }

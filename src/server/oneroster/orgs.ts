@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Collection } from './collection.ts'
-import { active, baseFields } from './part.ts'
+import { active, baseFields } from './collection.ts'
 
 /** The school is the only one. */
 export const orgs: Collection = {

@@ -1,16 +1,20 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
-import { isEnrolled, roleOf, userNamesOf } from '../../lms/oneroster-mapping.ts'
+import { roleOf, userNamesOf } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
 import {
   type Asking,
+  active,
+  baseFields,
   type Collection,
+  idNamed,
   type Narrowing,
   type Part,
+  partOf,
   refTo,
+  since,
   type TablePart,
 } from './collection.ts'
-import { active, baseFields, idNamed, partOf, since } from './part.ts'
 
 interface UserRow extends Row {
   readonly key: string
@@ -90,10 +94,6 @@ const userOrders: Readonly<Record<string, readonly Sql[]>> = {
 }
 
 function usersWith(wanted: PersonRole | undefined): Collection {
-  const show = (asking: Asking) => (row: UserRow) => {
-    const role = personRoleOf(row)
-    return wanted !== undefined && role !== wanted ? undefined : showUser(asking, row)
-  }
   return {
     plural: 'users',
     singular: 'user',
@@ -102,21 +102,22 @@ function usersWith(wanted: PersonRole | undefined): Collection {
       const by = sort === undefined ? [sql`u.id`] : userOrders[sort]
       if (!by) return null
       const { database } = asking
+      const isPerson =
+        wanted === undefined
+          ? sql`(u.role in ('learner', 'instructor') or ${taught} is not null)`
+          : sql`(u.role = ${wanted} or ${taught} = ${wanted === 'instructor' ? 2 : 1})`
       const part = (only: Partial<TablePart>): TablePart =>
         partOf<UserRow>(
           {
             columns: userColumns,
             from: sql`users u`,
             by,
-            ...isIn,
+            isIn: isPerson,
             isActive: sql`u.status <> 'deleted'`,
             ...only,
           },
-          show(asking),
+          (row) => showUser(asking, row),
         )
-      const isIn = {
-        isIn: sql`(u.role in ('learner', 'instructor') or ${taught} is not null)`,
-      }
       if (scope.courseId !== undefined) {
         return sort === undefined ? [peopleOf(scope.courseId, wanted, (row) => showUser(asking, row))] : null
       }
@@ -149,18 +150,15 @@ function peopleOf(
   wanted: PersonRole | undefined,
   show: (row: UserRow) => object | undefined,
 ): Part {
-  return partOf<UserRow & { enrolment: string; part: string }>(
+  return partOf<UserRow>(
     {
-      columns: sql`${userColumns}, e.status as enrolment, e.role as part`,
+      columns: userColumns,
       from: sql`enrollments e cross join users u`,
       where: [sql`e.course_id = ${courseId}`, sql`u.id = e.user_id`],
       by: [sql`e.created_at`, sql`e.id`],
       isIn: sql`e.status in ('active', 'completed') and u.status <> 'deleted' and ${wanted ?? ''} in ('', e.role)`,
     },
-    (row) => {
-      const isOut = !isEnrolled(row.enrolment) || row.status === 'deleted'
-      return isOut || (wanted !== undefined && row.part !== wanted) ? undefined : show(row)
-    },
+    show,
   )
 }
 

@@ -1,9 +1,17 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { resultIdOf, scoreOn, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Asking, type Collection, refTo, type Scope } from './collection.ts'
+import {
+  type Asking,
+  active,
+  baseFields,
+  type Collection,
+  idNamed,
+  refTo,
+  type Scope,
+  since,
+} from './collection.ts'
 import { type GradedCourse, readCourseItems } from './course-items.ts'
-import { active, baseFields, idNamed, since } from './part.ts'
 
 interface ResultRow extends Row {
   readonly course_id: string
@@ -75,6 +83,7 @@ export const results: Collection = {
         ],
         by: only === undefined ? by : [sql`g.id`],
         isIn: sql`((g.published = 1 and g.cleared = 0) or coalesce(r.score_status, 'fully graded') <> 'fully graded') and ${superseded} = 0`,
+        isActive: sql`(select status from users where id = g.user_id) <> 'deleted'`,
         show: (rows) => showResults(asking, rows as readonly ResultRow[]),
       },
     ]

@@ -1,15 +1,17 @@
 import type { MachineScope } from '../../contract/constants.ts'
 import { noTerm, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Database } from '../database/database.ts'
+import { type Bucket, countRequest, isRecordedCode } from '../http/limits.ts'
+import { recordRefusedRequest } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { originOf } from '../http/request-context.ts'
-import type { Visit, WebRoute } from '../http/web-route.ts'
+import type { Handled, Visit, WebRoute } from '../http/web-route.ts'
+import { findClientToken } from '../oauth/issue-tokens.ts'
+import { ProblemError, tooMany } from '../problem-error.ts'
 import { classes, courses } from './classes.ts'
-import { answerClient, identifyClient, type MachineClient } from './client.ts'
-import { type Asking, type Collection, narrowingOf, type Scope, type Version } from './collection.ts'
+import { type Asking, type Collection, idNamed, narrowingOf, type Scope, type Version } from './collection.ts'
 import { enrollments } from './enrollments.ts'
-import { meets } from './filter.ts'
 import {
   deleteLineItem,
   deleteResult,
@@ -19,11 +21,10 @@ import {
   type Written,
 } from './gradebook-writes.ts'
 import { categories, findItem, lineItems, scoreScales } from './line-items.ts'
-import { firstRecords, readList } from './list.ts'
-import { pick, readFields, readListQuery } from './list-query.ts'
+import { findRecords, readList } from './list.ts'
 import { demographics, orgs } from './orgs.ts'
-import { idNamed } from './part.ts'
 import { students, teachers, users } from './people.ts'
+import { pick, readFields, readListQuery } from './query.ts'
 import { results } from './results.ts'
 import { gradingPeriods, terms } from './sessions.ts'
 import { refused, statusInfoReply, unknownRecord } from './status-info.ts'
@@ -141,10 +142,8 @@ function readRoute(
     ...place,
     refuse: statusInfoReply,
     handle: (visit) =>
-      answerClient(visit, { ...place, scope }, (client) =>
-        visit.academy.database.read((view) =>
-          answer(visit, askingOf(visit, view, version), collection, client),
-        ),
+      answerClient(visit, { ...place, scope }, () =>
+        visit.academy.database.read((view) => answer(visit, askingOf(visit, view, version), collection)),
       ),
   }
 }
@@ -184,22 +183,12 @@ function askingOf({ issuer }: Visit, database: Database, version: Version): Aski
   return { database, version, school, rostering: issuer + rostering, gradebook: issuer + gradebook }
 }
 
-async function readMany(
-  visit: Visit,
-  asking: Asking,
-  collection: Collection,
-  { clientId }: MachineClient,
-): Promise<Reply> {
-  const { request, query: given, academy, issuer } = visit
+async function readMany(visit: Visit, asking: Asking, collection: Collection): Promise<Reply> {
+  const { request, query: given, issuer } = visit
   const scope = await scopeOf(visit, asking)
   const query = readListQuery(given, collection.fields)
   const { limit, offset, fields } = query
-  const name = [
-    clientId,
-    request.path,
-    ...['filter', 'sort', 'orderBy'].map((key) => given.get(key) ?? ''),
-  ].join('\n')
-  const { records, total, hasMore } = await readList(academy.database, asking, collection, scope, query, name)
+  const { records, total, hasMore } = await readList(asking, collection, scope, query)
   const link = (rel: string, at: number) => {
     const next = new URLSearchParams(given)
     next.set('limit', String(limit))
@@ -238,12 +227,9 @@ async function readOne(visit: Visit, asking: Asking, collection: Collection): Pr
 /** Throws 404. */
 async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
   const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
-  const parts = await collection.parts(asking, {}, narrowingOf(filter), undefined)
-  for (const part of parts ?? []) {
-    const records = 'records' in part ? part.records : await firstRecords(asking, part)
-    const found = records.find((record) => meets(record, filter))
-    if (found) return found
-  }
+  const parts = (await collection.parts(asking, {}, narrowingOf(filter), undefined)) ?? []
+  const [found] = await findRecords(asking, parts, filter, 1)
+  if (found) return found
   throw unknownRecord(collection.singular, sourcedId)
 }
 
@@ -277,4 +263,66 @@ async function idOf(
   const id = await idNamed(database, table, sourcedId)
   if (id !== undefined) return id
   throw unknownRecord(noun, sourcedId)
+}
+
+/** An application that acts for itself. */
+interface MachineClient {
+  readonly clientId: string
+  readonly scopes: readonly MachineScope[]
+}
+
+/** The path has `:name` for each parameter, which may name a person. */
+interface MachineOperation extends Pick<WebRoute, 'method' | 'path'> {
+  readonly scope: MachineScope
+}
+
+const challenge = 'Bearer realm="learnctl"'
+
+/**
+ * Identifies the application by its token, and answers its request if it has the scope. Its requests are counted by
+ * application, refusals are recorded in the audit log. Throws 401 without a valid token.
+ */
+async function answerClient(
+  visit: Visit,
+  { method, path, scope }: MachineOperation,
+  answer: (client: MachineClient) => Promise<Reply>,
+): Promise<Handled> {
+  const { limits, request, academy } = visit
+  const client = await identifyClient(visit).catch(async (error: unknown) => {
+    if (error instanceof ProblemError && isRecordedCode(error.code)) {
+      await recordRefusedRequest(academy, limits, request, `${method} ${path}`, error.code, undefined)
+    }
+    throw error
+  })
+  const bucket: Bucket = { kind: 'known', name: client.clientId }
+  return {
+    principal: { userId: null, credential: client.clientId },
+    bucket,
+    reply: () => {
+      if (client.scopes.includes(scope)) return answer(client)
+      throw refused('insufficient_scope', 'forbidden', `The token does not have the scope ${scope}.`)
+    },
+  }
+}
+
+/** Throws 401 without a valid token. */
+async function identifyClient({ database, limits, request }: Visit): Promise<MachineClient> {
+  const authorization = request.raw.headers['authorization'] ?? null
+  const anonymous: Bucket = { kind: 'anonymous', name: request.address }
+  if (authorization === null) {
+    countRequest(limits, anonymous)
+    throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
+      headers: { 'www-authenticate': challenge },
+    })
+  }
+  const [, token = ''] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
+  const found = await findClientToken(database, token, request.now)
+  if (found) return found
+  const { allowed, resetSeconds } = limits.failures.take(request.address)
+  if (!allowed) throw tooMany('failed credentials', resetSeconds)
+  const detail =
+    'The token is not that of an application with machine scopes, or has expired or been revoked.'
+  throw new ProblemError('invalid_token', detail, {
+    headers: { 'www-authenticate': `${challenge}, error="invalid_token"` },
+  })
 }

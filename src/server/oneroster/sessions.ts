@@ -1,8 +1,17 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { joinIds, type MappedTerm, noTerm, sessionOf, splitIds } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Asking, type Collection, refTo } from './collection.ts'
-import { active, baseFields, beginningOfTime, idNamed, partOf, since } from './part.ts'
+import {
+  type Asking,
+  active,
+  baseFields,
+  beginningOfTime,
+  type Collection,
+  idNamed,
+  partOf,
+  refTo,
+  since,
+} from './collection.ts'
 
 interface TermRow extends Row {
   readonly key: string

@@ -1,18 +1,18 @@
-import { BlockList, isIP } from 'node:net'
-import { isNetwork } from '../../codec/network-address.ts'
+import { isIP } from 'node:net'
+import { isNetwork, networkTest } from '../../codec/network-address.ts'
 
 /**
  * Addresses that are not public: this machine, private networks and special purposes (IANA IPv4 and IPv6 Special-Purpose
  * Address Registries, RFC 6890).
  */
-const special = blockListsOf([
+const isSpecial = networkTest([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   // Not global unicast (RFC 4291 §2.4), and its ranges for tunnels, documentation and protocols.
   ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
-const loopback = blockListsOf(['127.0.0.0/8', '::1/128'])
+const isLoopback = networkTest(['127.0.0.0/8', '::1/128'])
 
 export interface Reach {
   /** In addition to public ones. */
@@ -30,42 +30,13 @@ export interface AddressGuard {
 
 /** Allows public addresses and those of the reach. */
 export function createAddressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
-  const named = blockListsOf(allow.filter(isNetwork))
+  const isNamed = networkTest(allow.filter(isNetwork))
   const hosts = new Set(allow.filter((each) => !isNetwork(each)).map((host) => host.toLowerCase()))
   return {
     allowsHost: (host) => hosts.has(host.toLowerCase()),
     allowsAddress(address) {
-      const plain = plainAddress(address)
-      return contains(named, plain) || (hasLoopback && contains(loopback, plain)) || !contains(special, plain)
+      if (isNamed(address) || (hasLoopback && isLoopback(address))) return true
+      return isIP(address) !== 0 && !isSpecial(address)
     },
   }
-}
-
-/** IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2) become IPv4. */
-function plainAddress(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
-}
-
-/** By family: a common BlockList would match IPv4 addresses against ::/96. */
-interface Networks {
-  readonly ipv4: BlockList
-  readonly ipv6: BlockList
-}
-
-function contains(networks: Networks, address: string): boolean {
-  const version = isIP(address)
-  // Text that is not an address counts as special, so it is refused.
-  if (version === 0) return networks === special
-  const family = version === 4 ? 'ipv4' : 'ipv6'
-  return networks[family].check(address, family)
-}
-
-function blockListsOf(all: readonly string[]): Networks {
-  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
-  for (const network of all) {
-    const [address = '', prefix] = network.split('/')
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    lists[family].addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
-  }
-  return lists
 }

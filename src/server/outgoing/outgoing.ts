@@ -1,7 +1,13 @@
 import { ProxySettingError, readProxies } from '../../codec/proxy.ts'
 import type { Reach } from './address-guard.ts'
-import { openGuardedClient, RefusedTarget, type Resolve, readBeginning, targetsOf } from './guarded-client.ts'
-import { TunnelError } from './tunnel.ts'
+import {
+  openGuardedClient,
+  RefusedTarget,
+  type Resolve,
+  readBeginning,
+  TunnelError,
+  targetsOf,
+} from './guarded-client.ts'
 
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PATCH'

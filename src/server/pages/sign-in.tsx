@@ -119,7 +119,7 @@ async function accountBy(
   const waitSeconds = await limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
   const right = await limits.passwords.verify(
-    { group: request.address, member: digest(key), isClientGone: () => isClientGone(request) },
+    { name: request.address, isClientGone: () => isClientGone(request) },
     password,
     // An unknown account takes as long to refuse as a known one.
     user?.password_hash ?? null,

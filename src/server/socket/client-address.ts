@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { networkTest } from '../../codec/network-address.ts'
 
 export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => string
 
@@ -11,7 +12,7 @@ export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => stri
  */
 export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer
-  const isTrusted = createProxyTest(proxies)
+  const isTrusted = networkTest(proxies)
 
   return (peer, { forwarded, 'x-forwarded-for': xForwardedFor }) => {
     if (!isTrusted(peer)) return peer
@@ -21,19 +22,6 @@ export function clientAddressOf(proxies: readonly string[]): ClientAddress {
     ]
     const [client = peer, other = client] = lists.map((list) => clientIn(list, peer, isTrusted))
     return client === other ? client : peer
-  }
-}
-
-export function createProxyTest(proxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList()
-  for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/')
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
-  }
-  return (address) => {
-    const version = isIP(address)
-    return version !== 0 && trusted.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
 

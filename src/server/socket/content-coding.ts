@@ -1,14 +1,5 @@
 import { pipeline, Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  gzip,
-  gzipSync,
-} from 'node:zlib'
+import { brotliCompressSync, constants, createBrotliCompress, createGzip, gzipSync } from 'node:zlib'
 import type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 
@@ -20,8 +11,7 @@ const brotliOptions = {
 const gzipOptions = { level: 4, flush: constants.Z_SYNC_FLUSH }
 
 interface Coder {
-  readonly now: (body: string | Uint8Array) => Uint8Array
-  readonly soon: (body: string | Uint8Array) => Promise<Uint8Array>
+  readonly whole: (body: string | Uint8Array) => Uint8Array
   readonly stream: () => NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>
 }
 
@@ -29,13 +19,11 @@ const { params } = brotliOptions
 const { level } = gzipOptions
 const coders = {
   br: {
-    now: (body) => brotliCompressSync(body, { params }),
-    soon: (body) => promisify(brotliCompress)(body, { params }),
+    whole: (body) => brotliCompressSync(body, { params }),
     stream: () => createBrotliCompress(brotliOptions),
   },
   gzip: {
-    now: (body) => gzipSync(body, { level }),
-    soon: (body) => promisify(gzip)(body, { level }),
+    whole: (body) => gzipSync(body, { level }),
     stream: () => createGzip(gzipOptions),
   },
 } as const satisfies Readonly<Record<string, Coder>>
@@ -45,11 +33,6 @@ const codings = Object.keys(coders) as Coding[]
 
 /** A shorter body fits one packet. */
 const minLength = 1400
-/**
- * Maximum length to compress synchronously; below it, switching to the thread pool takes longer than the
- * work.
- */
-const maxSyncLength = 64 * 1024
 
 /**
  * Only API responses are compressed: for a page with a secret and text of the request, the compressed length
@@ -87,16 +70,15 @@ function isWorthIt({ method }: HttpRequest, headers: HttpHeaders, body: HttpBody
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return undefined
-  // x-gzip is the former name of gzip (RFC 9110 §8.4.1.3).
-  const best = choosePreferred(accepted.replaceAll(/x-gzip/gi, 'gzip'), [...codings, 'identity'])
+  const best = choosePreferred(accepted, [...codings, 'identity'])
   return best === 'identity' ? undefined : best
 }
 
-async function compress(
+function compress(
   { method }: HttpRequest,
   { status, headers: { 'content-length': _, ...plain }, body }: HttpResponse,
   coding: Coding,
-): Promise<HttpResponse> {
+): HttpResponse {
   const { etag } = plain
   // The tag of a write belongs to the record, not to the response body.
   const isOfBody = etag !== undefined && (method === 'GET' || method === 'HEAD') && status === 200
@@ -105,12 +87,12 @@ async function compress(
     'content-encoding': coding,
     ...(isOfBody ? { etag: withCoding(etag, coding) } : {}),
   }
-  return { status, headers, body: body === null ? null : await compressBody(body, coders[coding]) }
+  return { status, headers, body: body === null ? null : compressBody(body, coders[coding]) }
 }
 
-function compressBody(body: HttpBody, coder: Coder): HttpBody | Promise<HttpBody> {
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return compressStream(body, coder)
-  return body.length <= maxSyncLength ? coder.now(body) : coder.soon(body)
+function compressBody(body: HttpBody, coder: Coder): HttpBody {
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array
+  return isWhole ? coder.whole(body) : compressStream(body, coder)
 }
 
 /** With backpressure; flushes each piece, so that it can be read at once. */

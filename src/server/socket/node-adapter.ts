@@ -1,15 +1,11 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
+import { finished } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import type { ClientAddress } from './client-address.ts'
 
 /** The head of the response may already have been sent as a success. */
 type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
-
-/** A refused body is drained until the client is silent, and never longer than the second limit. */
-const silenceMs = 5_000
-const lingerMs = 30_000
 
 export function createNodeListener(
   handle: Transport,
@@ -24,7 +20,7 @@ export function createNodeListener(
       await send(response, incoming, outgoing)
     } catch (cause) {
       // If the client has disconnected, this is not a fault.
-      if (!outgoing.destroyed) onBroken(request, response, cause)
+      if (!outgoing.destroyed || outgoing.errored === cause) onBroken(request, response, cause)
       // A clean end would make a partial response look complete.
       outgoing.destroy()
     }
@@ -70,7 +66,7 @@ function createGoneSignal(outgoing: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** An available body gets a Content-Length. */
+/** An available body gets a Content-Length; a stream is read no faster than the client reads. */
 export function send(
   { status, headers, body }: HttpResponse,
   incoming: IncomingMessage,
@@ -78,7 +74,9 @@ export function send(
 ): Promise<void> | void {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     outgoing.writeHead(status, headers)
-    return writeStream(body, outgoing)
+    // Send the headers at once, because the first row may take long.
+    outgoing.flushHeaders()
+    return pipeline(body, outgoing)
   }
   const bodiless = incoming.method === 'HEAD' || status === 204 || status === 304
   const length = Buffer.byteLength(body ?? '')
@@ -86,55 +84,12 @@ export function send(
   // ASCII is equal in both encodings, and latin1 needs no conversion: for a list, that saves a sixth of the
   // time.
   const encoding = length === body?.length ? 'latin1' : 'utf8'
-  if (incoming.complete || incoming.destroyed) outgoing.end(body ?? '', encoding)
-  else return sendAmidBody(body ?? '', incoming, outgoing)
-}
-
-/**
- * Responds while the request's body still arrives: drains the rest, so that the next request on the
- * connection can be read, and so that closing the connection does not lose the response of a client that is
- * still sending.
- */
-async function sendAmidBody(
-  body: string | Uint8Array,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  outgoing.write(body)
-  const closed = new AbortController()
-  incoming.once('close', () => closed.abort())
-  let hasSent = true
-  incoming.on('data', () => {
-    hasSent = true
-  })
-  for (let waited = 0; hasSent && waited < lingerMs && !closed.signal.aborted; waited += silenceMs) {
-    hasSent = false
-    await delay(silenceMs, undefined, closed).catch(() => {})
+  if (incoming.complete || incoming.destroyed) {
+    outgoing.end(body ?? '', encoding)
+    return
   }
-  outgoing.end()
-}
-
-/** With backpressure; stops if the reader has gone. */
-async function writeStream(
-  body: AsyncIterable<string | Uint8Array>,
-  outgoing: ServerResponse,
-): Promise<void> {
-  // A pipelined response has no socket until its turn. If the connection closes before, the turn never comes,
-  // and nothing has been read.
-  if (outgoing.socket === null) await once(outgoing, 'socket')
-  if (outgoing.destroyed) return
-  const gone = new AbortController()
-  const leave = () => gone.abort()
-  outgoing.once('close', leave)
-  // Send the headers at once, because the first row may take long.
-  outgoing.flushHeaders()
-  try {
-    for await (const piece of body) {
-      if (gone.signal.aborted) return
-      if (!outgoing.write(piece)) await once(outgoing, 'drain', { signal: gone.signal }).catch(() => {})
-    }
-    outgoing.end()
-  } finally {
-    outgoing.off('close', leave)
-  }
+  // Drain the rest of the request's body, so that closing the connection does not lose the response of a client that is
+  // still sending.
+  outgoing.write(body ?? '', encoding)
+  finished(incoming.resume(), () => outgoing.end())
 }

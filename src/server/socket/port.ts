@@ -1,33 +1,31 @@
 import { once } from 'node:events'
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, isIP, type Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { networkTest } from '../../codec/network-address.ts'
 import type { HttpHeaders, HttpRequest, Transport } from '../../contract/http.ts'
 import type { IdMaker } from '../database/id.ts'
+import { networkOf } from '../http/limits.ts'
 import type { LogEntry } from '../http/log.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
-import { clientAddressOf, createProxyTest } from './client-address.ts'
+import { clientAddressOf } from './client-address.ts'
 import { withContentCoding } from './content-coding.ts'
-import { drainOf } from './drain.ts'
 import { createNodeListener } from './node-adapter.ts'
 import {
   allowedHostsOf,
   checkRawRequest,
-  entryOf,
   type ParserError,
   refusalOfRaw,
   sendRaw,
   sendRefusal,
 } from './raw-request.ts'
-import {
-  type ConnectionCap,
-  capConnections,
-  createSocketServer,
-  defaultCap,
-  slowClientTimeouts,
-  strictTransportOf,
-  type TlsFiles,
-} from './socket-server.ts'
 
 export interface PortOptions {
   readonly host: string
@@ -60,7 +58,6 @@ const noTunnel = new ProblemError(
   'The request is not valid HTTP/1.1: CONNECT is not supported.',
 )
 const tooManyConnections = unavailable('Too many connections from this address; close some and try again.', 5)
-const tooManyAhead = new ProblemError('unavailable', 'Too many requests were sent before their answers.')
 
 /**
  * The port of a server. It refuses what does not reach the app, and holds other requests until there is a
@@ -70,30 +67,29 @@ export class Port {
   readonly #options: PortOptions
   readonly #parts: PortParts
   readonly #server: Server
-  readonly #drain: (limitMs: number) => Promise<void>
-  readonly #allowedHostsOf: ReadonlySet<string>
+  readonly #allowedHosts: ReadonlySet<string>
   readonly #strictTransport: ReturnType<typeof strictTransportOf>
-  /** The newest response of each connection. */
-  readonly #latest = new WeakMap<Duplex, ServerResponse>()
+  /** The newest response of each open connection, undefined before its first request. */
+  readonly #newest = new Map<Socket, ServerResponse | undefined>()
   readonly #opened = Promise.withResolvers<Listener>()
   #listener: Listener | undefined
   #isClosing = false
+  /** Number of requests that are being answered, also those whose client has disconnected. */
+  #open = 0
+  #whenNoneIsOpen: (() => void) | undefined
 
   constructor(options: PortOptions, parts: PortParts) {
     this.#options = options
     this.#parts = parts
-    this.#allowedHostsOf = allowedHostsOf(options)
+    this.#allowedHosts = allowedHostsOf(options)
     this.#strictTransport = strictTransportOf(options)
     const { tls, timeouts = slowClientTimeouts } = options
-    const queued = queueRequests(
-      (incoming, outgoing) => this.#answer(incoming, outgoing),
-      () => parts.log(entryOf(tooManyAhead, parts.newId('req'), '', '', parts.now())),
-    )
-    this.#server = createSocketServer(tls, timeouts, (incoming, outgoing) => {
-      this.#latest.set(incoming.socket, outgoing)
-      queued(incoming, outgoing)
+    this.#server = createSocketServer(tls, timeouts, (incoming, outgoing) => this.#take(incoming, outgoing))
+    // For TLS, `connection` has the raw socket. Connections that have not finished the handshake end by its timeout.
+    this.#server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#newest.set(socket, undefined)
+      socket.once('close', () => this.#newest.delete(socket))
     })
-    this.#drain = drainOf(this.#server)
     this.#server.timeout = stalledMs
     this.#refuseInvalid()
   }
@@ -143,9 +139,28 @@ export class Port {
   }
 
   /** Refuses new requests and closes each connection when its responses are sent, at the latest after `limitMs`. */
-  close(limitMs: number): Promise<void> {
+  async close(limitMs: number): Promise<void> {
     this.#isClosing = true
-    return this.#drain(limitMs)
+    const late = setTimeout(() => this.#server.closeAllConnections(), limitMs)
+    const closed = once(this.#server.close(), 'close')
+    // By itself Node waits for the timeouts of connections that have sent nothing yet, or were kept alive.
+    for (const socket of this.#newest.keys()) this.#closeWhenAnswered(socket)
+    await closed
+    clearTimeout(late)
+  }
+
+  #closeWhenAnswered(socket: Socket): void {
+    const response = this.#newest.get(socket)
+    if (!response || response.closed) socket.destroySoon()
+    else response.once('close', () => this.#closeWhenAnswered(socket))
+  }
+
+  /** Resolves when no request is being answered any more; it may take longer than its connection is open. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#open === 0) resolve()
+      else this.#whenNoneIsOpen = resolve
+    })
   }
 
   abort(): void {
@@ -153,15 +168,47 @@ export class Port {
     this.#server.closeAllConnections()
   }
 
+  /**
+   * Answers the requests of a connection one after another. A client may send requests before it has the responses (RFC
+   * 9112 §9.3.2), two thousand in one packet: concurrently they would block others, and their unread responses fill the
+   * memory.
+   */
+  #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket } = incoming
+    const before = this.#newest.get(socket)
+    this.#newest.set(socket, outgoing)
+    if (!before || before.closed) {
+      this.#answer(incoming, outgoing)
+      return
+    }
+    socket.pause()
+    const next = () => {
+      if (socket.destroyed) return
+      if (this.#newest.get(socket) === outgoing) socket.resume()
+      this.#answer(incoming, outgoing)
+    }
+    // In between it is the turn of other connections.
+    before.once('close', () => setImmediate(next))
+  }
+
   #answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { now, newId, log } = this.#parts
     const secure = this.#strictTransport(incoming.headers.host)
     for (const name in secure) outgoing.setHeader(name, secure[name] ?? '')
-    const refusal = checkRawRequest(incoming, this.#allowedHostsOf)
+    const refusal = checkRawRequest(incoming, this.#allowedHosts)
     if (this.#isClosing) outgoing.setHeader('connection', 'close')
-    if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
-    else if (this.#listener) void this.#listener(incoming, outgoing)
-    else void this.#opened.promise.then((listener) => listener(incoming, outgoing))
+    if (refusal) {
+      sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
+      return
+    }
+    this.#open += 1
+    const answered = this.#listener
+      ? this.#listener(incoming, outgoing)
+      : this.#opened.promise.then((listener) => listener(incoming, outgoing))
+    void answered.then(() => {
+      this.#open -= 1
+      if (this.#open === 0) this.#whenNoneIsOpen?.()
+    })
   }
 
   /** Refuses connections beyond the cap, and what Node's parser rejects, with problem details. */
@@ -171,7 +218,7 @@ export class Port {
     const server = this.#server
     const refuse = (refusal: ProblemError, socket: Duplex) =>
       sendRaw(refusal, socket, newId('req'), now(), log)
-    capConnections(server, connections, createProxyTest(trustedProxies), (socket) => {
+    capConnections(server, connections, networkTest(trustedProxies), (socket) => {
       // During the TLS handshake, a plain response would be invalid.
       if (!tls) refuse(tooManyConnections, socket)
       // Do not wait until the client has read it: the connection would count as open.
@@ -181,7 +228,7 @@ export class Port {
       // A client that does not use TLS cannot be answered.
       const isMute = error.code === 'ECONNRESET' || (tls && error.code?.startsWith('ERR_SSL'))
       // An invalid body is detected after the response to its head.
-      const answered = this.#latest.get(socket)
+      const answered = this.#newest.get(socket as Socket)
       if (isMute || !socket.writable) socket.destroy()
       else if (answered?.headersSent && !answered.req.complete) socket.end(() => socket.destroy())
       else refuse(refusalOfRaw(error), socket)
@@ -246,63 +293,96 @@ function addVary({ vary }: HttpHeaders, by: string): string {
   return vary === undefined ? by : `${vary}, ${by}`
 }
 
-/** Maximum requests sent ahead on a connection: browsers send none, benchmarks rarely more than 16. */
-export const maxQueued = 100
-
-type Exchange = readonly [IncomingMessage, ServerResponse]
-
-interface Line {
-  isBusy: boolean
-  /** Behind the one that is being answered. */
-  readonly waiting: Exchange[]
+interface TlsFiles {
+  readonly cert: string
+  readonly key: string
 }
 
 /**
- * Creates a listener that answers the requests of a connection one after another. A client may send requests
- * before it has the responses (RFC 9112 §9.3.2), two thousand in one packet: concurrently they would block
- * others, and their unread responses fill the memory. Other connections take turns in between.
- *
- * @param overrun called for a connection with more than `maxQueued` waiting requests, which has been closed
+ * Timeouts of slow clients, in milliseconds. Node's defaults are 60 s, 300 s and a check every 30 s, with
+ * which a few hundred idle sockets can block a server.
  */
-export function queueRequests(listener: RequestListener, overrun: (socket: Socket) => void): RequestListener {
-  // Entries live as long as their connection: creating one per request would burden the garbage collector.
-  const lines = new WeakMap<Socket, Line>()
+const slowClientTimeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+}
 
-  function begin(socket: Socket, line: Line, [incoming, outgoing]: Exchange): void {
-    line.isBusy = true
-    outgoing.on('close', () => {
-      if (line.waiting.length > 0 && !socket.destroyed) setImmediate(next, socket, line)
-      else line.isBusy = false
+/** HTTPS (TLS 1.2 and above, RFC 8996) if there is a certificate. */
+function createSocketServer(
+  tls: TlsFiles | undefined,
+  timeouts: typeof slowClientTimeouts,
+  listener: RequestListener,
+): Server {
+  // Node would refuse a missing Host without problem details.
+  const options = { ...timeouts, requireHostHeader: false }
+  if (!tls) return createServer(options, listener)
+  const handshakeTimeout = timeouts.headersTimeout
+  return createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout }, listener)
+}
+
+/** A year, as browsers require (RFC 6797 §6.1). */
+const strictTransport = { 'strict-transport-security': 'max-age=31536000' } as const
+
+/**
+ * Returns the header that makes browsers always use https (RFC 6797), for a public https URL. Not for
+ * addresses, which browsers ignore, nor for loopback, where it would affect other programs on the machine.
+ */
+function strictTransportOf({
+  publicUrl,
+  tls,
+}: {
+  publicUrl: string | undefined
+  tls?: TlsFiles | undefined
+}): (host: string | undefined) => Readonly<Record<string, string>> {
+  const headersAt = (url: string) => (isSecureHost(url) ? strictTransport : {})
+  if (publicUrl !== undefined) {
+    const always = headersAt(publicUrl)
+    return () => always
+  }
+  return tls ? (host) => headersAt(`https://${host}`) : () => ({})
+}
+
+function isSecureHost(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  const isName = isIP(hostname) === 0 && !hostname.startsWith('[')
+  return protocol === 'https:' && isName && !/(^|\.)localhost\.?$/.test(hostname)
+}
+
+/** In total, and from one network. */
+interface ConnectionCap {
+  readonly whole: number
+  readonly each: number
+}
+
+/** A browser opens six, a program rarely more than a hundred. */
+const defaultCap: ConnectionCap = { whole: 1000, each: 250 }
+
+/**
+ * Refuses further connections of a network with its maximum, so that no client can block others. A trusted
+ * proxy has many clients and may use the total.
+ */
+export function capConnections(
+  server: NetServer,
+  { whole, each }: ConnectionCap,
+  isTrusted: (address: string) => boolean,
+  refuse: (socket: Socket) => void,
+): void {
+  const open = new Map<string, number>()
+  server.maxConnections = whole
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (isTrusted(address)) return
+    const network = networkOf(address)
+    const count = (open.get(network) ?? 0) + 1
+    open.set(network, count)
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 0) - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
     })
-    listener(incoming, outgoing)
-  }
-
-  function next(socket: Socket, line: Line): void {
-    const exchange = line.waiting.shift()
-    if (!exchange || socket.destroyed) return
-    if (line.waiting.length === 0) socket.resume()
-    begin(socket, line, exchange)
-  }
-
-  function lineOf(socket: Socket): Line {
-    let line = lines.get(socket)
-    if (!line) {
-      line = { isBusy: false, waiting: [] }
-      lines.set(socket, line)
-    }
-    return line
-  }
-
-  return (incoming, outgoing) => {
-    const { socket } = incoming
-    const line = lineOf(socket)
-    if (!line.isBusy) {
-      begin(socket, line, [incoming, outgoing])
-    } else if (line.waiting.length < maxQueued) {
-      if (line.waiting.push([incoming, outgoing]) === 1) socket.pause()
-    } else if (!socket.destroyed) {
-      socket.destroy()
-      overrun(socket)
-    }
-  }
+    if (count > each) refuse(socket)
+  })
 }

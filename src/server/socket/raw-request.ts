@@ -154,7 +154,7 @@ function headersOf({ headers }: ProblemError, requestId: string): Record<string,
   return { ...everyHeader, ...headers, 'content-type': 'application/problem+json', 'x-request-id': requestId }
 }
 
-export function entryOf(
+function entryOf(
   refusal: ProblemError,
   requestId: string,
   method: string,

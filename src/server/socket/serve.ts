@@ -17,7 +17,6 @@ import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { unavailable } from '../problem-error.ts'
 import { loadAllRoutes, loadAllWebRoutes } from '../routes.ts'
 import { keepInOrder } from '../upkeep.ts'
-import { trackWork } from './drain.ts'
 import { Port, type PortOptions } from './port.ts'
 
 export interface ServeOptions extends PortOptions {
@@ -108,17 +107,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     // is fixed.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
   })
-  const { handle, ended } = trackWork(
-    createApp({ ...app, database: outbox.database, longReads }, () => routes, webRoutes),
-  )
-  port.answerWith(handle)
+  port.answerWith(createApp({ ...app, database: outbox.database, longReads }, () => routes, webRoutes))
   const stopUpkeep = keepInOrder(database, now)
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= Promise.all([port.close(drainMs), outbox.stop()])
       .then(() => longReads.close())
       .then(stopUpkeep)
-      .then(ended)
+      .then(() => port.ended())
       .then(() => database.close())
     return stopped
   }

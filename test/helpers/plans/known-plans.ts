@@ -36,9 +36,10 @@ const acceptedStatements: Known = [
   [/ from integrations i /, 'there is one for each kind of system'],
   [/update enrollments set user_email = \(select/, 'a course is restored with all its enrolments'],
   [
-    /select count\(\*\) as total from \( ?select 1 from (?:users u|courses c|terms t|(?:deleted_)?enrollments e|grades g) /,
-    'a total of OneRoster is exact up to 100,000 rows',
+    /select count\(\*\) as total from (?:users u|courses c|terms t|(?:deletions d cross join deleted_)?enrollments e|grades g)\b/,
+    'a total of OneRoster counts its rows',
   ],
+  [/ limit \S+ offset \S+$/, 'a page of OneRoster begins at its offset'],
   [/^[^:]*: with recursive items \(item_id\)/, 'a course has some hundred items'],
   [/from courses where (?:difficulty in .*|term_id is null) limit/, 'there are some thousand courses'],
   [/from browser_sessions r where r\.user_id = /, 'a user has some dozens of sessions'],

@@ -8,10 +8,9 @@ function handQueue({ atOnce = 1, maxWaiting = 100 } = {}) {
   const ends: (() => void)[] = []
   return {
     begun,
-    add(group: string, member: string, name: string) {
+    add(caller: string, name: string) {
       return queue.run(
-        group,
-        member,
+        caller,
         () =>
           new Promise<string>((resolve) => {
             begun.push(name)
@@ -31,21 +30,11 @@ function handQueue({ atOnce = 1, maxWaiting = 100 } = {}) {
 
 test('an owner with one piece waits for one piece of an owner with a hundred', async () => {
   const { add, begun, drain } = handQueue()
-  for (let count = 0; count < 100; count += 1) void add('batch', '', `batch ${count}`)
-  void add('visitor', 'ada', 'sign in')
+  for (let count = 0; count < 100; count += 1) void add('batch', `batch ${count}`)
+  void add('visitor', 'sign in')
   await drain()
   expect(begun).toHaveLength(101)
   expect(begun.slice(0, 3)).toEqual(['batch 0', 'batch 1', 'sign in'])
-})
-
-test('clients behind one address share its turns, one piece each', async () => {
-  const { add, begun, drain } = handQueue()
-  void add('other', '', 'first')
-  for (const name of ['a1', 'a2', 'a3']) void add('address', 'a', name)
-  for (const name of ['b1', 'b2']) void add('address', 'b', name)
-  for (const name of ['o1', 'o2']) void add('other', '', name)
-  await drain()
-  expect(begun).toEqual(['first', 'a1', 'o1', 'b1', 'o2', 'a2', 'b2', 'a3'])
 })
 
 test('with many at once, results and faults go to their callers, and a fault stops nothing', async () => {
@@ -59,21 +48,21 @@ test('with many at once, results and faults go to their callers, and a fault sto
     running -= 1
     return running
   }
-  const failing = queue.run('a', '', async () => {
+  const failing = queue.run('a', async () => {
     throw new TypeError('no')
   })
   await expect(failing).rejects.toThrow('no')
-  await Promise.all(Array.from({ length: 10 }, () => queue.run('a', '', work)))
+  await Promise.all(Array.from({ length: 10 }, () => queue.run('a', work)))
   expect(most).toBe(2)
 })
 
-test('a group may have so much waiting, whatever others have', async () => {
+test('a caller may have so much waiting, whatever others have', async () => {
   const { add, begun, drain } = handQueue({ maxWaiting: 2 })
-  void add('a', '', 'running')
-  void add('a', '', 'waiting 1')
-  void add('a', '', 'waiting 2')
-  await expect(add('a', '', 'too much')).rejects.toThrow(QueueFullError)
-  void add('b', '', 'another')
+  void add('a', 'running')
+  void add('a', 'waiting 1')
+  void add('a', 'waiting 2')
+  await expect(add('a', 'too much')).rejects.toThrow(QueueFullError)
+  void add('b', 'another')
   await drain()
   expect(begun).toEqual(['running', 'waiting 1', 'another', 'waiting 2'])
 })

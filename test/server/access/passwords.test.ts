@@ -6,7 +6,7 @@ const password = 'correct horse battery'
 
 test('abandoned work is not begun, and the work behind it is', async () => {
   const passwords = passwordsOf(cheap)
-  const gone = { group: 'ada', member: '', isClientGone: () => true }
+  const gone = { name: 'ada', isClientGone: () => true }
   const here = { ...gone, isClientGone: () => false }
   const refusal = { code: 'request_timeout', message: 'The client closed the connection.' }
   const left = Promise.allSettled([passwords.hash(gone, password), passwords.verify(gone, password, null)])

@@ -1,6 +1,6 @@
 import { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { formatCalendar } from '../../../src/server/calendars/calendar-route.ts'
+import { formatCalendar } from '../../../src/server/calendars/calendars.ts'
 import { minute, type Person, test } from '../../helpers/academy.ts'
 
 /** Makes a published course in a term. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutSecret } from '../../../src/server/events/hidden-url.ts'
+import { withoutSecret } from '../../../src/server/events/endpoint-row.ts'
 
 test('a short secret is removed where it stands alone, and other words stay', () => {
   const text = 'Not for pears: "pear" of pear, user p, appear!'

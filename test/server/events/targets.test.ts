@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { expect, test } from 'vitest'
-import { openSender } from '../../../src/server/events/sender.ts'
+import { openSender } from '../../../src/server/events/delivery.ts'
 import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-client.ts'
 import { startReceiver } from './scene.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createRateLimit } from '../../../src/server/http/rate-limit.ts'
+import { createRateLimit } from '../../../src/server/http/limits.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { createGrant } from '../../helpers/signed-in.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { isRegistered } from '../../../src/server/oauth/redirect-uri.ts'
+import { isRegistered } from '../../../src/server/oauth/authorization-request.ts'
 import { redirectQueryOf, register, test } from './flow.ts'
 
 const everyRefused = [

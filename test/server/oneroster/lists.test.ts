@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { parseFilter } from '../../../src/server/oneroster/filter.ts'
+import { parseFilter } from '../../../src/server/oneroster/query.ts'
 import type { Caller, Person } from '../../helpers/academy.ts'
 import { readingTest, rostering, test, valuesOf } from './one-roster.ts'
 

@@ -198,15 +198,13 @@ describe('a client', () => {
     },
   )
 
-  readingTest('is in the log without the external ids of people', async ({ academy, admin, client }) => {
-    const { id } = (await admin.get('/v1/users/ext:u1')).body
+  readingTest('is in the log without the external ids of people', async ({ academy, client }) => {
     const logged = async (path: string) => {
       await client.get(path)
       return academy.logged.at(-1)?.path
     }
-    expect(await logged(`${rostering}/users/u1`)).toBe(`${rostering}/users/${id}`)
-    expect(await logged(`${rostering}/students/u1/classes`)).toBe(`${rostering}/students/${id}/classes`)
-    expect(await logged(`${rostering}/users/nobody`)).toBe(`${rostering}/users/***`)
+    expect(await logged(`${rostering}/users/u1`)).toBe(`${rostering}/users/***`)
+    expect(await logged(`${rostering}/students/u1/classes`)).toBe(`${rostering}/students/***/classes`)
     expect(await logged(`${rostering}/enrollments/BIO:u1:student`)).toBe(`${rostering}/enrollments/***`)
     expect(await logged(`${rostering}/classes/BIO/students`)).toBe(`${rostering}/classes/BIO/students`)
   })

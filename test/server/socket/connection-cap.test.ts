@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createServer } from 'node:net'
 import { expect } from 'vitest'
-import { capConnections } from '../../../src/server/socket/socket-server.ts'
+import { capConnections } from '../../../src/server/socket/port.ts'
 import { test as base, openSocket, parseResponse, sendRaw } from './served.ts'
 
 const test = base.extend('options', { connections: { whole: 10, each: 3 } })

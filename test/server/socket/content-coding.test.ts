@@ -24,7 +24,6 @@ function answer(
 plain.for([
   ['gzip', 'gzip'],
   ['GZIP', 'gzip'],
-  ['x-gzip', 'gzip'],
   ['br', 'br'],
   ['gzip, deflate, br, zstd', 'br'],
   ['deflate, gzip;q=1.0, *;q=0.5', 'gzip'],

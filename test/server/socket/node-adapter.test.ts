@@ -253,31 +253,6 @@ test('a header that cannot be sent breaks the connection, too', async () => {
   expect(broken).toMatchObject([[200, { code: 'ERR_INVALID_CHAR' }]])
 })
 
-test('a stream waits for its turn on the connection, and is left when that closes', async () => {
-  let begun = 0
-  let ended = 0
-  const { port } = await listening(async () => ({
-    status: 200,
-    headers: {},
-    body: (async function* () {
-      begun += 1
-      try {
-        for (;;) yield 'a'.repeat(65_536)
-      } finally {
-        ended += 1
-      }
-    })(),
-  }))
-  const { socket } = await openSocket(port)
-  socket.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(50))
-  await once(socket, 'data')
-  socket.pause()
-  expect(begun).toBe(1)
-  socket.destroy()
-  await expect.poll(() => ended).toBe(1)
-  expect(begun).toBe(1)
-})
-
 test('a request reports when its client has disconnected, one with a condition too', async () => {
   for (const condition of ['', 'If-None-Match: "1"\r\n']) {
     const asked: HttpRequest[] = []

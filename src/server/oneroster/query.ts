@@ -1,6 +1,84 @@
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { refused } from './status-info.ts'
 
+const defaultLimit = 100
+const maxLimit = 10_000
+const maxOffset = 1_000_000_000
+
+export interface ListQuery {
+  readonly limit: number
+  readonly offset: number
+  /** Undefined for any order. */
+  readonly sort: string | undefined
+  readonly isDescending: boolean
+  readonly filter: Filter | undefined
+  /** To show; undefined for all. */
+  readonly fields: readonly string[] | undefined
+}
+
+/**
+ * Reads the query of a list with these fields. Throws 400 for an unknown field and a malformed value; other parameters are
+ * ignored.
+ */
+export function readListQuery(query: URLSearchParams, fields: readonly string[]): ListQuery {
+  const sort = query.get('sort') || undefined
+  if (sort !== undefined && !fields.includes(sort)) throw badSelection(`sort: unknown field ${quoted(sort)}`)
+  const orderBy = query.get('orderBy')?.toLowerCase() || 'asc'
+  if (!['asc', 'desc'].includes(orderBy)) throw badSelection('orderBy must be asc or desc')
+  const text = query.get('filter') || undefined
+  const filter = text === undefined ? undefined : parseFilter(text)
+  for (const { field } of filter?.flat() ?? []) {
+    const [name = '', ...rest] = field.split('.')
+    if (!fields.includes(name) || rest.length > 1)
+      throw invalidFilter(`names an unknown field: ${quoted(field)}`)
+  }
+  return {
+    limit: readNumber(query, 'limit', { min: 1, max: maxLimit, initial: defaultLimit }),
+    offset: readNumber(query, 'offset', { min: 0, max: maxOffset, initial: 0 }),
+    sort,
+    isDescending: orderBy === 'desc',
+    filter,
+    fields: readFields(query, fields),
+  }
+}
+
+/** Throws 400 for an unknown one. */
+export function readFields(query: URLSearchParams, known: readonly string[]): readonly string[] | undefined {
+  const names = query
+    .getAll('fields')
+    .flatMap((text) => text.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw badSelection(`fields: unknown field ${quoted(unknown)}`)
+  return names.length === 0 ? undefined : names
+}
+
+export function pick(record: object, fields: readonly string[] | undefined): object {
+  if (!fields) return record
+  return Object.fromEntries(Object.entries(record).filter(([name]) => fields.includes(name)))
+}
+
+function readNumber(
+  query: URLSearchParams,
+  name: string,
+  { min, max, initial }: { readonly min: number; readonly max: number; readonly initial: number },
+): number {
+  const text = query.get(name) || String(initial)
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  throw badSelection(`${name} must be a whole number from ${min} to ${max}`)
+}
+
+/** 400: the selection cannot be made. */
+export function badSelection(problem: string): Error {
+  return refused('invalid_parameter', 'invalid_selection_field', `${problem}.`)
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 100))
+}
+
 const maxConditions = 20
 
 const predicates = ['!=', '>=', '<=', '=', '>', '<', '~'] as const
@@ -25,14 +103,14 @@ const operator = /\s+(AND|OR)\s+/iy
  * written twice. Throws 400 `invalid_filter_field`.
  */
 export function parseFilter(text: string): Filter {
-  if (!isStorableText(text)) throw invalid('has a character that no record has')
+  if (!isStorableText(text)) throw invalidFilter('has a character that no record has')
   const alternatives: FilterCondition[][] = [[]]
   let at = 0
   for (let count = 1; ; count += 1) {
-    if (count > maxConditions) throw invalid(`has more than ${maxConditions} conditions`)
+    if (count > maxConditions) throw invalidFilter(`has more than ${maxConditions} conditions`)
     condition.lastIndex = at
     const found = condition.exec(text)
-    if (!found) throw invalid(`must be conditions such as status='active', joined by AND or OR`)
+    if (!found) throw invalidFilter(`must be conditions such as status='active', joined by AND or OR`)
     const [, field = '', predicate = '=', value = ''] = found
     // The pattern allows only these predicates.
     const read = { field, predicate: predicate as Predicate, value: value.replaceAll("''", "'") }
@@ -41,14 +119,14 @@ export function parseFilter(text: string): Filter {
     if (text.slice(at).trim() === '') return alternatives
     operator.lastIndex = at
     const joined = operator.exec(text)
-    if (!joined) throw invalid(`must be conditions such as status='active', joined by AND or OR`)
+    if (!joined) throw invalidFilter(`must be conditions such as status='active', joined by AND or OR`)
     if (joined[1]?.toUpperCase() === 'OR') alternatives.push([])
     at = operator.lastIndex
   }
 }
 
 /** 400: the filter cannot be applied. */
-export function invalid(problem: string): Error {
+function invalidFilter(problem: string): Error {
   return refused('invalid_parameter', 'invalid_filter_field', `The filter ${problem}.`)
 }
 
