@@ -120,17 +120,7 @@ function outstandingColumns(columns: readonly ChartColumn[]): ReadonlySet<number
 }
 
 /** A bar of enrolments by status: completed is solid, in progress hatched, and the rest empty. Values are percentages. */
-export function StatusBar({
-  title,
-  completed,
-  inProgress,
-  height = 16,
-}: {
-  title: string
-  completed: number
-  inProgress: number
-  height?: number
-}) {
+export function statusBar(title: string, completed: number, inProgress: number, height = 16): Child {
   return (
     <svg class="bar" role="img" width="100%" height={height}>
       <title>{title}</title>
@@ -144,17 +134,7 @@ export function StatusBar({
 const halfMark = 0.75
 
 /** The middle half of grades as a hatched bar with a mark at the median, on a scale from 0 to 100. */
-export function SpreadBar({
-  title,
-  lower,
-  median,
-  upper,
-}: {
-  title: string
-  lower: number
-  median: number
-  upper: number
-}) {
+export function spreadBar(title: string, lower: number, median: number, upper: number): Child {
   // Grades above the maximum end at the edge.
   const at = (value: number) => Math.min(100, Math.max(0, value))
   return (
@@ -177,7 +157,7 @@ export function SpreadBar({
 }
 
 /** A part of a whole, 0–100. */
-export function ShareBar({ title, share }: { title: string; share: number }) {
+export function shareBar(title: string, share: number): Child {
   return (
     <svg class="bar" role="img" width="100%" height="14">
       <title>{title}</title>
@@ -187,11 +167,9 @@ export function ShareBar({ title, share }: { title: string; share: number }) {
 }
 
 /** The legend of a bar of enrolments: solid, hatched, empty, each with its words. */
-export function StatusKey({
-  words,
-}: {
-  words: readonly [completed: Child, inProgress: Child, notStarted: Child]
-}) {
+export function statusKey(
+  ...words: readonly [completed: Child, inProgress: Child, notStarted: Child]
+): Child {
   const looks = ['done', 'doing', '']
   return (
     <ul class="key">

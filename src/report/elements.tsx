@@ -100,13 +100,10 @@ export function Card({
 }
 
 /** Lists figures with their names; leaves out entries that are false. */
-export function Figures({
-  figures,
-  label,
-}: {
-  figures: readonly (readonly [name: string, figure: string] | false)[]
-  label?: string
-}) {
+export function figureTiles(
+  figures: readonly (readonly [name: string, figure: string] | false)[],
+  label?: string,
+): Child {
   return (
     <dl class="tiles" aria-label={label}>
       {figures.map((figure) =>

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Bucket, Report } from '../contract/analytics.ts'
 import { attentionDays, stuckBelow } from '../contract/constants.ts'
 import type { ItemGrades } from '../contract/questions.ts'
-import { ColumnChart, ShareBar, SpreadBar, StatusBar } from './drawings.tsx'
+import { ColumnChart, shareBar, spreadBar, statusBar } from './drawings.tsx'
 import { Card, figureColumns, Table } from './elements.tsx'
 import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 
@@ -132,10 +132,12 @@ export function GradesPart({ figures, formats, courseUrl }: PartProps) {
                   <bdi>{titleOf(nameOf(item))}</bdi>
                   {isOneCourse ? null : <small>{nameOfCourse(item)}</small>}
                 </>,
-                <SpreadBar
-                  title={words.spreadOf(percent(lower), percent(median), percent(upper))}
-                  {...{ lower, median, upper }}
-                />,
+                spreadBar(
+                  words.spreadOf(percent(lower), percent(median), percent(upper)),
+                  lower,
+                  median,
+                  upper,
+                ),
                 count(item.count),
                 `${count(Math.round(lower))}–${wholePercent(Math.round(upper))}`,
                 percent(median),
@@ -195,7 +197,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
             <>
               {names[reason]} <small>{meanings[reason]}</small>
             </>,
-            <ShareBar title={percent(share(total(reason)))} share={share(total(reason))} />,
+            shareBar(percent(share(total(reason))), share(total(reason))),
             count(total(reason)),
             percent(share(total(reason))),
           ])}
@@ -250,11 +252,11 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
           const part = (number: number) => (enrollments === 0 ? 0 : (100 * number) / enrollments)
           return [
             nameOf(course),
-            <StatusBar
-              title={words.standingOf(count(completed), count(inProgress), count(notStarted))}
-              completed={part(completed)}
-              inProgress={part(inProgress)}
-            />,
+            statusBar(
+              words.standingOf(count(completed), count(inProgress), count(notStarted)),
+              part(completed),
+              part(inProgress),
+            ),
             count(enrollments),
             percent(course.completionPercentage),
             percent(course.averageGradePercent),

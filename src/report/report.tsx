@@ -1,8 +1,8 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { Report as ReportFigures } from '../contract/analytics.ts'
-import { Hatching, StatusBar, StatusKey } from './drawings.tsx'
-import { Card, Figures } from './elements.tsx'
+import { Hatching, statusBar, statusKey } from './drawings.tsx'
+import { Card, figureTiles } from './elements.tsx'
 import { findingsOf } from './findings.ts'
 import { type Formats, formatsOf, type PartProps, type ReportOptions, titleOf } from './format.ts'
 import { ActivityPart, AttentionPart, ComparisonPart, Distribution, GradesPart } from './parts.tsx'
@@ -79,7 +79,7 @@ export function Report({
       </Card>
       {summary.enrollments === 0 ? null : (
         <>
-          <KeyFigures {...part} />
+          {keyFigures(part)}
           <CompletionPart {...part} />
           <ActivityPart {...part} />
           <GradesPart {...part} />
@@ -106,21 +106,22 @@ function aboutOf({ summary, start, end, generatedAt }: ReportFigures, formats: F
   ].join(' · ')
 }
 
-function KeyFigures({ figures: { summary, attention }, formats: { words, count, percent } }: PartProps) {
+function keyFigures({
+  figures: { summary, attention },
+  formats: { words, count, percent },
+}: PartProps): Child {
   const { learners, enrollments, completionPercentage, passRate, medianGradePercent } = summary
   const inactive = attention.reduce((sum, course) => sum + course.inactive, 0)
-  return (
-    <Figures
-      label={words.figures}
-      figures={[
-        learners !== null && [words.learners, count(learners)],
-        [words.enrollments, count(enrollments)],
-        [words.completed, percent(completionPercentage)],
-        passRate !== null && [words.passRate, percent(passRate)],
-        medianGradePercent !== null && [words.medianGrade, percent(medianGradePercent)],
-        [words.inactive, count(inactive)],
-      ]}
-    />
+  return figureTiles(
+    [
+      learners !== null && [words.learners, count(learners)],
+      [words.enrollments, count(enrollments)],
+      [words.completed, percent(completionPercentage)],
+      passRate !== null && [words.passRate, percent(passRate)],
+      medianGradePercent !== null && [words.medianGrade, percent(medianGradePercent)],
+      [words.inactive, count(inactive)],
+    ],
+    words.figures,
   )
 }
 
@@ -135,19 +136,17 @@ function CompletionPart({ figures: { summary }, formats }: PartProps) {
   )
   return (
     <Card id="completion" title={words.completion}>
-      <StatusBar
-        title={words.standingOf(count(completed), count(inProgress), count(notStarted))}
-        completed={part(completed)}
-        inProgress={part(inProgress)}
-        height={28}
-      />
-      <StatusKey
-        words={[
-          word(words.completed, completed),
-          word(words.inProgress, inProgress),
-          word(words.notStarted, notStarted),
-        ]}
-      />
+      {statusBar(
+        words.standingOf(count(completed), count(inProgress), count(notStarted)),
+        part(completed),
+        part(inProgress),
+        28,
+      )}
+      {statusKey(
+        word(words.completed, completed),
+        word(words.inProgress, inProgress),
+        word(words.notStarted, notStarted),
+      )}
       <Distribution
         id="by-completion"
         note={words.completionNote}

@@ -4,7 +4,7 @@ import { analytics } from '../../contract/analytics.ts'
 import { activityUnits } from '../../contract/constants.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { type Activity, ActivityPeriod } from '../../contract/questions.ts'
-import { Card, Figures } from '../../report/elements.tsx'
+import { Card, figureTiles } from '../../report/elements.tsx'
 import { formatsOf } from '../../report/format.ts'
 import { ActivityPart } from '../../report/parts.tsx'
 import { reportStyle } from '../../report/style.ts'
@@ -80,17 +80,12 @@ function activityShown(signedIn: SignedInRequest, activity: Activity): Child {
   const [start, end] = [data[0]?.start ?? '', data.at(-1)?.end ?? '']
   return (
     <>
-      <Figures
-        figures={[
-          [
-            `Most active learners in a ${by}`,
-            formatCount(Math.max(...data.map((one) => one.activeLearners))),
-          ],
-          ['Progress updates', sum('progressUpdates')],
-          ['Completions', sum('completions')],
-          ['Grades', sum('grades')],
-        ]}
-      />
+      {figureTiles([
+        [`Most active learners in a ${by}`, formatCount(Math.max(...data.map((one) => one.activeLearners)))],
+        ['Progress updates', sum('progressUpdates')],
+        ['Completions', sum('completions')],
+        ['Grades', sum('grades')],
+      ])}
       <div class="report">
         <ActivityPart figures={{ activity, start, end }} formats={formatsOf('en', timeZone)} />
       </div>

@@ -5,7 +5,7 @@ import { wholeCourse } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Grade, grades } from '../../contract/grades.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
-import { Figures } from '../../report/elements.tsx'
+import { figureTiles } from '../../report/elements.tsx'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding } from '../analytics/standing.ts'
 import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
@@ -88,15 +88,13 @@ async function learnersWithGrades(signedIn: SignedInRequest, course: Course): Pr
     '/grades',
   )
   return [
-    <Figures
-      figures={[
-        ['Learners', formatCount(standing.enrollments)],
-        ['Average grade', formatPercent(standing.averageGradePercent)],
-        ['Median grade', formatPercent(standing.medianGradePercent)],
-        ['Pass rate', formatPercent(standing.passRate)],
-        ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
-      ]}
-    />,
+    figureTiles([
+      ['Learners', formatCount(standing.enrollments)],
+      ['Average grade', formatPercent(standing.averageGradePercent)],
+      ['Median grade', formatPercent(standing.medianGradePercent)],
+      ['Pass rate', formatPercent(standing.passRate)],
+      ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
+    ]),
     listCard(signedIn, list, listed, {
       above: (
         <>

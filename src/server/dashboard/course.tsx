@@ -5,7 +5,7 @@ import { attentionKinds } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { lessons } from '../../contract/lessons.ts'
 import { progressStatuses } from '../../contract/progress.ts'
-import { Card, Figures } from '../../report/elements.tsx'
+import { Card, figureTiles } from '../../report/elements.tsx'
 import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
@@ -134,15 +134,13 @@ async function courseLearners(signedIn: SignedInRequest, course: Course): Promis
   const list = learnerList('Learners', 'Learners of this course', standingColumns(isGraded))
   return [
     courseAttention(standing, base + request.path),
-    <Figures
-      figures={[
-        ['Learners', formatCount(standing.enrollments)],
-        ['Average completion', formatPercent(standing.averageCompletionPercentage)],
-        ['Median completion', formatPercent(standing.medianCompletionPercentage)],
-        isGraded && ['Average grade', formatPercent(standing.averageGradePercent)],
-        isGraded && ['Pass rate', formatPercent(standing.passRate)],
-      ]}
-    />,
+    figureTiles([
+      ['Learners', formatCount(standing.enrollments)],
+      ['Average completion', formatPercent(standing.averageCompletionPercentage)],
+      ['Median completion', formatPercent(standing.medianCompletionPercentage)],
+      isGraded && ['Average grade', formatPercent(standing.averageGradePercent)],
+      isGraded && ['Pass rate', formatPercent(standing.passRate)],
+    ]),
     completionChart(standing),
     listCard(signedIn, list, listed, {
       above: (

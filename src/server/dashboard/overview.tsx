@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { courses } from '../../contract/courses.ts'
-import { Figures } from '../../report/elements.tsx'
+import { figureTiles } from '../../report/elements.tsx'
 import { readAcademyStanding } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -42,17 +42,15 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     signedIn,
     { title: 'Overview', section: '/dashboard' },
     isEmpty ? null : academyAttention(all, standing.courses, courseUrl),
-    <Figures
-      figures={[
-        ['Courses', formatCount(whole.total ?? 0) + (whole.totalIsExact === false ? '+' : '')],
-        learners !== null && ['Learners enrolled', formatCount(learners)],
-        ['Enrolments', formatCount(all.enrollments)],
-        ['Completed', formatCount(all.completed)],
-        ['Average completion', formatPercent(all.averageCompletionPercentage)],
-        isGraded && ['Average grade', formatPercent(all.averageGradePercent)],
-        isGraded && ['Pass rate', formatPercent(all.passRate)],
-      ]}
-    />,
+    figureTiles([
+      ['Courses', formatCount(whole.total ?? 0) + (whole.totalIsExact === false ? '+' : '')],
+      learners !== null && ['Learners enrolled', formatCount(learners)],
+      ['Enrolments', formatCount(all.enrollments)],
+      ['Completed', formatCount(all.completed)],
+      ['Average completion', formatPercent(all.averageCompletionPercentage)],
+      isGraded && ['Average grade', formatPercent(all.averageGradePercent)],
+      isGraded && ['Pass rate', formatPercent(all.passRate)],
+    ]),
     isEmpty ? null : completionChart(all),
     listCard(
       signedIn,

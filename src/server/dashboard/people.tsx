@@ -5,7 +5,7 @@ import { roles, userStatuses } from '../../contract/constants.ts'
 import { grades } from '../../contract/grades.ts'
 import { type ProgressStep, progress } from '../../contract/progress.ts'
 import { type User, users } from '../../contract/users.ts'
-import { Card, Figures } from '../../report/elements.tsx'
+import { Card, figureTiles } from '../../report/elements.tsx'
 import { visibleRecords } from '../access/sight.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
@@ -316,16 +316,14 @@ async function coursesOfUser(
     recordLink(signedIn, 'courses', courseId, courseTitle),
   )
   return [
-    <Figures
-      figures={[
-        ['Courses', formatCount(summary.enrollments)],
-        ['Completed', formatCount(summary.completed)],
-        ['In progress', formatCount(summary.inProgress)],
-        ['Not started', formatCount(summary.notStarted)],
-        ['Average completion', formatPercent(summary.averageCompletionPercentage)],
-        averageGradePercent !== null && ['Average grade', formatPercent(averageGradePercent)],
-      ]}
-    />,
+    figureTiles([
+      ['Courses', formatCount(summary.enrollments)],
+      ['Completed', formatCount(summary.completed)],
+      ['In progress', formatCount(summary.inProgress)],
+      ['Not started', formatCount(summary.notStarted)],
+      ['Average completion', formatPercent(summary.averageCompletionPercentage)],
+      averageGradePercent !== null && ['Average grade', formatPercent(averageGradePercent)],
+    ]),
     listCard(signedIn, { id: 'courses', title: 'Courses', caption, columns }, listed, around),
   ]
 }

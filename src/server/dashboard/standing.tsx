@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
-import { ColumnChart, StatusBar, StatusKey } from '../../report/drawings.tsx'
+import { ColumnChart, statusBar, statusKey } from '../../report/drawings.tsx'
 import { Card, figureColumns, Table } from '../../report/elements.tsx'
 import type { CourseAttention, Standing } from '../analytics/standing.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
@@ -71,10 +71,10 @@ export function legend(standing?: EnrollmentCounts): Child {
       name
     )
   const { completed, inProgress, notStarted } = standing ?? {}
-  return (
-    <StatusKey
-      words={[word('Completed', completed), word('In progress', inProgress), word('Not started', notStarted)]}
-    />
+  return statusKey(
+    word('Completed', completed),
+    word('In progress', inProgress),
+    word('Not started', notStarted),
   )
 }
 
@@ -84,14 +84,8 @@ export function standingBar(
 ): Child {
   const summary = `${formatCount(completed)} completed, ${formatCount(inProgress)} in progress, ${formatCount(notStarted)} not started`
   const part = (count: number) => (enrollments === 0 ? 0 : (100 * count) / enrollments)
-  return (
-    <StatusBar
-      title={enrollments === 0 ? 'No learners enrolled' : summary}
-      completed={part(completed)}
-      inProgress={part(inProgress)}
-      height={height}
-    />
-  )
+  const title = enrollments === 0 ? 'No learners enrolled' : summary
+  return statusBar(title, part(completed), part(inProgress), height)
 }
 
 export function completionBar(percentage: number, status: string): Child {
