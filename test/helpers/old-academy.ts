@@ -1,6 +1,6 @@
 import { readFileSync, truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { applicationId } from '../../src/server/database/sqlite/schema-version.ts'
+import { applicationId } from '../../src/server/database/sqlite/academy-file.ts'
 import { asSuperuser, makeDatabase, type OwnDatabase } from './postgres.ts'
 
 /** Version of the schema at commit 9430e96, the oldest one that can be upgraded. */

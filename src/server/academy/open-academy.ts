@@ -5,9 +5,16 @@ import { DatabaseError, type Store } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { type SchemaStep, schemaSteps, schemaVersion } from '../database/schema/steps.ts'
-import { makeFile, requireContent, requireTables } from '../database/sqlite/academy-file.ts'
+import {
+  applicationId,
+  isLongUpgrade,
+  makeFile,
+  migrate,
+  type OnUpgrade,
+  requireContent,
+  requireTables,
+} from '../database/sqlite/academy-file.ts'
 import { databaseErrorOf } from '../database/sqlite/connection.ts'
-import { applicationId, isLongUpgrade, migrate, type OnUpgrade } from '../database/sqlite/schema-version.ts'
 import { openSqlite, type SqliteStore } from '../database/sqlite/sqlite.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
@@ -81,14 +88,6 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
   } finally {
     await database.close()
   }
-}
-
-/** Creates an academy in memory, whose schema others are compared with. */
-export async function openModelAcademy(now: () => Date): Promise<Store> {
-  const path = ':memory:'
-  const database = openSqlite(path)
-  await migrate(database, path, stepsOf(now, idMaker(now)))
-  return database
 }
 
 /**

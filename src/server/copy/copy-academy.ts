@@ -22,8 +22,6 @@ export interface CopyOptions {
   /** Changes after the start are not copied. */
   readonly from: CopyEnd
   readonly to: CopyEnd
-  /** A new academy in SQLite, as the model of initial content. */
-  readonly model: Store
   /** Between two batches. */
   readonly signal: AbortSignal
   readonly onProgress: (progress: CopyProgress) => Promise<void>
@@ -38,11 +36,11 @@ export interface CopySummary {
  * Copies an academy from a snapshot to a new one and compares both, in one transaction: after an interruption the target
  * is what it was. Throws CopyError, and errors of the databases.
  */
-export async function copyAcademy({ from, to, model, ...options }: CopyOptions): Promise<CopySummary> {
+export async function copyAcademy({ from, to, ...options }: CopyOptions): Promise<CopySummary> {
   const summary = await from.database.read(async (view) => {
     if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)
     return to.database.write(async (transaction) => {
-      await requireNew(transaction, to.shown, model, copiedTables)
+      await requireNew(transaction, to.shown, copiedTables)
       await clearAcademy(transaction, copiedTables)
       return copyTables(view, { database: transaction, shown: to.shown }, options)
     })

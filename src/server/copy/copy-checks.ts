@@ -11,12 +11,11 @@ const knownTables = ['users', 'courses', 'lessons', 'enrollments', 'progress', '
 export async function requireNew(
   academy: Database,
   shown: string,
-  model: Database,
   tables: readonly CopiedTable[],
 ): Promise<void> {
   const names = tables.map(({ name }) => name)
-  let content = await findContent(academy, model, knownTables)
-  if (content.length === 0) content = await findContent(academy, model, names)
+  let content = await findContent(academy, knownTables)
+  if (content.length === 0) content = await findContent(academy, names)
   const changed = await academy.one(sql`select id from users where password_hash is not null or version > 1`)
   if (content.length === 0 && changed) content.push('a first user who has been changed')
   if (content.length === 0) return
@@ -28,12 +27,15 @@ export async function requireNew(
   )
 }
 
+/** Rows of a new academy: its first user, its settings and the client of this program. */
+const rowsOfNew: Readonly<Record<string, number>> = { users: 1, settings: 2, oauth_clients: 1 }
+
 /** Those with more rows than in a new academy. */
-async function findContent(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
+async function findContent(academy: Database, names: readonly string[]): Promise<string[]> {
   const content: string[] = []
   for (const name of names) {
     const rows = await rowsOf(academy, name)
-    if (rows <= (await rowsOf(model, name))) continue
+    if (rows <= (rowsOfNew[name] ?? 0)) continue
     content.push(`${rows > maxCounted ? `${maxCounted}+` : rows} ${name.replaceAll('_', ' ')}`)
   }
   return content

@@ -1,4 +1,4 @@
-import { openAcademyFile, openAcademyOnPostgres, openModelAcademy } from '../academy/open-academy.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../academy/open-academy.ts'
 import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
@@ -14,7 +14,7 @@ export interface CopyPlace {
   readonly upgrade?: UpgradeWatch | undefined
 }
 
-interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
+interface CopyEnds extends Pick<CopyOptions, 'from' | 'to'> {
   readonly close: () => Promise<void>
 }
 
@@ -45,7 +45,6 @@ export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Da
     return {
       from: { database: source, shown: from.name },
       to: { database: target, shown: to.name },
-      model: keep({ database: await openModelAcademy(now) }),
       close,
     }
   } catch (error) {

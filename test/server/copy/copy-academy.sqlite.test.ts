@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished } from 'vitest'
-import { openModelAcademy } from '../../../src/server/academy/open-academy.ts'
 import { copiedTables } from '../../../src/server/copy/copied-table.ts'
 import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-academy.ts'
 import { requireFitTexts } from '../../../src/server/copy/copy-checks.ts'
@@ -85,8 +84,9 @@ function watched(store: Store, onCells: (rows: readonly unknown[][]) => void): S
   }
 }
 
-test('every table of an academy is copied, each after those that it refers to, but for the search index', async () => {
-  const model = await openModelAcademy(now)
+test('every table of an academy is copied, each after those that it refers to, but for the search index', async ({
+  academy: { database: model },
+}) => {
   const copied = copiedTables.map(({ name }) => name)
   const all = await model.all(
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!'`,
@@ -103,7 +103,6 @@ test('every table of an academy is copied, each after those that it refers to, b
       expect(copied.indexOf(String(parent)), `${parent} before ${name}`).toBeLessThan(copied.indexOf(name))
     }
   }
-  await model.close()
 })
 
 test('audit entries that were not linked yet are linked in the copy, in their order', {

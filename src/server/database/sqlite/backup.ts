@@ -14,8 +14,8 @@ import {
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { DatabaseError } from '../database.ts'
+import { applicationId } from './academy-file.ts'
 import { connectionTo, databaseErrorOf, lockWaitMs, resultCodeOf } from './connection.ts'
-import { applicationId } from './schema-version.ts'
 
 const pagesAtOnce = 2048
 /** SQLITE_BUSY, SQLITE_LOCKED (SQLite, Result and Error Codes). */
