@@ -85,8 +85,6 @@ export interface FakeClassroom {
   hasDomain: boolean
   /** Error of the token endpoint, such as `invalid_grant`. */
   refusesGrants: string | null
-  /** Lifetime that the token endpoint states, in seconds; undefined if it states none. */
-  lifetime: number | undefined
   /** Maximum number of items on a page, whatever is asked for. */
   pageSize: number
   /** Seconds to wait after status 429. */
@@ -185,7 +183,6 @@ export function createFakeClassroom(): FakeClassroom {
     scopes: [...classroomScopes],
     hasDomain: true,
     refusesGrants: null,
-    lifetime: 3599,
     pageSize: 100,
     retryAfter: 1,
     fail: (method, path, answer, { skip = 0, times = 1 } = {}) =>
@@ -523,7 +520,7 @@ export function createFakeClassroom(): FakeClassroom {
         access_token: token,
         token_type: 'Bearer',
         scope: fake.scopes.map((name) => scopePrefix + name).join(' '),
-        ...(fake.lifetime !== undefined && { expires_in: fake.lifetime }),
+        expires_in: 3599,
         ...(isCode && { refresh_token: googleClient.refreshToken }),
       },
     }

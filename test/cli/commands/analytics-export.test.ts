@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { beforeEach, describe, expect } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import type { Person } from '../../helpers/academy.ts'
 import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
@@ -365,17 +365,19 @@ describe('long work', () => {
   beforeEach(() => {
     now = Date.parse('2026-03-01T12:00:00.000Z')
   })
-  const slow = (stepMs: number) =>
-    testCli({ now: () => (now += stepMs), env: { LEARNCTL_DATABASE: 'academy.db' } })
-
-  test('reports its progress every ten seconds without a terminal', async () => {
-    const cli = slow(11_000)
+  /** The program with one enrolment, on a clock that goes on by this at each look. */
+  async function slow(stepMs: number): Promise<TestCli> {
+    const cli = testCli({ now: () => (now += stepMs), env: { LEARNCTL_DATABASE: 'academy.db' } })
+    onTestFinished(cli.remove)
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea --external-id sea')
     await cli.run('users create --email ada@school.example')
     await cli.run('enrollments create --course ext:sea --user email:ada@school.example')
-    const { code, stdout, stderr } = await cli.run('analytics export')
-    cli.remove()
+    return cli
+  }
+
+  test('reports its progress every ten seconds without a terminal', async () => {
+    const { code, stdout, stderr } = await (await slow(11_000)).run('analytics export')
     expect(code).toBe(0)
     expect(recordsOf(stdout)).toHaveLength(1)
     expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+Exported 1 row\n$/)
@@ -384,14 +386,9 @@ describe('long work', () => {
   test('draws a bar on a terminal, but not among the rows, and takes it away at the end', {
     tags: ['slow'],
   }, async () => {
-    const cli = slow(600)
-    await putNewAcademy(join(cli.cwd, 'academy.db'))
-    await cli.run('courses create --title Sea --external-id sea')
-    await cli.run('users create --email ada@school.example')
-    await cli.run('enrollments create --course ext:sea --user email:ada@school.example')
+    const cli = await slow(600)
     const shown = await cli.run('analytics export', { tty: 80 })
     const { stdout, stderr } = await cli.run('analytics export --file learners.csv', { tty: 80 })
-    cli.remove()
     expect(shown.stdout).toMatch(/^learnerId,/)
     expect(shown.stderr).toBe('Exported 1 row\n')
     expect(stdout).toBe('')
