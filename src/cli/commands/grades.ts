@@ -3,7 +3,7 @@ import { type LmsKind, readableKinds, wholeCourse } from '../../contract/constan
 import type { Argument, Command, Given } from '../command/command.ts'
 import { bindQueryFlags, checkChoices, type Flag } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
-import type { GradebookSystem } from '../export/gradebook-layouts.ts'
+import type { GradebookSystem } from '../export/gradebook-export.ts'
 import { gradeFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'

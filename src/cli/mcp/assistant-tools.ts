@@ -1,6 +1,7 @@
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { Host } from '../command/command.ts'
 import { type OfferedCommand, offeredFlagsOf } from './offered-commands.ts'
+import { textResult } from './run-line.ts'
 import type { RunTool } from './run-tool.ts'
 import { RpcError, type Toolbox } from './serve-messages.ts'
 
@@ -46,68 +47,51 @@ function instructionsFor(allowWrites: boolean, showNames: boolean): string {
 /** Their descriptions are part of each conversation, so they are short. */
 function toolsFor(allowWrites: boolean): readonly JsonObject[] {
   const reads = { readOnlyHint: true, openWorldHint: false }
+  const plans = 'A command that changes data returns a plan and its digest first; the same argv with confirm'
+  const changes = allowWrites ? `${plans} carries it out.` : 'Commands that change data are refused.'
   return [
-    {
-      name: 'search',
-      title: 'Find commands',
-      description: 'Finds learnctl commands by words, best first.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          words: { type: 'string', description: 'What to do, such as "enrol learner in course"' },
-        },
-        required: ['words'],
-        additionalProperties: false,
-      },
-      annotations: { title: 'Find commands', ...reads },
-    },
-    {
-      name: 'help',
-      title: 'Show a command',
-      description: 'Shows the arguments, flags and examples of one command.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          command: { type: 'string', description: 'Such as "courses list"' },
-          format: { type: 'string', enum: ['text', 'data'], description: 'text (default), or data: JSON' },
-        },
-        required: ['command'],
-        additionalProperties: false,
-      },
-      annotations: { title: 'Show a command', ...reads },
-    },
-    {
-      name: 'run',
-      title: 'Run a command',
-      description: `Runs one learnctl command without a shell and returns its result as JSON. Lists have 20 rows unless --limit says otherwise; --columns selects fields. ${
-        allowWrites
-          ? 'A command that changes data returns a plan and its digest first; the same argv with confirm carries it out.'
-          : 'Commands that change data are refused.'
-      }`,
-      inputSchema: {
-        type: 'object',
-        properties: {
-          argv: {
-            type: 'array',
-            items: { type: 'string' },
-            description: 'Words after learnctl, such as ["courses","list","--limit","5"]',
-          },
-          ...(allowWrites && {
-            confirm: { type: 'string', description: 'Digest of a plan that the user agreed to' },
-          }),
-        },
-        required: ['argv'],
-        additionalProperties: false,
-      },
-      annotations: {
-        title: 'Run a command',
+    tool('search', 'Find commands', 'Finds learnctl commands by words, best first.', reads, {
+      words: { type: 'string', description: 'What to do, such as "enrol learner in course"' },
+    }),
+    tool('help', 'Show a command', 'Shows the arguments, flags and examples of one command.', reads, {
+      command: { type: 'string', description: 'Such as "courses list"' },
+      format: { type: 'string', enum: ['text', 'data'], description: 'text (default), or data: JSON' },
+    }),
+    tool(
+      'run',
+      'Run a command',
+      `Runs one learnctl command without a shell and returns its result as JSON. Lists have 20 rows unless --limit says otherwise; --columns selects fields. ${changes}`,
+      {
         readOnlyHint: !allowWrites,
         destructiveHint: allowWrites,
         idempotentHint: false,
         openWorldHint: true,
       },
-    },
+      {
+        argv: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Words after learnctl, such as ["courses","list","--limit","5"]',
+        },
+        ...(allowWrites && {
+          confirm: { type: 'string', description: 'Digest of a plan that the user agreed to' },
+        }),
+      },
+    ),
   ]
+}
+
+/** @param properties inputs, of which the first is required */
+function tool(
+  name: string,
+  title: string,
+  description: string,
+  hints: JsonObject,
+  properties: JsonObject,
+): JsonObject {
+  const required = Object.keys(properties).slice(0, 1)
+  const inputSchema = { type: 'object', properties, required, additionalProperties: false }
+  return { name, title, description, inputSchema, annotations: { title, ...hints } }
 }
 
 async function search({ words }: JsonObject, run: RunTool): Promise<JsonObject> {
@@ -144,13 +128,9 @@ async function help(
   return textResult(jsonText(await describeCommand(found.path, found.command, found.aliases)))
 }
 
-function textResult(text: string): JsonObject {
-  return { content: [{ type: 'text', text }], isError: false }
-}
-
 /** An assistant can correct wrong input. */
 function inputError(text: string): JsonObject {
-  return { content: [{ type: 'text', text }], isError: true }
+  return { ...textResult(text), isError: true }
 }
 
 const maxFound = 10

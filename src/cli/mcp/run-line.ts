@@ -162,7 +162,7 @@ export function resultOf(
     ...notes,
   ].join('\n')
   return {
-    content: [{ type: 'text', text: `${head.join('\n')}${body === '' ? '' : `\n${fence(body)}`}` }],
+    ...textResult(`${head.join('\n')}${body === '' ? '' : `\n${fence(body)}`}`),
     structuredContent: {
       exitCode: result.exitCode,
       rows: shown,
@@ -186,31 +186,24 @@ export function planResult(
     text,
     ...(affected.length > 0 ? ['Records that it names:', ...affected.map((each) => jsonText(each))] : []),
   ]
-  return {
-    content: [
-      {
-        type: 'text',
-        text: [
-          'This is a plan; nothing was changed.',
-          ...(cut > 0 ? [`${formatCount(cut)} more steps are not shown.`] : []),
-          `Show it to the user. To carry it out, call run within ${planMs / 60_000} minutes with the same argv and confirm: "${digest}"`,
-          fence(body.join('\n')),
-        ].join('\n'),
-      },
-    ],
-    structuredContent: { planned: true, confirm: digest, steps: records.length },
-    isError: false,
-  }
+  const lines = [
+    'This is a plan; nothing was changed.',
+    ...(cut > 0 ? [`${formatCount(cut)} more steps are not shown.`] : []),
+    `Show it to the user. To carry it out, call run within ${planMs / 60_000} minutes with the same argv and confirm: "${digest}"`,
+    fence(body.join('\n')),
+  ]
+  const structuredContent = { planned: true, confirm: digest, steps: records.length }
+  return { ...textResult(lines.join('\n')), structuredContent }
 }
 
-/** Returns the help of a command, which is text of this program. */
-export function helpResult(text: string): JsonObject {
+/** Returns text of this program. */
+export function textResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: false }
 }
 
 export function errorResult(exit: number, error: JsonObject): JsonObject {
   return {
-    content: [{ type: 'text', text: `exit code ${exit}\n${fence(jsonText({ error }))}` }],
+    ...textResult(`exit code ${exit}\n${fence(jsonText({ error }))}`),
     structuredContent: { exitCode: exit, errorCode: error['code'] },
     isError: true,
   }

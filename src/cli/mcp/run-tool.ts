@@ -18,7 +18,7 @@ import {
 import { loadOffered, namedValues, type OfferedCommand } from './offered-commands.ts'
 import { PeopleMap } from './private-text.ts'
 import { ResultView, withoutHeaders } from './result-view.ts'
-import { errorResult, helpResult, planMs, planResult, type RunResult, resultOf, runLine } from './run-line.ts'
+import { errorResult, planMs, planResult, type RunResult, resultOf, runLine, textResult } from './run-line.ts'
 import type { CallParts } from './serve-messages.ts'
 
 interface RunOptions {
@@ -83,7 +83,7 @@ export class RunTool {
       view.use(line, argv)
       return saved(await this.#run(line, { view, target, argv, confirm, signal, ask }), view)
     } catch (error) {
-      if (error instanceof HelpShown) return helpResult(error.message)
+      if (error instanceof HelpShown) return textResult(error.message)
       const { code, exit, message, why, hint } = failureOf(error, null)
       const fault = { code, message, hint, details: why.map((message) => ({ message })) }
       return saved(errorResult(exitCode(exit), view.error(fault)), view)
