@@ -9,7 +9,7 @@ import {
   wholeCourse,
 } from './constants.ts'
 import { answered, field, named, objectOf, sent, shown } from './fields.ts'
-import { learnerFields } from './learner-row.ts'
+import { learnerFields, learnerNames } from './learner-row.ts'
 import {
   BooleanParam,
   exactly,
@@ -60,11 +60,7 @@ export const GradebookRow = named(
   'GradebookRow',
   'The grades of a learner in a course',
   shown(() => ({
-    learnerId: learnerFields.learnerId,
-    email: learnerFields.email,
-    firstName: learnerFields.firstName,
-    lastName: learnerFields.lastName,
-    externalId: learnerFields.externalId,
+    ...learnerNames,
     enrollmentStatus: learnerFields.enrollmentStatus,
     gradePercent: field(
       z.number().nullable(),

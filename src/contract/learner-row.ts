@@ -13,13 +13,17 @@ export const Bound = z.string().refine((text) => isDay(text) || isInstant(text),
   error: 'must be a day (2026-01-31, UTC) or an RFC 3339 time with zone',
 })
 
-/** The order of these fields is that of the CSV columns; new fields are appended. */
-export const learnerFields = {
+export const learnerNames = {
   learnerId: field(z.string(), 'Id of the learner, usr_…'),
   email: field(z.string(), 'E-mail address of the learner'),
   firstName: textOrNull('First name'),
   lastName: textOrNull('Last name'),
   externalId: textOrNull('Your own id for the learner'),
+}
+
+/** The order of these fields is that of the CSV columns; new fields are appended. */
+export const learnerFields = {
+  ...learnerNames,
   courseId: field(Reference, 'Id of the course, crs_…'),
   courseTitle: field(z.string(), 'Title of the course'),
   difficulty: field(Difficulty, 'Level of the course'),

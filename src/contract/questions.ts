@@ -8,7 +8,7 @@ import {
   stuckBelow,
 } from './constants.ts'
 import { field, named, shown } from './fields.ts'
-import { Bound, learnerFields } from './learner-row.ts'
+import { Bound, learnerFields, learnerNames } from './learner-row.ts'
 import {
   choices,
   filtering,
@@ -36,11 +36,7 @@ export const AtRiskRow = named(
   'AtRiskRow',
   'A learner in a course who may need help, and why',
   shown(() => ({
-    learnerId: learnerFields.learnerId,
-    email: learnerFields.email,
-    firstName: learnerFields.firstName,
-    lastName: learnerFields.lastName,
-    externalId: learnerFields.externalId,
+    ...learnerNames,
     ...courseFields,
     reasons: field(z.array(z.enum(attentionKinds)), 'Why: inactive, stuck, not_passed, or several of them'),
     lastAccessed: learnerFields.lastAccessed,
