@@ -17,6 +17,7 @@ import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { faultText } from './form.tsx'
 import { framePage } from './frame.tsx'
+import { readOrFault } from './list.tsx'
 import { capitalizedChoices, type FilterField, filterForm } from './list-parameters.tsx'
 import { fileLinks, tableFilePages } from './table-file.tsx'
 import { formatCount } from './values.tsx'
@@ -29,7 +30,8 @@ const page: DashboardPage = {
   isLong: () => true,
   async show(signedIn) {
     requireRight(signedIn.principal, analytics.activity)
-    const { activity, fault } = await activityOrFault(signedIn)
+    const found = await readOrFault(() => readActivity(signedIn))
+    const fault = found instanceof ProblemError ? found : undefined
     return framePage(
       signedIn,
       { title: 'Activity', section: path, fault, style: reportStyle },
@@ -37,7 +39,7 @@ const page: DashboardPage = {
         {faultText(fault)}
         {filterForm(signedIn, 'Filter activity', await filterFields(signedIn))}
       </Card>,
-      activity && activityShown(signedIn, activity),
+      found instanceof ProblemError ? null : activityShown(signedIn, found),
     )
   },
 }
@@ -95,18 +97,6 @@ function activityShown(signedIn: SignedInRequest, activity: Activity): Child {
       {fileLinks(signedIn, path)}
     </>
   )
-}
-
-/** No activity, but the fault, if the filter of the URL is wrong. */
-async function activityOrFault(
-  signedIn: SignedInRequest,
-): Promise<{ activity?: Activity; fault?: ProblemError }> {
-  try {
-    return { activity: await readActivity(signedIn) }
-  } catch (error) {
-    if (error instanceof ProblemError && [400, 404].includes(error.status)) return { fault: error }
-    throw error
-  }
 }
 
 function readActivity(signedIn: SignedInRequest): Promise<Activity> {

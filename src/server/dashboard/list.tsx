@@ -92,14 +92,20 @@ export interface Listed<Item> {
   readonly fault?: ProblemError
 }
 
-/** No records, and the fault, if the filter of the URL is wrong. */
-export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Promise<Listed<Item>> {
+/** The fault instead, if the filter of the URL is wrong. */
+export async function readOrFault<Value>(read: () => Promise<Value>): Promise<Value | ProblemError> {
   try {
     return await read()
   } catch (error) {
-    if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
-    return { data: [], nextCursor: null, fault: error }
+    if (error instanceof ProblemError && [400, 404].includes(error.status)) return error
+    throw error
   }
+}
+
+/** No records, and the fault, if the filter of the URL is wrong. */
+export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Promise<Listed<Item>> {
+  const found = await readOrFault(read)
+  return found instanceof ProblemError ? { data: [], nextCursor: null, fault: found } : found
 }
 
 /** The page, and the pages of its files. */
