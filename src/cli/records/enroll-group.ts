@@ -7,7 +7,7 @@ import { thingName } from '../operation/thing-name.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { batchSize, createBatcher, openWriter, type Writer, writeBatch } from './write.ts'
+import { batchSize, openWriter, type Writer, writeBatch } from './write.ts'
 
 /** Maximum refusals to list; `-o json` lists all. */
 const maxRefused = 20
@@ -31,14 +31,10 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
   const change = { command: 'enrollments create', source: `group ${group}` }
   const writing = await openWriter(context, 1, change)
   const { caller } = writing
-  const params = { groupId: group }
-  const [{ data: shown }, { data: course }] = [
-    await caller.call(calls.groups.get, { params, signal: io.signal }),
-    await caller.call(calls.courses.get, {
-      params: { courseId: String(body['courseId']) },
-      signal: io.signal,
-    }),
-  ]
+  const { signal } = io
+  const { data: shown } = await caller.call(calls.groups.get, { params: { groupId: group }, signal })
+  const params = { courseId: String(body['courseId']) }
+  const { data: course } = await caller.call(calls.courses.get, { params, signal })
   const names = `of group ${thingName(shown)} in course ${thingName(course)}`
   const members = await membersOf(writing, group)
   if (settings.dryRun.value) {
@@ -48,9 +44,8 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
   const ids: string[] = []
   const refused: Refused[] = []
   const dataset = await loadDataset('enrollments')
-  const batcher = createBatcher<JsonObject>(batchSize, (member) => member)
-  const enrol = async (some: readonly JsonObject[] | null) => {
-    if (!some || some.length === 0) return
+  for (let from = 0; from < members.length; from += batchSize.records) {
+    const some = members.slice(from, from + batchSize.records)
     const items = some.map(({ userId }) => ({ ...body, userId }))
     for (const [index, outcome] of (await writeBatch(writing, dataset, items, 'skip')).entries()) {
       const { userId, userEmail } = some[index] ?? {}
@@ -63,17 +58,10 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
       if (outcome.id !== undefined) ids.push(outcome.id)
     }
   }
-  for (const member of members) await enrol(batcher.add(member))
-  await enrol(batcher.rest())
   if (settings.quiet.value) await output.text(ids.map((id) => `${id}\n`).join(''))
   else if (hasChosenForm(settings)) {
-    await output.document({
-      groupId: shown.id,
-      courseId: course.id,
-      members: members.length,
-      ...counts,
-      refused,
-    })
+    const [groupId, courseId] = [shown.id, course.id]
+    await output.document({ groupId, courseId, members: members.length, ...counts, refused })
   } else {
     const already = counts.alreadyEnrolled > 0 ? `; ${counts.alreadyEnrolled} already enrolled` : ''
     await output.done(`Enrolled ${pluralise(counts.enrolled, 'member')} ${names}${already}`)

@@ -42,27 +42,25 @@ export interface Table {
  * @param delimiter separator of cells; by default the one of the header
  */
 export async function csvTable(file: ImportFile, delimiter?: string): Promise<Table> {
-  const { header, separator, first, others, parsed } = await begin(file, delimiter)
-  const close = async () => void (await parsed.return(undefined))
-  return { header, delimiter: separator, records: numbered(first.info, others, parsed), close }
-}
-
-/** Throws as csvTable does. */
-export async function csvHeader(file: ImportFile, delimiter?: string): Promise<readonly string[]> {
-  const { header, parsed } = await begin(file, delimiter)
-  await parsed.return(undefined)
-  return header
-}
-
-async function begin(file: ImportFile, delimiter: string | undefined) {
   const head = await headOf(file)
   const separator = delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)
   const parsed = recordsOf(file, separator, head.fromLine)
   const { value: start } = await parsed.next()
   const [first, ...others] = start ?? []
   if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
-  const header = first.record.map((name) => (isMappingCell(name) ? name : headerName(name)))
-  return { header, separator, first, others, parsed }
+  return {
+    header: first.record.map((name) => (isMappingCell(name) ? name : headerName(name))),
+    delimiter: separator,
+    records: numbered(first.info, others, parsed),
+    close: async () => void (await parsed.return(undefined)),
+  }
+}
+
+/** Throws as csvTable does. */
+export async function csvHeader(file: ImportFile, delimiter?: string): Promise<readonly string[]> {
+  const { header, close } = await csvTable(file, delimiter)
+  await close()
+  return header
 }
 
 async function* numbered(

@@ -1,4 +1,4 @@
-import { addGuard, type CsvValue } from '../../../codec/csv.ts'
+import { addGuard } from '../../../codec/csv.ts'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
 import {
   CellError,
@@ -23,9 +23,6 @@ import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
-/** Options for reading JSON: only CSV has separators and empty cells. */
-type JsonReading = Pick<Reading, 'map' | 'values' | 'now' | 'dateFormat'>
-
 /** Options for turning a value into a record; `meanings` are by the path of their column. */
 interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
   readonly meanings: ReadonlyMap<string, MeaningOf>
@@ -35,7 +32,7 @@ interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
  * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
  * one.
  */
-export async function jsonRows(file: ImportFile, dataset: Dataset, reading: JsonReading): Promise<Rows> {
+export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
   const meanings = new Map(
@@ -138,8 +135,12 @@ function replaceValue(
   setAt(record, path.split('.'), read)
 }
 
+/** Returns the cells of a record, escaped so that reading them gives the same values. */
 function recordCells({ columns }: Dataset, record: JsonObject): string[] {
-  return columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
+  return columns.map((column) => {
+    const cell = cellOf(column, valueAt(record, column.path))
+    return typeof cell === 'string' ? addGuard(cell) : String(cell ?? '')
+  })
 }
 
 async function* itemsOf(file: ImportFile): AsyncGenerator<{ line: number; value: unknown }> {
@@ -193,10 +194,4 @@ export async function* jsonLines(
   }
   line += 1
   if (rest.trim() !== '') yield parsed(rest)
-}
-
-/** Returns the text of a cell, escaped so that reading the cell gives the same value. */
-function guardedCell(value: CsvValue): string {
-  if (typeof value !== 'string') return String(value ?? '')
-  return addGuard(value)
 }
