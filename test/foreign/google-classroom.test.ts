@@ -135,7 +135,7 @@ test('Google’s client library reads with the same requests, and reads the page
     do {
       const question = { part, of: of === null ? null : id, position }
       const page = classroomRecords.read(
-        await send(own.fake, classroomRecords.request(question, own)),
+        await send(own.fake, classroomRecords.request(question, own.token)),
         question,
       )
       if ('refusal' in page) throw new Error(page.detail)
