@@ -1,4 +1,3 @@
-import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { test } from '../../helpers/academy.ts'
 import { slowRows } from '../../helpers/slow-rows.ts'
@@ -66,19 +65,6 @@ test('names as long as a body do not come back whole', async ({ admin }) => {
     depth === 0 ? courseWith(100) : { ['n'.repeat(5000)]: deep(depth - 1) }
   const nested = await admin.post('/v1/courses', deep(20))
   expect(Buffer.byteLength(nested.text)).toBeLessThan(64 * 1024)
-})
-
-test('a body of nothing but faults is kept small for its repetition', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-}) => {
-  const body = courseWith(1_000)
-  const key = { 'idempotency-key': '"a"' }
-  const first = await admin.post('/v1/courses', body, key)
-  const again = await admin.post('/v1/courses', body, key)
-  expect(again.text).toBe(first.text)
-  const kept = await academy.database.one<{ size: number }>(sql`select length(body) as size from idempotency`)
-  expect(kept?.size).toBeLessThan(16_000)
 })
 
 test('the faults in all items of a batch together are reported up to a thousand', { tags: ['slow'] }, async ({

@@ -62,13 +62,6 @@ test('nor does a device get what was allowed too slowly', async ({ academy, admi
   expect(await academy.database.all(sql`select decision from device_codes`)).toEqual([{ decision: null }])
 })
 
-test('a form that comes slowly, and undisturbed, is taken', async ({ academy, flow, learner }) => {
-  const page = await flow.consent(learner)
-  const { answer, end } = slowly(academy, flow, page, authorizePath(), { action: 'allow' })
-  end()
-  expect((await answer).headers.get('location')).toContain('code=lpc_')
-})
-
 // PostgreSQL decides which of the two requests comes first.
 test.skipIf(onPostgres)(
   'an account that was suspended while its password was being checked opens no session',

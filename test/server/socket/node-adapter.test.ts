@@ -272,18 +272,3 @@ test('a request reports when its client has disconnected, one with a condition t
     await expect.poll(() => signal?.aborted).toBe(true)
   }
 })
-
-test('all requests share the getter of their signal: one for each would outlive its request', async () => {
-  const asked: HttpRequest[] = []
-  const { port } = await listening(async (request) => {
-    asked.push(request)
-    return { status: 204, headers: {}, body: null }
-  })
-  for (let count = 0; count < 2; count += 1) await fetch(`http://127.0.0.1:${port}/`)
-  const getters = asked.map((request) => {
-    expect(Object.getOwnPropertyNames(request)).not.toContain('signal')
-    return Object.getOwnPropertyDescriptor(Object.getPrototypeOf(request), 'signal')?.get
-  })
-  expect(getters[0]).toBeTypeOf('function')
-  expect(getters[1]).toBe(getters[0])
-})

@@ -45,9 +45,3 @@ test('nor does an access token whose grant was revoked meanwhile', async ({ acad
   expect((await wanted.answer).status).toBe(401)
   expect(await academy.database.all(sql`select * from api_keys where name = 'one more'`)).toEqual([])
 })
-
-test('a body that comes slowly, and undisturbed, is taken', async ({ academy, admin }) => {
-  const wanted = keyWanted(academy, admin.key)
-  wanted.end()
-  expect((await wanted.answer).status).toBe(201)
-})
