@@ -43,11 +43,17 @@ export async function answer(
   let caller: Identity | undefined
   let outcome: Answered
   try {
-    caller = await callerOf(app, limits, operation, context)
+    if (operation.scope !== null) {
+      const authorization = context.raw.headers['authorization'] ?? null
+      caller = app.principal
+        ? { principal: app.principal, touch: false }
+        : await identify(app.database, authorization, context.now, limits.credentials)
+    }
     const reply = await replyTo(request, caller)
     outcome = { reply, cause: reply.cause }
   } catch (error) {
-    outcome = refusalOf(context, error)
+    const isUnknown = operation.scope !== null && !caller
+    outcome = refusalOf(context, isUnknown ? countUnknown(limits, context, error) : error)
   }
   const principal = caller?.principal
   const { code } = outcome.reply
@@ -212,26 +218,14 @@ async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestC
   return { ...call, principal }
 }
 
-/** Undefined for a public operation. Throws 401 and 403, and 429 after too many failures. */
-async function callerOf(
-  { database, principal }: AppOptions,
-  limits: RateLimits,
-  operation: Operation,
-  { raw, now, address }: RequestContext,
-): Promise<Identity | undefined> {
-  if (operation.scope === null) return undefined
-  if (principal) return { principal, touch: false }
-  try {
-    return await identify(database, raw.headers['authorization'] ?? null, now, limits.credentials)
-  } catch (error) {
-    if (!(error instanceof ProblemError) || error.code !== 'invalid_token') {
-      countRequest(limits, { kind: 'anonymous', name: address })
-      throw error
-    }
-    // Valid credentials from the same address keep working: failures cannot lock other callers out.
-    const { allowed, resetSeconds } = limits.failures.take(address)
-    throw allowed ? error : tooMany('failed credentials', resetSeconds)
-  }
+/** Counts a request whose caller is not known; returns the error to report, 429 after too many of them. */
+function countUnknown(limits: RateLimits, { address }: RequestContext, error: unknown): unknown {
+  const isWrong = error instanceof ProblemError && error.code === 'invalid_token'
+  // Valid credentials from the same address keep working: failures cannot lock other callers out.
+  const { allowed, resetSeconds } = isWrong
+    ? limits.failures.take(address)
+    : (limits.requests?.anonymous.take(address) ?? { allowed: true, resetSeconds: 0 })
+  return allowed ? error : tooMany(isWrong ? 'failed credentials' : 'requests', resetSeconds)
 }
 
 /** Returns the key data of a POST with an Idempotency-Key; undefined for other requests. Throws 400. */
