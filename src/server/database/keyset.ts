@@ -128,41 +128,7 @@ export interface Walk {
 
 /** Begins after the cursor. Throws 400 `invalid_cursor`. */
 export function walkOf(order: Order, cursor: string | undefined, within: readonly Within[]): Walk {
-  const { sort, id } = order
-  const { field, names, place, ordered, isAfter } = layoutOf(order)
-  return {
-    field,
-    id,
-    place,
-    ordered,
-    after: cursor === undefined ? undefined : isAfter(valuesIn(cursor, sort, names.length)),
-    within: within.filter((one) => one.field === field).map(({ condition }) => condition),
-    cursorAfter: (one) => writeCursor(sort, ...names.map(({ sql: name }) => one[name] ?? null)),
-  }
-}
-
-/** The parts of a scan that do not depend on the cursor. */
-interface Layout extends Pick<Walk, 'field' | 'place' | 'ordered'> {
-  readonly id: string
-  readonly ties: Order['ties']
-  readonly names: readonly Sql[]
-  readonly isAfter: Compare
-}
-
-/** Layouts by expressions and sort: to build one takes longer than the rest of a scan. */
-const layoutCache = new WeakMap<Order['expressions'], Map<string, Layout>>()
-
-function layoutOf(order: Order): Layout {
   const { sort, expressions, ties, id } = order
-  const bySort = layoutCache.get(expressions) ?? new Map<string, Layout>()
-  const cached = bySort.get(sort)
-  if (cached && cached.id === id.sql && cached.ties === ties) return cached
-  const layout = newLayout(order)
-  layoutCache.set(expressions, bySort.set(sort, layout))
-  return layout
-}
-
-function newLayout({ sort, expressions, ties, id }: Order): Layout {
   const isDescending = sort.startsWith('-')
   const field = isDescending ? sort.slice(1) : sort
   const own = expressions[field] ?? id
@@ -175,14 +141,20 @@ function newLayout({ sort, expressions, ties, id }: Order): Layout {
       all.map((term, index) => sql`${term} ${raw(isDown(index) ? 'desc' : 'asc')}`),
       ', ',
     )}`
-  const place = join(
-    terms.map((term, index) => sql`${term} as ${names[index]}`),
-    ', ',
-  )
   const isAfter = ties ? byKeysAndTies(keys, [...ties, id], isDescending) : byAll(terms, isDescending)
-  // SQLite sorts by the second of two equal terms, even if an index has the order.
-  const ordered = orderBy(terms.length === 2 && keys[0]?.sql === id.sql ? [id] : terms)
-  return { field, id: id.sql, ties, names, place, ordered, isAfter }
+  return {
+    field,
+    id,
+    place: join(
+      terms.map((term, index) => sql`${term} as ${names[index]}`),
+      ', ',
+    ),
+    // SQLite sorts by the second of two equal terms, even if an index has the order.
+    ordered: orderBy(terms.length === 2 && keys[0]?.sql === id.sql ? [id] : terms),
+    after: cursor === undefined ? undefined : isAfter(valuesIn(cursor, sort, names.length)),
+    within: within.filter((one) => one.field === field).map(({ condition }) => condition),
+    cursorAfter: (one) => writeCursor(sort, ...names.map(({ sql: name }) => one[name] ?? null)),
+  }
 }
 
 function placeNames(count: number): readonly Sql[] {
