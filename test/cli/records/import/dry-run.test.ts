@@ -93,17 +93,6 @@ describe('a dry run of an import', () => {
     }
   })
 
-  test('names a course that is not there, and a module that it does not have', async ({ local }) => {
-    await local.run('courses create --title Sea --external-id C')
-    const stdin = 'courseId,title,module\next:X,Ebb,\next:C,Flow,Tides\n'
-    const ran = await local.run('lessons import - --dry-run -o json', { stdin })
-    expect(ran.code).toBe(8)
-    expect(JSON.parse(ran.stdout)).toMatchObject([
-      { action: 'fail', message: 'courseId: course ext:X not found' },
-      { action: 'create' },
-    ])
-  })
-
   test('refuses progress and grades that are older than those that are there, as the import does', {
     tags: ['slow'],
   }, async ({ local }) => {

@@ -182,16 +182,6 @@ describe('--mapping', () => {
       'Cannot read none.yaml: file not found',
     )
   })
-
-  test('of a file is not that of a saved plan, which has everything already', async ({ local }) => {
-    const csv = 'email,Rolle\na@b.example,Lehrer\n'
-    const flags = ['--map', 'Rolle=role', ...roles]
-    await local.run(['users', 'import', '-', ...flags, '--plan-out', 'plan.jsonl'], { stdin: csv })
-    const refused = await local.run(['users', 'import', '--plan', 'plan.jsonl', ...roles])
-    expect(refused.stderr).toContain('--plan and --map-value cannot be used together')
-    expect(await local.run('users import --plan plan.jsonl')).toMatchObject({ code: 0 })
-    expect(await resultOf(local, 'users get a@b.example')).toMatchObject({ role: 'instructor' })
-  })
 })
 
 test('--map names a column that the file has', async ({ local }) => {
