@@ -33,6 +33,8 @@ const codings = Object.keys(coders) as Coding[]
 
 /** A shorter body fits one packet. */
 const minLength = 1400
+/** A longer body is compressed in the thread pool: here it would keep other requests waiting. */
+const maxWhole = 64 * 1024
 
 /**
  * Only API responses are compressed: for a page with a secret and text of the request, the compressed length
@@ -91,13 +93,13 @@ function compress(
 }
 
 function compressBody(body: HttpBody, coder: Coder): HttpBody {
-  const isWhole = typeof body === 'string' || body instanceof Uint8Array
-  return isWhole ? coder.whole(body) : compressStream(body, coder)
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return compressStream(body, coder)
+  return body.length <= maxWhole ? coder.whole(body) : compressStream([body], coder)
 }
 
 /** With backpressure; flushes each piece, so that it can be read at once. */
 async function* compressStream(
-  body: AsyncIterable<string | Uint8Array>,
+  body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   coder: Coder,
 ): AsyncGenerator<Uint8Array> {
   // pipeline destroys the body if the reader stops, and passes its errors on.
