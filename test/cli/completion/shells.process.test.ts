@@ -27,7 +27,7 @@ async function started(program: string, words: readonly string[], stdin = ''): P
   return ended
 }
 
-/** Typed lines, and the lines after one Tab, in both bash and zsh. */
+/** Typed lines, and the lines after one Tab, in both bash and zsh. None has a command substitution, which zsh itself runs. */
 const typed: readonly (readonly [line: string, completed: string])[] = [
   ['learnctl cour', 'learnctl courses '],
   ['learnctl courses publ', 'learnctl courses publish '],
@@ -39,7 +39,6 @@ const typed: readonly (readonly [line: string, completed: string])[] = [
   ['learnctl users create --body @peo', 'learnctl users create --body @people.csv'],
   ['learnctl courses list > peo', 'learnctl courses list > people.csv '],
   ['learnctl courses list --profile lo', 'learnctl courses list --profile local '],
-  ['learnctl courses get $(touch pwned)', 'learnctl courses get $(touch pwned)'],
 ]
 
 const ctrlG = '\u0007'
