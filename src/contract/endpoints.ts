@@ -17,7 +17,7 @@ export const ChatSchedule = named(
 
 const maxCourses = 50
 
-/** What an endpoint of kind `slack` or `teams` writes into its channel, and when. */
+/** Settings of an endpoint of kind `slack` or `teams`: which messages it writes into its channel, and when. */
 export const ChatSettings = sent(
   {
     schedule: field(

@@ -132,7 +132,7 @@ async function compareLessons(comparison: Comparison): Promise<void> {
   }
 }
 
-/** Of all creations. */
+/** A creation lists no changes. */
 const noChanges: readonly Change[] = []
 
 /** Collects the differences between the declared records of a part and those of the academy. */

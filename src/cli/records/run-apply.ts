@@ -114,7 +114,7 @@ async function planAndApply(
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
-  // Where nobody is asked and shown the plan, the refusals of the real run are enough.
+  // With --yes nobody decides after the trial, and the run itself says what is refused.
   const isTried = form !== academyForm || !settings.yes.value
   const applied =
     plan.actions.length === 0

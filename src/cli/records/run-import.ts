@@ -35,7 +35,7 @@ export interface Imported {
 
 type Counts = Record<Outcome['kind'], number>
 
-/** What has become of the rows that were sent. */
+/** The outcomes of the rows that were sent. */
 interface Sent {
   readonly counts: Counts
   readonly rejections: Rejection[]

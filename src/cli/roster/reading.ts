@@ -125,7 +125,7 @@ interface LastRow {
   readonly entry: RosterEntry | undefined
 }
 
-/** What is known of a roster while it is read. */
+/** Collects the records of a roster, row by row, and what later rows are checked against. */
 export class Reading {
   readonly findings: RosterFindings
   readonly options: RosterOptions

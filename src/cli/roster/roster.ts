@@ -157,7 +157,7 @@ export class RosterFindings {
   }
 }
 
-/** What a source has. Records with problems are left out, and reported in the findings. */
+/** The records of a source. Those with problems are left out, and reported in the findings. */
 export interface Roster {
   /** Records of each part that the source has, also removed ones; the last row of each. */
   readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>

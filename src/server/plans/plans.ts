@@ -50,11 +50,11 @@ export const planRoutes = routesOf(plans, {
       const total = Math.max(plan.steps, first + steps.length)
       const hashes = call.prepared as readonly (string | null | undefined)[]
       const rows = steps.map((step, index) => rowOf(plan.id, first + index, step, hashes[index]))
-      const characters = rows.reduce((sum, { record }) => sum + record.length, plan.characters)
+      const characters = plan.characters + jsonText(rows).length
       await requireRoom(call, plan, total, characters)
       await database.run(sql`
         insert into plan_steps (plan_id, step, noun, action, record_id, version, record, secret)
-        values ${bulk(rows.map((row) => Object.values(row)))}
+        values ${bulk(rows)}
         on conflict (plan_id, step) do update set
           noun = excluded.noun, action = excluded.action, record_id = excluded.record_id,
           version = excluded.version, record = excluded.record, secret = excluded.secret`)
@@ -137,11 +137,11 @@ function rowOf(
   { noun, action, id, version, record }: PlannedStep,
   hash: string | null | undefined,
 ) {
-  return {
-    ...{ planId, number, noun, action, id, version },
-    record: jsonText(withoutSecret(record, hash)),
-    secret: hash === undefined ? null : jsonText(hash),
-  }
+  return [
+    ...[planId, number, noun, action, id, version],
+    jsonText(withoutSecret(record, hash)),
+    hash === undefined ? null : jsonText(hash),
+  ]
 }
 
 const hashedPassword = 'hashed already'
