@@ -6,10 +6,11 @@ import {
   invalidSignature,
   isEqualSecret,
   malformedPayload,
+  memberAt,
+  parsePayload,
   type SigningKeys,
   type Trust,
 } from './delivery.ts'
-import { memberAt, parsePayload } from './payload.ts'
 
 const maxClockSkewSeconds = 300
 

@@ -1,6 +1,16 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
-import { malformedPayload } from './delivery.ts'
+import {
+  idAt,
+  identifierAt,
+  instantAt,
+  labelAt,
+  malformedPayload,
+  memberAt,
+  numberAt,
+  objectAt,
+  requiredIdAt,
+} from './delivery.ts'
 import {
   type Candidate,
   candidatesOf,
@@ -14,16 +24,6 @@ import {
   type SimulatedFacts,
   type SimulatedName,
 } from './event.ts'
-import {
-  idAt,
-  identifierAt,
-  instantAt,
-  labelAt,
-  memberAt,
-  numberAt,
-  objectAt,
-  requiredIdAt,
-} from './payload.ts'
 
 /** In Canvas's own format, or for a graded submission in Caliper 1.1 (canvas-lms doc/api/data_services/json). */
 export const readCanvasEvent: EventReader = (reading) => {
@@ -308,45 +308,6 @@ export const canvasEvents: SimulatedEvents = {
     namesUser: ['id', 'email'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => progressPayload(facts, 'course_completed', 100),
-  },
-  caliper_grade: {
-    summary: 'A submission was graded, in the Caliper 1.1 format (not as a signed JWT)',
-    takes: ['item', 'score', 'maximum'],
-    namesUser: ['id', 'externalId'],
-    namesCourse: ['id'],
-    payload: (facts) => {
-      const urn = (noun: string, id: string) => `urn:instructure:canvas:${noun}:${globalId(id)}`
-      return {
-        sensor: `https://${host}/`,
-        sendTime: facts.at.toISOString(),
-        dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v1p1',
-        data: [
-          {
-            '@context': 'http://purl.imsglobal.org/ctx/caliper/v1p1',
-            id: `urn:uuid:${facts.serial}`,
-            type: 'GradeEvent',
-            actor: { id: urn('user', defaultIds.grader), type: 'Person' },
-            action: 'Graded',
-            object: {
-              id: urn('submission', '11086'),
-              type: 'Attempt',
-              assignee: {
-                id: urn('user', idOf(facts.user, defaultIds.user)),
-                type: 'Person',
-                extensions: { 'com.instructure.canvas': { sis_id: nameBy(facts.user, 'externalId') } },
-              },
-              assignable: {
-                id: urn('assignment', facts.item ?? defaultIds.item),
-                type: 'AssignableDigitalResource',
-              },
-            },
-            eventTime: facts.at.toISOString(),
-            generated: { type: 'Score', maxScore: facts.maximum, scoreGiven: facts.score },
-            group: { id: urn('course', idOf(facts.course, defaultIds.course)), type: 'CourseOffering' },
-          },
-        ],
-      }
-    },
   },
 }
 

@@ -1,4 +1,4 @@
-import { malformedPayload } from './delivery.ts'
+import { idAt, labelAt, malformedPayload, numberAt, requiredIdAt } from './delivery.ts'
 import {
   candidatesOf,
   type EventReader,
@@ -8,7 +8,6 @@ import {
   type SimulatedEvents,
   type SimulatedFacts,
 } from './event.ts'
-import { idAt, labelAt, numberAt, requiredIdAt } from './payload.ts'
 
 /** Events of the plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
+import { labelAt, memberAt, numberAt, requiredIdAt } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade, type SimulatedEvents } from './event.ts'
-import { labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 import {
   hiddenPage,
   jsonIn,

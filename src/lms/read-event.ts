@@ -1,12 +1,16 @@
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../codec/json-text.ts'
-import type { LmsKind, MappedNoun } from '../contract/constants.ts'
+import type { LmsKind, MappedNoun, ReadableKind } from '../contract/constants.ts'
 import { canonicalCanvasIdOf, canvasIdsOf, findCaliperLearner, readCanvasEvent } from './canvas.ts'
-import { DeliveryFault } from './delivery.ts'
+import { canvasRecords } from './canvas-records.ts'
+import { classroomRecords } from './classroom-records.ts'
+import { DeliveryFault, identifierAt, instantAt, naiveTimeAt, secondsAt } from './delivery.ts'
 import { type Candidate, candidatesOf, type EventReader, type EventSettings, type LmsEvent } from './event.ts'
 import { kinds, type LearnerPlace } from './kinds.ts'
 import { readMoodleEvent } from './moodle.ts'
-import { readOpenedxEvent } from './openedx.ts'
-import { identifierAt, instantAt, naiveTimeAt, secondsAt } from './payload.ts'
+import { moodleRecords } from './moodle-records.ts'
+import { oneRosterRecords } from './oneroster-records.ts'
+import { openedxRecords, readOpenedxEvent } from './openedx.ts'
+import type { RecordSystem } from './records.ts'
 import { readStandardEvent, standardCandidatesOf } from './standard.ts'
 import { readThinkificEvent } from './thinkific.ts'
 
@@ -80,4 +84,22 @@ function formsOf(kind: LmsKind, [by, name]: LearnerPlace): readonly LearnerPlace
 /** Identifies a learner that only has a key of an external system; the same for all forms of the key. */
 export function keyHintOf(kind: string, key: string): string {
   return `key:${kind}:${kind === 'canvas' ? canonicalCanvasIdOf(key, null) : key}`
+}
+
+/** A system is one line here and one file. */
+const systems: Readonly<Record<ReadableKind, RecordSystem>> = {
+  canvas: canvasRecords,
+  moodle: moodleRecords,
+  oneroster: oneRosterRecords,
+  openedx: openedxRecords,
+  classroom: classroomRecords,
+}
+
+/** Undefined for a kind whose records cannot be read. */
+export function recordSystemOf(kind: LmsKind): RecordSystem | undefined {
+  return Object.hasOwn(systems, kind) ? systems[kind as ReadableKind] : undefined
+}
+
+export function readableTitles(): readonly string[] {
+  return Object.values(systems).map(({ title }) => title)
 }

@@ -4,15 +4,20 @@ import type { HttpHeaders } from '../contract/http.ts'
 import {
   type Delivery,
   DeliveryFault,
+  idAt,
+  instantAt,
   invalidSignature,
   isEqualSecret,
+  labelAt,
   malformedPayload,
   matchesAny,
+  memberAt,
+  numberAt,
+  requiredIdAt,
   type Sending,
   type SignedDelivery,
 } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade, type SimulatedEvents } from './event.ts'
-import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 
 /** A score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
 export const readStandardEvent: EventReader = ({ body, settings, at }) => {

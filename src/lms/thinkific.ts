@@ -1,4 +1,4 @@
-import { malformedPayload } from './delivery.ts'
+import { idAt, labelAt, malformedPayload, numberAt, requiredIdAt, truncate } from './delivery.ts'
 import {
   candidatesOf,
   type EventReader,
@@ -8,7 +8,6 @@ import {
   type SimulatedEvents,
   type SimulatedFacts,
 } from './event.ts'
-import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload.ts'
 
 /** A percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {

@@ -4,16 +4,18 @@ import type { LmsKind } from '../contract/constants.ts'
 import {
   type Delivery,
   DeliveryFault,
+  idAt,
   invalidSignature,
   isEqualSecret,
   matchesAny,
+  memberAt,
+  parsePayload,
   type SignedDelivery,
   type SigningMaterial,
   type Trust,
   type Verified,
 } from './delivery.ts'
 import { type Kind, kinds, type Proof } from './kinds.ts'
-import { idAt, memberAt, parsePayload } from './payload.ts'
 import { createHmacKey, hasStandardSignature, signStandard, verifyStandard } from './standard.ts'
 
 /**

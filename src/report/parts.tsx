@@ -2,8 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Bucket, Report } from '../contract/analytics.ts'
 import { attentionDays, stuckBelow } from '../contract/constants.ts'
 import type { ItemGrades } from '../contract/questions.ts'
-import { ColumnChart, shareBar, spreadBar, statusBar } from './drawings.tsx'
-import { Card, figureColumns, Table } from './elements.tsx'
+import { Card, ColumnChart, figureColumns, shareBar, spreadBar, statusBar, Table } from './elements.tsx'
 import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 
 const measures = ['activeLearners', 'completions', 'grades'] as const

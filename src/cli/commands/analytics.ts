@@ -254,7 +254,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
   const pseudonymising = await pseudonymisingOf(context, given)
-  const [caller, operation, { exportLearners, exportRequest }] = await Promise.all([
+  const [caller, operation, { exportChangedLearners, exportLearners, exportRequest }] = await Promise.all([
     session.caller(),
     contract(),
     import('../export/learner-export.ts'),
@@ -273,7 +273,6 @@ async function runExport(context: Context, given: Given): Promise<void> {
     }
     const { learnerChanges } = (await import('../../contract/calls.ts')).calls.analytics
     if (settings.dryRun.value) return showRequest(context, caller.request(learnerChanges, {}))
-    const { exportChangedLearners } = await import('../export/changed-learners.ts')
     return exportChangedLearners(context, caller, { ...wanted, since: String(since), flagOf })
   }
   const whole = { ...wanted, operation, pseudonymising }

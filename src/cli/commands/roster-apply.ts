@@ -97,10 +97,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   }
   const unused = pruneFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
   if (unused) throw new UsageError(`--${unused.name} and two sides cannot be used together`)
-  const [{ openSide }, { compareSides }] = await Promise.all([
-    import('../roster/compare-rosters.ts'),
-    import('../roster/compare-rosters.ts'),
-  ])
+  const { openSide, compareSides } = await import('../roster/compare-rosters.ts')
   if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
   const scope = scopeOf(given.flags)
   const options = await readOptionsOf(context, given, [first, second])

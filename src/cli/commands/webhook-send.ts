@@ -1,3 +1,4 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import {
@@ -62,13 +63,12 @@ const sendFlags: readonly Flag[] = withTimeZone([
     hasChoicesInSummary: true,
     default: 'applied',
   },
-  { name: 'print', kind: 'switch', summary: 'Print a curl command without the secret instead of sending' },
 ])
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
 /** Event names of all kinds; the names of each kind are listed above and checked before sending. */
 const simulatedNames = [
-  ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed', 'caliper_grade'],
+  ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed'],
   ...['user_graded', 'grade', 'enrollment.progress', 'enrollment.completed', 'grade.updated'],
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
@@ -87,20 +87,21 @@ export const sendCommand: Command = {
   confirms: true,
   description: `Sends what the real system would send, signed as it signs, to test a connection without it.
 
-Events: canvas grade_change, course_grade_change, course_progress, course_completed, caliper_grade; moodle user_graded,
+Events: canvas grade_change, course_grade_change, course_progress, course_completed; moodle user_graded,
 course_completed; openedx grade; thinkific enrollment.progress, enrollment.completed; standard grade.updated.
 
 The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --webhook-secret-stdin or a prompt. Canvas events are signed with the key
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
 
-Exit code 0 means that the outcome was the expected one.`,
+Exit code 0 means that the outcome was the expected one. --dry-run prints a curl command without the secret instead of
+sending.`,
   arguments: [kindArgument, { name: 'event', summary: 'Event to send', choices: simulatedNames }],
   flags: sendFlags,
   refuses: notAList,
   examples: [
     'webhooks send canvas grade_change --user ext:11391 --course ext:AAA-2013J --item 355 --score 18 --maximum 20',
     'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2013J --score 18',
-    'webhooks send moodle user_graded --user 15 --course 4 --score 85 --print',
+    'webhooks send moodle user_graded --user 15 --course 4 --score 85 --dry-run',
   ],
   run: runSend,
 }
@@ -113,9 +114,9 @@ async function runSend(context: Context, given: Given): Promise<void> {
   checkChoices(sendFlags, flags)
   // Checked above.
   const kind = given.arguments['kind'] as LmsKind
-  const [{ simulatedDelivery, simulationOf }, { curlLine, destinationOf, sendDelivery, unexpectedOutcome }] =
-    await Promise.all([import('../webhooks/simulation.ts'), import('../webhooks/send-delivery.ts')])
-  const prints = flags['print'] === true || settings.dryRun.value
+  const { curlLine, destinationOf, sendDelivery, simulatedDelivery, simulationOf, unexpectedOutcome } =
+    await import('../webhooks/send-delivery.ts')
+  const prints = settings.dryRun.value
   const to = flags['to'] === undefined ? undefined : String(flags['to'])
   const served = prints && to === undefined ? await addressOf(context) : null
   const destination = destinationOf(context, kind, to, served ?? undefined)
@@ -171,7 +172,6 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   const file = String(flags['file'] ?? 'canvas-key.json')
   const jwksFile = `${file.replace(/(-key)?(\.json)?$/, '')}-jwks.json`
   const force = flags['force'] === true
-  const { newSigningKey } = await import('../webhooks/simulation.ts')
   const { kid, privateKey, keySet } = newSigningKey()
   // Opens both files before writing either.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })
@@ -187,4 +187,18 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   }
   const written = { kid, file: resolve(io.cwd, file), jwksFile: resolve(io.cwd, jwksFile) }
   await output.one(written, keyShape)
+}
+
+/** Generates a key pair like Canvas's: RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
+function newSigningKey() {
+  const kid = `test-${randomBytes(6).toString('hex')}`
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const facts = { kid, alg: 'RS256', use: 'sig' }
+  return {
+    kid,
+    /** A JWK (RFC 7517). */
+    privateKey: JSON.stringify({ ...privateKey.export({ format: 'jwk' }), ...facts }, null, 2),
+    /** A JWKS (RFC 7517 §5). */
+    keySet: JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), ...facts }] }, null, 2),
+  }
 }

@@ -74,10 +74,7 @@ export async function pseudonymisingOf(
   if (!Number.isInteger(k) || k < 1 || k > maxK)
     throw new UsageError(`--${kFlag.name} must be an integer from 1 to ${maxK}`)
   const times = flags[timesFlag.name]
-  const [{ readPseudonymKey }, { Pseudonyms }] = await Promise.all([
-    import('./pseudonyms.ts'),
-    import('./pseudonyms.ts'),
-  ])
+  const { readPseudonymKey, Pseudonyms } = await import('./pseudonyms.ts')
   return {
     pseudonyms: new Pseudonyms(readPseudonymKey(io.cwd, String(file))),
     times: times === undefined ? null : (String(times) as CoarseTime),

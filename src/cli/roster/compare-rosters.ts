@@ -20,9 +20,8 @@ import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { integrationIn, type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts'
-import { rosterPartOf, rosterParts } from './roster.ts'
-import { inScope, type Scope } from './scope.ts'
+import { inScope, integrationIn, type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts'
+import { rosterPartOf, rosterParts, type Scope } from './roster.ts'
 
 /** Records of one side of a comparison. */
 export interface Side {

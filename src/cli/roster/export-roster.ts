@@ -11,9 +11,15 @@ import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
 import { createPackage, type Written } from './package-writer.ts'
-import { type ExportFormat, formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
+import {
+  type ExportFormat,
+  formatNames,
+  type RosterPart,
+  rosterNouns,
+  rosterParts,
+  type Scope,
+} from './roster.ts'
 import { openSchool, type School } from './school.ts'
-import type { Scope } from './scope.ts'
 import { canvasFiles, writeCanvas } from './write-canvas.ts'
 import { moodleFiles, writeMoodle } from './write-moodle.ts'
 import { writeOneRoster } from './write-oneroster.ts'

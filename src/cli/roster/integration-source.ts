@@ -30,8 +30,8 @@ import {
   type RosterSource,
   rosterNouns,
   rosterParts,
+  type Scope,
 } from './roster.ts'
-import type { Scope } from './scope.ts'
 
 /** Reads the roster of another system, through the integration of the target. */
 export async function openIntegration(

@@ -9,8 +9,7 @@ import {
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { OpenRosterOptions } from './open-roster.ts'
-import { type RosterPart, rosterFormats, rosterParts } from './roster.ts'
-import type { Scope } from './scope.ts'
+import { type RosterPart, rosterFormats, rosterParts, type Scope } from './roster.ts'
 
 export const rosterFlags: readonly Flag[] = [
   {

@@ -24,6 +24,16 @@ export function rosterPartOf(part: Part): Part {
   return part === 'memberships' ? 'groups' : part
 }
 
+/** Part of a roster to compare or apply. */
+export interface Scope {
+  /** Empty for all. */
+  readonly only: readonly RosterPart[]
+  /** By external id or title; empty for all. */
+  readonly courses: readonly string[]
+  /** By external id or name; empty for all. */
+  readonly terms: readonly string[]
+}
+
 export const rosterNouns: Readonly<Record<RosterPart, string>> = {
   terms: 'term',
   users: 'user',

@@ -10,7 +10,8 @@ import type { User } from '../../contract/users.ts'
 import type { MappedPerson } from '../../lms/oneroster-mapping.ts'
 import type { Writer } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { ambiguous, type Scope } from './scope.ts'
+import { ambiguous } from './declared-roster.ts'
+import type { Scope } from './roster.ts'
 
 /** A record with its external id as key; its id if it has none. */
 type Keyed<Shown> = Shown & { readonly key: string }

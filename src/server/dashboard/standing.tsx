@@ -1,8 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
-import { ColumnChart, statusBar, statusKey } from '../../report/drawings.tsx'
-import { Card, figureColumns, Table } from '../../report/elements.tsx'
+import { Card, ColumnChart, figureColumns, statusBar, statusKey, Table } from '../../report/elements.tsx'
 import type { CourseAttention, Standing } from '../analytics/standing.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
 

@@ -34,7 +34,6 @@ const lines = [
   ['canvas course_grade_change --user 48 --course ext:BIO-101 --score 81.5', 'grade'],
   ['canvas course_progress --user ada@example.org --course 565 --completion 33.33', 'progress'],
   ['canvas course_completed --user 48 --course 565', 'progress'],
-  ['canvas caliper_grade --user ext:ABC.123 --course 565 --score 5 --maximum 1', 'grade'],
   ['moodle user_graded --user 15 --course 4 --score 85', 'grade'],
   ['moodle course_completed --user 15 --course 4', 'progress'],
   ['openedx grade --user 42 --course course-v1:edX+100+2021 --score 80', 'grade'],
@@ -150,7 +149,7 @@ describe('the secret', () => {
     'is in nothing that %s prints',
     async (line) => {
       const { send } = beside()
-      for (const flag of ['--print', '--dry-run', '--debug']) {
+      for (const flag of ['--dry-run', '--debug']) {
         const ran = await send(`${line} ${flag}`)
         expect(ran, ran.stderr).toMatchObject({ code: 0 })
         expect(ran.stdout + ran.stderr).not.toContain(secret)
@@ -159,9 +158,9 @@ describe('the secret', () => {
     },
   )
 
-  test('--print sends nothing, and shows a command that takes the secret from the environment', async () => {
+  test('--dry-run sends nothing, and shows a command that takes the secret from the environment', async () => {
     const { run, requests } = beside()
-    const ran = await run(`webhooks send openedx grade --user 1 --course 2 --print ${to}`)
+    const ran = await run(`webhooks send openedx grade --user 1 --course 2 --dry-run ${to}`)
     expect(ran.stdout).toMatch(
       /^curl -X POST 'https:\/\/platform\.example\.org\/webhooks\/openedx\/grades\?token='"\$LEARNCTL_WEBHOOK_SECRET" -H /,
     )
@@ -256,7 +255,7 @@ localTest('on a local academy: the grade is in the gradebook, and an older one i
 })
 
 localTest('printed for a local academy, it goes to where its server is', async ({ local }) => {
-  const line = 'webhooks send moodle user_graded --user 15 --course 4 --print'
+  const line = 'webhooks send moodle user_graded --user 15 --course 4 --dry-run'
   const env = { LEARNCTL_WEBHOOK_SECRET: secret }
   expect((await local.run(line, { env })).stdout).toContain(' http://127.0.0.1:4700/webhooks/moodle/grades ')
   await addServer(join(local.home, '.local', 'state', 'learnctl'), {
