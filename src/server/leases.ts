@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { type Lease, leases } from '../contract/leases.ts'
 import type { Database, Row } from './database/database.ts'
-import { writeSetting } from './database/setting.ts'
+import { writeSetting } from './database/record.ts'
 import { type Call, isRole } from './http/handler.ts'
 import { bodyOf, routesOf } from './http/schema-routes.ts'
 import { notFound, ProblemError } from './problem-error.ts'

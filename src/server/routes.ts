@@ -135,7 +135,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
     import('./oauth/authorize.ts'),
     import('./oauth/token-routes.ts'),
     import('./oauth/device.tsx'),
-    import('./oauth/metadata.ts'),
+    import('./oauth/token-routes.ts'),
     import('./oneroster/routes.ts'),
     import('./dashboard/pages.ts'),
   ])

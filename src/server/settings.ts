@@ -8,9 +8,9 @@ import {
 } from './access/sight.ts'
 import { recordChange } from './changes/change.ts'
 import type { Database, Row } from './database/database.ts'
-import { writeSetting } from './database/setting.ts'
+import { writeSetting } from './database/record.ts'
 import { requireVersion } from './http/handler.ts'
-import { changedFields } from './http/json.ts'
+import { changedFields } from './http/request-body.ts'
 import { resourceOf, routesOf } from './http/schema-routes.ts'
 
 /** Name of the version and time of the settings in their table. */

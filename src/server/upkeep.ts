@@ -1,10 +1,10 @@
-import { linkAll } from './changes/audit-chain.ts'
+import { linkAll } from './changes/audit-entry.ts'
 import { sweepRowChanges } from './changes/row-changes.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { queueDigests } from './digests.ts'
-import { tidyOutbox } from './events/message-queue.ts'
+import { tidyOutbox } from './events/messages.ts'
 
 /** Waits for running work. */
 export type Stop = () => Promise<void>

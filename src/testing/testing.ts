@@ -11,7 +11,7 @@ import {
   type UserInput,
 } from '../client/client.ts'
 import type { EventType } from '../contract/actions.ts'
-import type { CapturedEvent } from '../server/changes/event-capture.ts'
+import type { CapturedEvent } from '../server/changes/event-queue.ts'
 import type { TemporaryAcademy } from './temporary-academy.ts'
 
 export type { EventType } from '../contract/actions.ts'

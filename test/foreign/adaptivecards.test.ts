@@ -1,6 +1,6 @@
 import { AdaptiveCard, SerializationContext, Version } from 'adaptivecards'
 import { expect, test } from 'vitest'
-import { teamsMessage } from '../../src/server/events/teams-endpoint.ts'
+import { teamsMessage } from '../../src/server/events/endpoint-kinds.ts'
 
 /** What the renderer of Microsoft finds in a card of version 1.4. */
 function faultsOf(card: object): string[] {

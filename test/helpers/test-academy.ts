@@ -10,9 +10,8 @@ import {
   openAcademyOnPostgres,
 } from '../../src/server/academy/open-academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
-import { fileKeySource, keyPathOf } from '../../src/server/access/key-file.ts'
 import { grantable, nowhere } from '../../src/server/access/principal.ts'
-import { createSealing, type Sealing } from '../../src/server/access/sealing.ts'
+import { createSealing, fileKeySource, keyPathOf, type Sealing } from '../../src/server/access/sealing.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { setGrade } from '../../src/server/grades/gradebook.ts'

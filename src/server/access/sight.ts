@@ -1,6 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
-import { type Condition, fenced } from '../database/keyset.ts'
+import { type Condition, fenced } from '../database/page.ts'
 import { referenceFilter, type VisibleRows } from '../database/reference.ts'
 import type { Sight } from './principal.ts'
 

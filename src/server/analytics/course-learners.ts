@@ -3,10 +3,9 @@ import type { Attention } from '../../contract/constants.ts'
 import type { LearnerRow } from '../../contract/learner-row.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect } from '../database/database.ts'
-import { type Condition, type Order, type Page, walkOf } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { type Condition, type Order, type Page, page, walkOf } from '../database/page.ts'
 import { matchesText } from '../database/search.ts'
-import { attentionConditions } from './attention.ts'
+import { attentionConditions } from './figures.ts'
 import { byCourse, learning, rowsOf, selected, toLearnerRow } from './rows.ts'
 
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const

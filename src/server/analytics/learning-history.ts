@@ -8,11 +8,11 @@ import {
   invalidCursor,
   type Page,
   type Place,
+  page,
   readCursor,
   where,
   writeCursor,
-} from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+} from '../database/page.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 
 interface AskingForHistory extends Asking {

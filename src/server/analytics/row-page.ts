@@ -6,11 +6,11 @@ import {
   invalidCursor,
   isPresent,
   type Page,
+  page,
   readCursor,
   walkOf,
   where,
-} from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+} from '../database/page.ts'
 import { allConditions, maxCourses, type RowFilter } from './row-filter.ts'
 import {
   byCourse,

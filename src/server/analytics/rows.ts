@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type LearnerRow, learnerFields } from '../../contract/learner-row.ts'
 import type { Cell, Row } from '../database/database.ts'
-import { type Condition, where } from '../database/keyset.ts'
+import { type Condition, where } from '../database/page.ts'
 import { isInGroups } from '../groups/group-row.ts'
 import type { RowFilter } from './row-filter.ts'
 

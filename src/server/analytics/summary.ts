@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { Bucket, Summary } from '../../contract/analytics.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Condition } from '../database/keyset.ts'
+import type { Condition } from '../database/page.ts'
 import {
   type FigureRows,
   type Figures,

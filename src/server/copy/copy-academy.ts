@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'
-import { linkAll } from '../changes/audit-chain.ts'
+import { linkAll } from '../changes/audit-entry.ts'
 import type { Cell, Database, Store } from '../database/database.ts'
 import { type CopiedTable, copiedTables, insertRows, readTable, timesOf } from './copied-table.ts'
 import { CopyError, clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'

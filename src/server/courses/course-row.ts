@@ -4,7 +4,7 @@ import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { matchesReference } from '../database/reference.ts'
-import { pointerOf } from '../http/json.ts'
+import { pointerOf } from '../http/request-body.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
 /** `attributes` is JSON of all fields that no query needs. */

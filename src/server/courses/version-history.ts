@@ -3,9 +3,8 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Changes } from '../../contract/record-fields.ts'
 import type { Database, Row } from '../database/database.ts'
-import { during, type Page, type Period } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
-import { escapePointer } from '../http/json.ts'
+import { during, type Page, type Period, page } from '../database/page.ts'
+import { escapePointer } from '../http/request-body.ts'
 import { notFound } from '../problem-error.ts'
 
 export interface VersionRow extends Row {

@@ -1,5 +1,6 @@
+import sql from 'sql-template-tag'
 import type { Call } from '../../contract/calls.ts'
-import type { Row } from './database.ts'
+import type { Database, Row } from './database.ts'
 
 /**
  * Returns a function that makes the records that an operation shows of rows: the column of a field has its name in snake case,
@@ -35,4 +36,11 @@ export function fieldReader<Shape = Record<string, unknown>>(
 
 export function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Replaces an earlier value. */
+export async function writeSetting(database: Database, name: string, value: string): Promise<void> {
+  await database.run(sql`
+    insert into settings (name, value) values (${name}, ${value})
+    on conflict (name) do update set value = excluded.value`)
 }

@@ -17,7 +17,7 @@ import {
 } from './delivery.ts'
 import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, endpointColumns, isKept, secretPlace, withoutSecret } from './endpoint-row.ts'
-import { claim, type Ended, recordAttempt } from './message-queue.ts'
+import { claim, type Ended, recordAttempt } from './messages.ts'
 
 /** Looks for messages after each commit. */
 interface ServedOutbox {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { HttpHeaders } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Actor } from '../changes/writing.ts'
-import type { Page } from '../database/keyset.ts'
+import type { Page } from '../database/page.ts'
 import type { Preconditions } from './precondition.ts'
 
 /** Of a digest, six bits each; enough to be unique. */

@@ -9,7 +9,7 @@ import type { Body, Operation } from '../../contract/operation.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { invalid, ProblemError, problemsIn } from '../problem-error.ts'
 import type { Call, Handler, LongHandler, PreparedHandler, Route, UntransactedHandler } from './handler.ts'
-import { maxArrayLength, maxDepth, maxMembers, mergePatch, pointerOf } from './json.ts'
+import { maxArrayLength, maxDepth, maxMembers, mergePatch, pointerOf } from './request-body.ts'
 
 /** A missing handler does not compile. */
 export function routesOf<Group extends Readonly<Record<string, Operation>>>(

@@ -12,15 +12,14 @@ import {
 import { DeliveryFault } from '../../lms/delivery.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
-import { during } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { during, page } from '../database/page.ts'
 import { recordReader } from '../database/record.ts'
 import type { Call } from '../http/handler.ts'
 import { parseBody, routesOf } from '../http/schema-routes.ts'
 import { notFound } from '../problem-error.ts'
 import { mayNeedBody, noEffect, type Outcome, readEventOrFault } from './apply-event.ts'
 import { type Integration, integrationOf } from './integration.ts'
-import { deliverySubjectOf, itemOf, outcomeOf } from './store-delivery.ts'
+import { deliverySubjectOf, itemOf, outcomeOf } from './receive-delivery.ts'
 
 const toDelivery = recordReader<Delivery>(calls.deliveries.list, ['missing'])
 const toDetails = recordReader<DeliveryDetails>(calls.deliveries.get, ['missing'])

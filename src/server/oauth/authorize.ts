@@ -5,17 +5,17 @@ import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '
 import { hereOf, pageRoute, seeOther } from '../pages/page.tsx'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
-import { newCode } from './authorization-code.ts'
 import {
   type AuthorizationRequest,
   answerClient,
   authorizationRequestOf,
   formTargetOf,
+  newCode,
   type Recipient,
   recipientOf,
-} from './authorization-request.ts'
+} from './authorization-code.ts'
 import { codeConsentPage, recordAllowance } from './consent.tsx'
-import { grantableScopesOf, OAuthError } from './parameters.ts'
+import { grantableScopesOf, OAuthError } from './oauth-client.ts'
 
 /**
  * The authorization routes (RFC 6749 §3.1): sign the user in, ask for consent, and redirect to the

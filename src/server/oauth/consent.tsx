@@ -5,9 +5,9 @@ import { recordChange } from '../changes/change.ts'
 import type { Reply } from '../http/reply.ts'
 import { type SignedIn, type SignedInVisit, type WritingVisit, writingOf } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
-import { formTargetOf, placeOf, type Recipient } from './authorization-request.ts'
+import { formTargetOf, placeOf, type Recipient } from './authorization-code.ts'
 import { grantDays } from './issue-tokens.ts'
-import { grantableScopesOf } from './parameters.ts'
+import { grantableScopesOf } from './oauth-client.ts'
 
 /** Before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(

@@ -23,8 +23,15 @@ import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { deviceConsentPage, recordAllowance, type WaitingDevice } from './consent.tsx'
 import { type IssuedTokens, type Issuing, openGrant } from './issue-tokens.ts'
-import { clientRoute, type OAuthClient } from './oauth-client.ts'
-import { clientReply, grantableScopesOf, OAuthError, parseScopes, readParameter } from './parameters.ts'
+import {
+  clientReply,
+  clientRoute,
+  grantableScopesOf,
+  type OAuthClient,
+  OAuthError,
+  parseScopes,
+  readParameter,
+} from './oauth-client.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 

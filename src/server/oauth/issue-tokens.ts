@@ -10,8 +10,7 @@ import type { Writing } from '../changes/writing.ts'
 import { makeRoomForGrant, revokeGrant } from '../credentials/grants.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
-import type { OAuthClient } from './oauth-client.ts'
-import { grantableScopesOf, OAuthError } from './parameters.ts'
+import { grantableScopesOf, type OAuthClient, OAuthError } from './oauth-client.ts'
 
 const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { School } from '../../lms/oneroster-mapping.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Condition } from '../database/keyset.ts'
+import type { Condition } from '../database/page.ts'
 import { type Filter, type FilterCondition, timeIn } from './query.ts'
 
 export type Version = '1.1' | '1.2'

@@ -12,10 +12,9 @@ import { deleteGrade, setGrade } from '../grades/gradebook.ts'
 import { resolveGrade } from '../grades/resolve-grade.ts'
 import { parseBody } from '../http/schema-routes.ts'
 import { idNamed } from './collection.ts'
-import type { CourseItem } from './course-items.ts'
-import { findItem, findStoredItem, itemOf } from './line-items.ts'
+import { type CourseItem, findItem, findStoredItem, itemOf } from './line-items.ts'
+import { refused, unknownRecord } from './query.ts'
 import { findGradeId, newestGradeOf } from './results.ts'
-import { refused, unknownRecord } from './status-info.ts'
 
 /** By an application; `sourcedId` is that of the path. */
 export interface GradebookWrite {

@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
-import { where } from '../database/keyset.ts'
+import { where } from '../database/page.ts'
 import {
   type Asking,
   type Collection,

@@ -1,5 +1,7 @@
 import { isStorableText } from '../../codec/unicode-text.ts'
-import { refused } from './status-info.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { Reply } from '../http/reply.ts'
+import { ProblemError } from '../problem-error.ts'
 
 const defaultLimit = 100
 const maxLimit = 10_000
@@ -183,4 +185,56 @@ export function timeIn(text: string): string | undefined {
       ? Date.parse(`${text}T00:00:00Z`)
       : Number.NaN
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+/** OneRoster 1.2 (`imsx_CodeMinorFieldDType`). */
+type CodeMinor =
+  | 'invalid_filter_field'
+  | 'invalid_selection_field'
+  | 'invaliddata'
+  | 'unauthorisedrequest'
+  | 'forbidden'
+  | 'server_busy'
+  | 'unknownobject'
+  | 'internal_server_error'
+
+export function refused(code: ErrorCode, codeMinor: CodeMinor, detail: string): ProblemError {
+  return new ProblemError(code, detail, { members: { codeMinor } })
+}
+
+/** 404 for a record. */
+export function unknownRecord(noun: string, sourcedId: string): ProblemError {
+  return refused('not_found', 'unknownobject', `There is no ${noun} ${JSON.stringify(sourcedId)}.`)
+}
+
+const byStatus: Readonly<Record<number, CodeMinor>> = {
+  401: 'unauthorisedrequest',
+  403: 'forbidden',
+  404: 'unknownobject',
+  405: 'unknownobject',
+  429: 'server_busy',
+  500: 'internal_server_error',
+  503: 'server_busy',
+}
+
+export function statusInfoReply(fault: ProblemError): Reply {
+  const { status, code, message, headers, members, errors = [] } = fault
+  const codeMinor = members['codeMinor'] ?? byStatus[status] ?? 'invaliddata'
+  const places = errors.map(({ pointer = '', detail }) => ` ${pointer.replace(/^#\//, '')} ${detail}.`)
+  const body = {
+    imsx_codeMajor: 'failure',
+    imsx_severity: 'error',
+    imsx_description: message + places.join(''),
+    imsx_CodeMinor: {
+      imsx_codeMinorField: [
+        { imsx_codeMinorFieldName: 'TargetEndSystem', imsx_codeMinorFieldValue: codeMinor },
+      ],
+    },
+  }
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    code,
+  }
 }

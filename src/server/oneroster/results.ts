@@ -11,7 +11,7 @@ import {
   type Scope,
   since,
 } from './collection.ts'
-import { type GradedCourse, readCourseItems } from './course-items.ts'
+import { type GradedCourse, readCourseItems } from './line-items.ts'
 
 interface ResultRow extends Row {
   readonly course_id: string

@@ -9,9 +9,8 @@ import { originOf } from '../http/request-context.ts'
 import type { Handled, Visit, WebRoute } from '../http/web-route.ts'
 import { findClientToken } from '../oauth/issue-tokens.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
-import { classes, courses } from './classes.ts'
+import { classes, courses, demographics, gradingPeriods, orgs, terms } from './classes.ts'
 import { type Asking, type Collection, idNamed, narrowingOf, type Scope, type Version } from './collection.ts'
-import { enrollments } from './enrollments.ts'
 import {
   deleteLineItem,
   deleteResult,
@@ -22,12 +21,9 @@ import {
 } from './gradebook-writes.ts'
 import { categories, findItem, lineItems, scoreScales } from './line-items.ts'
 import { findRecords, readList } from './list.ts'
-import { demographics, orgs } from './orgs.ts'
-import { students, teachers, users } from './people.ts'
-import { pick, readFields, readListQuery } from './query.ts'
+import { enrollments, students, teachers, users } from './people.ts'
+import { pick, readFields, readListQuery, refused, statusInfoReply, unknownRecord } from './query.ts'
 import { results } from './results.ts'
-import { gradingPeriods, terms } from './sessions.ts'
-import { refused, statusInfoReply, unknownRecord } from './status-info.ts'
 
 /** By version. Both services are one in 1.1. */
 const bases: Readonly<Record<Version, Readonly<Record<Service, `/${string}`>>>> = {

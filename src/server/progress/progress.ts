@@ -17,11 +17,12 @@ import {
   invalidCursor,
   type Page,
   type Place,
+  page,
   readCursor,
+  type Select,
   where,
   writeCursor,
-} from '../database/keyset.ts'
-import { page, type Select } from '../database/page.ts'
+} from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'

@@ -15,9 +15,8 @@ import type { IdMaker } from '../database/id.ts'
 import { networkOf } from '../http/limits.ts'
 import type { LogEntry } from '../http/log.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
-import { clientAddressOf } from './client-address.ts'
 import { withContentCoding } from './content-coding.ts'
-import { createNodeListener } from './node-adapter.ts'
+import { clientAddressOf, createNodeListener } from './node-adapter.ts'
 import {
   allowedHostsOf,
   checkRawRequest,

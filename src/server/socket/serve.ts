@@ -2,7 +2,7 @@ import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../aca
 import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { academySealing } from '../access/sealing.ts'
-import { captureEvents, type OnEvents } from '../changes/event-capture.ts'
+import { captureEvents, type OnEvents } from '../changes/event-queue.ts'
 import { type FirstSecrets, makeFirstSecrets } from '../credentials/first-secrets.ts'
 import { createDeferredStore, type Store } from '../database/database.ts'
 import { clockAheadMs } from '../database/health.ts'

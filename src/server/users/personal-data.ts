@@ -4,7 +4,7 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import type { PersonalSection } from '../../contract/constants.ts'
 import type { PersonalRecord, User } from '../../contract/users.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
-import { invalidCursor, type Page, readCursor, where, writeCursor } from '../database/keyset.ts'
+import { invalidCursor, type Page, readCursor, where, writeCursor } from '../database/page.ts'
 import { hintsOf, identifiersOf } from './identifiers.ts'
 import { type Person, sections } from './personal-sections.ts'
 

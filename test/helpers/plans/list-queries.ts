@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { paging } from '../../../src/contract/lists.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
-import { writeCursor } from '../../../src/server/database/keyset.ts'
+import { writeCursor } from '../../../src/server/database/page.ts'
 
 /** Ids of two records of each kind that filters name, and a place in the feed of changes. */
 export interface Named {

@@ -13,8 +13,13 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
-import { fileKeySource, keyPathOf, memoryKeySource } from '../../../src/server/access/key-file.ts'
-import { academySealing, createSealing } from '../../../src/server/access/sealing.ts'
+import {
+  academySealing,
+  createSealing,
+  fileKeySource,
+  keyPathOf,
+  memoryKeySource,
+} from '../../../src/server/access/sealing.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { freshDirectory, openTestAcademy } from '../../helpers/academy.ts'
 
@@ -91,7 +96,7 @@ test('many processes that make the key at once all get the same', { tags: ['slow
       parentPort.postMessage(fileKeySource(workerData.path).make().id)
     })
     parentPort.postMessage('ready')`
-  const module = new URL('../../../src/server/access/key-file.ts', import.meta.url).href
+  const module = new URL('../../../src/server/access/sealing.ts', import.meta.url).href
   const makers = Array.from(
     { length: 4 },
     () => new Worker(maker, { eval: true, workerData: { module, path, start } }),

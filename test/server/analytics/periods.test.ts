@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { periodsOf } from '../../../src/server/analytics/periods.ts'
+import { periodsOf } from '../../../src/server/analytics/activity.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const hours = ({ start, end }: { start: string; end: string }) =>

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
-import { linkAll } from '../../../src/server/changes/audit-chain.ts'
+import { linkAll } from '../../../src/server/changes/audit-entry.ts'
 import { type Person, test } from '../../helpers/academy.ts'
 import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
-import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
+import { linkEntries } from '../../../src/server/changes/audit-entry.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
 import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
 import { readPages } from '../../helpers/pages.ts'

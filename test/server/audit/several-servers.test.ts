@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
+import { linkEntries } from '../../../src/server/changes/audit-entry.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { checkChain, readAuditLog } from '../../helpers/audit-log.ts'
 import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../../helpers/three-servers.ts'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../../src/client/client.ts'
 import { openAcademy } from '../../../src/server/academy/local-academy.ts'
-import type { CapturedEvent } from '../../../src/server/changes/event-capture.ts'
+import type { CapturedEvent } from '../../../src/server/changes/event-queue.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 

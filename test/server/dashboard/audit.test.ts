@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
+import { linkEntries } from '../../../src/server/changes/audit-entry.ts'
 import type { TestAcademy } from '../../helpers/academy.ts'
 import { test as base } from './signed-in.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../../src/server/database/database.ts'
 import { clockAheadMs } from '../../../src/server/database/health.ts'
-import { dialect } from '../../../src/server/database/postgres/dialect.ts'
+import { dialect } from '../../../src/server/database/postgres/open-postgres.ts'
 import { onPostgres, test as withAcademy } from '../../helpers/academy.ts'
 
 /** A database with this time, and a local clock that advances during the query. */

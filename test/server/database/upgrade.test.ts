@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
-import { linkAll } from '../../../src/server/changes/audit-chain.ts'
+import { linkAll } from '../../../src/server/changes/audit-entry.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import type { SchemaContext } from '../../../src/server/database/schema/schema.ts'
 import { schemaSteps } from '../../../src/server/database/schema/steps.ts'

@@ -1,7 +1,6 @@
 import { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { slackMessage } from '../../../src/server/events/slack-endpoint.ts'
-import { teamsBody } from '../../../src/server/events/teams-endpoint.ts'
+import { slackMessage, teamsBody } from '../../../src/server/events/endpoint-kinds.ts'
 import { type Person, second, test } from '../../helpers/academy.ts'
 import { startSlack } from '../../helpers/fake-slack.ts'
 import { startTeams } from '../../helpers/fake-teams.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test as plain } from 'vitest'
 import { eventTypes } from '../../../src/contract/actions.ts'
 import { eventFields } from '../../../src/server/changes/event-queue.ts'
-import { heldAttempts, retryDelaysMs } from '../../../src/server/events/message-queue.ts'
+import { heldAttempts, retryDelaysMs } from '../../../src/server/events/messages.ts'
 import { textOf } from '../../docs.ts'
 import { test } from '../../helpers/academy.ts'
 import { root, startProcess } from '../../helpers/process.ts'

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { tidyOutbox } from '../../../src/server/events/message-queue.ts'
+import { tidyOutbox } from '../../../src/server/events/messages.ts'
 import { day, minute, test } from '../../helpers/academy.ts'
 import { makeEndpoint, messagesOf } from './scene.ts'
 

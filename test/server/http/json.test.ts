@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { parseJson } from '../../../src/server/http/json.ts'
+import { parseJson } from '../../../src/server/http/request-body.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

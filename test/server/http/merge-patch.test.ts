@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mergePatch } from '../../../src/server/http/json.ts'
+import { mergePatch } from '../../../src/server/http/request-body.ts'
 
 // RFC 7396, appendix A: target, patch, result.
 test.for([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRouter } from '../../../src/server/http/router.ts'
+import { createRouter } from '../../../src/server/http/app.ts'
 
 const router = createRouter([
   { method: 'GET', path: '/courses' },

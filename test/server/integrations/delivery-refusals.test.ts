@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { keyPathOf } from '../../../src/server/access/key-file.ts'
+import { keyPathOf } from '../../../src/server/access/sealing.ts'
 import { minute, onPostgres, test } from '../../helpers/academy.ts'
 import { connect, webhookSecret } from '../../helpers/lms.ts'
 import { randomRuns } from '../../helpers/random.ts'

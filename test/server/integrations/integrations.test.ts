@@ -3,7 +3,7 @@ import sql from 'sql-template-tag'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { expect } from 'vitest'
 import { standardSignatureOf } from '../../../src/lms/standard.ts'
-import { keyPathOf } from '../../../src/server/access/key-file.ts'
+import { keyPathOf } from '../../../src/server/access/sealing.ts'
 import { integrationOf, webhookSecretsAt } from '../../../src/server/integrations/integration.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { isRegistered } from '../../../src/server/oauth/authorization-request.ts'
+import { isRegistered } from '../../../src/server/oauth/authorization-code.ts'
 import { redirectQueryOf, register, test } from './flow.ts'
 
 const everyRefused = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientAddressOf } from '../../../src/server/socket/client-address.ts'
+import { clientAddressOf } from '../../../src/server/socket/node-adapter.ts'
 
 const proxies = ['10.0.0.0/8', '192.0.2.9', '2001:db8:5::/48']
 
