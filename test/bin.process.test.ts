@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -66,17 +58,6 @@ test('--help, help and no word at all print the same help', async () => {
   expect(help?.stdout).toBe(topHelp())
 })
 
-test.skipIf(isExecutable)(
-  'help into a pipe loads neither streams nor cryptography nor the parser',
-  async () => {
-    const { loaded, own } = await loadedBy(['courses', 'list', '--help'])
-    for (const idle of ['stream', 'net', 'crypto', 'child_process', 'fs/promises', 'http']) {
-      expect(loaded).not.toContain(`NativeModule ${idle}`)
-    }
-    expect(own.filter((path) => readFileSync(path, 'utf8').includes('CommanderError'))).toEqual([])
-  },
-)
-
 test('help --notices prints the licences of all that it contains', async () => {
   const { code, stdout, stderr } = await learnctl(['help', '--notices'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -86,42 +67,12 @@ test('help --notices prints the licences of all that it contains', async () => {
   else expect(stdout).not.toMatch(ofNode)
 })
 
-/** Runs words, and returns the modules of Node and the files of the program that they load. */
-async function loadedBy(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const directory = freshDirectory()
-  const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
-  writeFileSync(
-    preload,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)},
-      JSON.stringify({ loaded: process.moduleLoadList, own: Object.keys(require.cache) })))`,
-  )
-  const ended = await learnctl(words, { env: { ...env, NODE_OPTIONS: `--require ${preload}` } })
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const { loaded, own } = JSON.parse(readFileSync(told, 'utf8')) as Record<'loaded' | 'own', string[]>
-  return { loaded, own: own.filter((path) => path !== preload) }
-}
-
 /** Path of a Node on this machine that is too old; undefined without one. */
 const oldNode = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((directory) => join(directory, 'node'))
   .filter((path) => existsSync(path))
   .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
-
-test('a list over the wire leaves out what it has no use for', async () => {
-  const answer: RequestListener = (_, response) =>
-    response.setHeader('content-type', 'application/json').end('{"data": [], "nextCursor": null}')
-  const { loaded, own } = await serving(answer, (url) =>
-    loadedBy(['courses', 'list', '--url', url], { LEARNCTL_API_KEY: 'lpk_0' }),
-  )
-  expect(loaded).toContain('NativeModule http')
-  expect(own.length).toBeGreaterThan(3)
-  const withZod = own.filter((path) => readFileSync(path, 'utf8').includes('$ZodType'))
-  expect(withZod).toEqual([])
-  for (const idle of ['internal/deps/undici/undici', 'http2', 'tls', 'worker_threads', 'zlib', 'sqlite']) {
-    expect(loaded).not.toContain(`NativeModule ${idle}`)
-  }
-})
 
 // The executable has its Node inside.
 test.skipIf(oldNode === undefined || isExecutable).for([[], ['--version'], ['courses', 'list']])(
