@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { chooseTarget } from '../../config/choose-target.ts'
 import { type Directories, directoriesOf } from '../../config/directories.ts'
 import { createProfileStore, type ProfileStore } from '../../config/profiles.ts'
 import { readProjectFile, resolveSettings, type Settings } from '../../config/resolve-settings.ts'
-import { chooseTarget } from '../../config/target.ts'
 import { createOutput, type Output } from '../output/output.ts'
 import type { ChangeEnd } from '../session/bulk-change.ts'
 import {

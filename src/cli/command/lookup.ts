@@ -3,7 +3,7 @@ import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { valueAt } from '../output/columns.ts'
+import { valueAt } from '../../tables/column.ts'
 
 /** A lower bound if not exact. */
 export interface Count {

@@ -1,6 +1,6 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { valueAt } from '../output/columns.ts'
+import { valueAt } from '../../tables/column.ts'
 import { capitalise } from '../terminal/format-text.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'

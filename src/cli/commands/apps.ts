@@ -1,8 +1,8 @@
+import { valueAt } from '../../tables/column.ts'
 import type { Command } from '../command/command.ts'
 import { appFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
 import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.apps

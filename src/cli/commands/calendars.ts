@@ -1,7 +1,7 @@
+import { valueAt } from '../../tables/column.ts'
 import type { Command } from '../command/command.ts'
 import { calendarFlags } from '../flags/access.ts'
 import { call } from '../operation/operation-command.ts'
-import { valueAt } from '../output/columns.ts'
 import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.calendars

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
+import { valueAt } from '../../tables/column.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { FieldFlags } from '../command/flag.ts'
-import { changeTexts, type NamedChange, namedChanges, wordFor } from '../operation/differences.ts'
+import type { NamedChange } from '../operation/differences.ts'
 import { call } from '../operation/operation-command.ts'
-import { fieldPath } from '../operation/refused-call.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
+import { fieldPath } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 interface Versioned {
@@ -28,7 +28,7 @@ interface Versioned {
 const version = { name: 'version', summary: 'Version number', whole: true } as const
 
 /** Each with its field as a dotted path. */
-function changesIn(answer: unknown): readonly unknown[] {
+function changesIn(answer: unknown): readonly NamedChange[] {
   const changes = valueAt(answer, 'changes')
   if (!Array.isArray(changes)) return []
   return changes
@@ -36,24 +36,9 @@ function changesIn(answer: unknown): readonly unknown[] {
     .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
 }
 
-/** Nested values are abbreviated to a word. */
-function namedRows(answer: unknown): readonly unknown[] {
-  return changesIn(answer).flatMap((change) => {
-    const { field, from, to } = change as NamedChange
-    return namedChanges(field, from, to).map((each) => ({
-      field: each.field,
-      from: cellOf(each, each.from, 'from'),
-      to: cellOf(each, each.to, 'to'),
-    }))
-  })
-}
-
-function cellOf(change: NamedChange, value: unknown, side: 'from' | 'to'): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const [from, to] = changeTexts(change)
-  const text = side === 'from' ? from : to
-  if (text !== null) return text
-  return wordFor(change) === 'changed' ? (side === 'to' ? 'changed' : null) : wordFor(change)
+async function shortRows(answer: unknown): Promise<readonly unknown[]> {
+  const { changeRows } = await import('../operation/differences.ts')
+  return changesIn(answer).flatMap(changeRows)
 }
 
 /**
@@ -121,7 +106,7 @@ export function historyCommands({
       operation: async () => (await operations()).diff,
       arguments: { ...own, version },
       query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },
-      rows: { columns: ['field', 'from', 'to'], from: changesIn, short: namedRows },
+      rows: { columns: ['field', 'from', 'to'], from: changesIn, short: shortRows },
       exitNames: ['drift'],
       exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
       examples: [`${noun} diff ${example} 1`, `${noun} diff ${example} 1 --to 2`],

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../codec/json-text.ts'
 import { mappedNouns } from '../../contract/constants.ts'
+import { valueAt } from '../../tables/column.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { call } from '../operation/operation-command.ts'
-import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { importFlags, importRecords } from './import.ts'
 

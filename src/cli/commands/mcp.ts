@@ -1,5 +1,6 @@
+import { chooseTarget } from '../../config/choose-target.ts'
 import { settings as allSettings, type Setting, type SettingName } from '../../config/setting.ts'
-import { chooseTarget, platformName } from '../../config/target.ts'
+import { platformName } from '../../config/target.ts'
 import { type Command, type Host, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 

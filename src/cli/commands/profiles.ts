@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { shellWord } from '../../codec/display-text.ts'
+import { assertAddress, assertDatabasePath } from '../../config/choose-target.ts'
 import {
   bearerOf,
   credentialOf,
@@ -10,7 +11,6 @@ import {
   type StoredPlatform,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/resolve-settings.ts'
-import { assertAddress, assertDatabasePath } from '../../config/target.ts'
 import { type Command, type Given, noColumns, noTarget, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'

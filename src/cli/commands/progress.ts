@@ -1,8 +1,8 @@
+import { valueAt } from '../../tables/column.ts'
 import type { Command } from '../command/command.ts'
 import { progressFlags } from '../flags/learners.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 

@@ -182,7 +182,7 @@ async function findSnapshots(io: Io, { values }: CursorPlace): Promise<Suggestio
     await Promise.all([
       import('../../config/directories.ts'),
       import('../../config/resolve-settings.ts'),
-      import('../../config/target.ts'),
+      import('../../config/choose-target.ts'),
       import('../local-server/served-database.ts'),
     ])
   const flags = { profile: values.get('profile')?.at(-1), database: values.get('database')?.at(-1) }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
 import { bare } from '../../contract/fields.ts'
-import { labelColumns } from '../output/columns.ts'
+import { labelColumns } from '../../tables/column.ts'
 
 /** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */
 type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'

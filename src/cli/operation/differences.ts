@@ -255,12 +255,29 @@ export function changeText(change: NamedChange): string {
   return `${change.field}: ${wordFor(change)}`
 }
 
+/** Returns the rows of a table for a change, without nested values: `added`, `removed` or `changed` stands for them. */
+export function changeRows({ field, from, to }: NamedChange): readonly NamedChange[] {
+  return namedChanges(field, from, to).map((change) => {
+    const [before, after] = changeTexts(change)
+    const word = wordFor(change)
+    return {
+      field: change.field,
+      from: isNested(change.from) ? (before ?? (word === 'changed' ? null : word)) : change.from,
+      to: isNested(change.to) ? (after ?? word) : change.to,
+    }
+  })
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
 /** Null for a value that is too long or not single. */
-export function changeTexts(change: NamedChange): readonly [string | null, string | null] {
+function changeTexts(change: NamedChange): readonly [string | null, string | null] {
   return [valueText(change.from), valueText(change.to)]
 }
 
-export function wordFor(change: NamedChange): string {
+function wordFor(change: NamedChange): string {
   return isNone(change.from) ? 'added' : isNone(change.to) ? 'removed' : 'changed'
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson } from '../../codec/json-text.ts'
+import { valueAt } from '../../tables/column.ts'
 import { parseExactNumber } from '../command/flag.ts'
-import { setAt, valueAt } from '../output/columns.ts'
+import { setAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { isJson, parseJsonDocument, parsePlacedYaml, reasonOf } from '../terminal/parse-document.ts'

@@ -16,7 +16,7 @@ export interface Rows {
   readonly columns: readonly string[]
   readonly from: (answer: unknown) => readonly unknown[]
   /** Rows for a table on a terminal, which would truncate whole values. */
-  readonly short?: (answer: unknown) => readonly unknown[]
+  readonly short?: (answer: unknown) => Promise<readonly unknown[]>
 }
 
 interface Destruction {

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { mayDiffer } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { valueAt } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices, type Flag, noneText, parseFlag } from '../command/flag.ts'
@@ -13,7 +14,7 @@ import {
   readSecret,
   readsInput,
 } from '../command/secret-input.ts'
-import { matchingPaths, setAt, valueAt } from '../output/columns.ts'
+import { matchingPaths, setAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readDocument } from './document.ts'

@@ -99,7 +99,7 @@ async function printRecord(
 ): Promise<void> {
   const isTable = settings.output.value === 'table' && io.stdout.isTTY
   const rowsOf = (isTable && rows?.short) || rows?.from
-  await (rowsOf ? output.list([rowsOf(data)], shape) : output.one(data, shape))
+  await (rowsOf ? output.list([await rowsOf(data)], shape) : output.one(data, shape))
   if (secret !== undefined && !replayed && io.stdout.isTTY) {
     await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
   }

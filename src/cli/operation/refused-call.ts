@@ -9,6 +9,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
+import { fieldPath } from '../output/columns.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
 /** Flags and arguments of the command line, by request field. */
@@ -297,13 +298,4 @@ function isUnknown({ code }: Fault): boolean {
 /** True for a detail that continues the name of a field: `must be at most 100`. */
 function isPhrase({ detail }: Fault): boolean {
   return /^[a-z]/.test(detail)
-}
-
-/**
- * Converts a JSON pointer (RFC 6901), also in a fragment, to a dotted path: `#/profile/firstName` is
- * `profile.firstName`.
- */
-export function fieldPath(pointer: string): string {
-  const parts = pointer.replace(/^#?\/?/, '').split('/')
-  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }

@@ -1,5 +1,5 @@
+import { valueAt } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
-import { valueAt } from '../output/columns.ts'
 
 /**
  * Returns the name of a thing for messages: its title or name with its reference in parentheses, `Marine Biology

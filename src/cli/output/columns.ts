@@ -2,8 +2,6 @@ import { isJsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LabelledPath, labelColumns, valueAt } from '../../tables/column.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-export { ancestorsOf, labelColumns, leavesOf, valueAt } from '../../tables/column.ts'
-
 /** Reduces a value to some columns, in their order, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
@@ -112,4 +110,13 @@ export function resolvePath(name: string, valid: readonly string[]): string {
 
 function namesOf({ path, label }: Column): string[] {
   return path === label ? [path] : [label, path]
+}
+
+/**
+ * Converts a JSON pointer (RFC 6901), also in a fragment, to a dotted path: `#/profile/firstName` is
+ * `profile.firstName`.
+ */
+export function fieldPath(pointer: string): string {
+  const parts = pointer.replace(/^#?\/?/, '').split('/')
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }

@@ -3,20 +3,11 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { type BinaryFormat, isBinaryFormat } from '../../config/setting.ts'
 import type { EncodedColumn } from '../../tables/column.ts'
+import { ancestorsOf, labelColumns, leavesOf, valueAt } from '../../tables/column.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { createPainterFor } from '../terminal/format-text.ts'
 import { createExactWriter, type Io, note, wrapLine, write, writeStderr } from '../terminal/io.ts'
-import {
-  ancestorsOf,
-  type Column,
-  labelColumns,
-  leavesOf,
-  matchingPaths,
-  pathsIn,
-  pick,
-  resolvePath,
-  valueAt,
-} from './columns.ts'
+import { type Column, matchingPaths, pathsIn, pick, resolvePath } from './columns.ts'
 import {
   type BinaryEncoder,
   type Format,

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
+import { valueAt } from '../../tables/column.ts'
 import { type Dataset, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import { type Names, withoutIds, withoutOwnId } from '../dataset/names.ts'
-import { valueAt } from '../output/columns.ts'
 
 /** Changed field, as a dotted path. */
 export interface Change {

@@ -1,4 +1,5 @@
 import { shellWord } from '../../codec/display-text.ts'
+import { assertAddress, overridingVariable } from '../../config/choose-target.ts'
 import {
   credentialOf,
   isLocal,
@@ -8,7 +9,6 @@ import {
   type StoredCredential,
   type StoredPlatform,
 } from '../../config/profiles.ts'
-import { assertAddress, overridingVariable } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/text-input.ts'

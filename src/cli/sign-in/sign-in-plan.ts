@@ -8,7 +8,7 @@ import {
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
 import type { ClientIdentity } from '../../auth/oauth-exchange.ts'
 import { assertConfidential, isConfidential } from '../../client/request.ts'
-import { assertAddress } from '../../config/target.ts'
+import { assertAddress } from '../../config/choose-target.ts'
 import { oauthPaths, ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

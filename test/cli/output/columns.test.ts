@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { cellText, labelColumns, pathsIn, pick, setAt, valueAt } from '../../../src/cli/output/columns.ts'
+import { cellText, pathsIn, pick, setAt } from '../../../src/cli/output/columns.ts'
+import { labelColumns, valueAt } from '../../../src/tables/column.ts'
 
 const course = { id: 'c', 'a.b': 1, criteria: { score: 70, parts: { x: null } }, tags: ['a', 'b'] }
 

@@ -1,7 +1,8 @@
 import { type CsvValue, csvRecord, isGuarded } from '../../../codec/csv.ts'
 import { escapeHidden } from '../../../codec/display-text.ts'
 import { jsonText } from '../../../codec/json-text.ts'
-import { type Column, cellText, valueAt } from '../columns.ts'
+import { valueAt } from '../../../tables/column.ts'
+import { type Column, cellText } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**

@@ -2,8 +2,9 @@ import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { escapeHidden } from '../../../codec/display-text.ts'
 import { isJsonObject } from '../../../codec/json-text.ts'
+import { valueAt } from '../../../tables/column.ts'
 import { wrap } from '../../terminal/format-text.ts'
-import { type Column, cellText, valueAt } from '../columns.ts'
+import { type Column, cellText } from '../columns.ts'
 import type { Format } from './format.ts'
 
 const gap = 2

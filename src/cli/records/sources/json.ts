@@ -1,5 +1,6 @@
 import { addGuard } from '../../../codec/csv.ts'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
+import { valueAt } from '../../../tables/column.ts'
 import {
   CellError,
   type CellForm,
@@ -13,7 +14,7 @@ import {
 } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import { type Dataset, shownFields } from '../../dataset/dataset.ts'
-import { setAt, valueAt } from '../../output/columns.ts'
+import { setAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type ImportFile, sentence } from './file.ts'
 import { addedColumns, meantColumn } from './header.ts'

@@ -8,10 +8,10 @@ import { courses } from '../../../../src/cli/dataset/courses.ts'
 import type { Dataset } from '../../../../src/cli/dataset/dataset.ts'
 import { loadDataset } from '../../../../src/cli/dataset/load-dataset.ts'
 import { users } from '../../../../src/cli/dataset/people.ts'
-import { valueAt } from '../../../../src/cli/output/columns.ts'
 import { csvRows } from '../../../../src/cli/records/sources/csv.ts'
 import { meantColumn } from '../../../../src/cli/records/sources/header.ts'
 import { csvRecord } from '../../../../src/codec/csv.ts'
+import { valueAt } from '../../../../src/tables/column.ts'
 import { type TestCli, test } from '../../../helpers/cli.ts'
 
 const reading = { map: new Map(), delimiter: undefined, clearEmpty: false, now: 0 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { chooseTarget } from '../../src/config/choose-target.ts'
 import type { Profiles } from '../../src/config/profiles.ts'
 import { resolveSettings } from '../../src/config/resolve-settings.ts'
-import { chooseTarget } from '../../src/config/target.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 
 const prodKey = {
