@@ -2,14 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchAnalytics, benchAtRisk } from './analytics.ts'
+import { benchConnect } from './connect.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
 import { benchApply, benchImport } from './import.ts'
+import { benchInbox } from './inbox.ts'
 import type { BenchRow } from './measure.ts'
+import { benchPackaging } from './packaging.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchRoster } from './roster.ts'
 import { benchServer } from './server.ts'
 import { benchExec, benchMcp, benchStart } from './start.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 // Runs `npm run bench [part …]`: each figure is the ratio of two measurements made alternately in this run.
 
@@ -23,6 +27,10 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   import: benchImport,
   apply: benchApply,
   roster: benchRoster,
+  inbox: benchInbox,
+  connect: benchConnect,
+  webhooks: benchWebhooks,
+  packaging: benchPackaging,
   analytics: benchAnalytics,
   growth: benchGrowth,
   postgres: benchPostgres,

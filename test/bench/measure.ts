@@ -8,7 +8,7 @@ export interface BenchRow {
   readonly figure: string
   readonly value: number
   /** Unit; `ratio` compares with the yardstick. */
-  readonly unit: 'ratio' | 'MiB' | 'ms' | 's' | 'rows/s'
+  readonly unit: 'ratio' | 'MiB' | 'MB' | 'ms' | 's' | 'rows/s'
   readonly goal: number
   /** Whether higher or lower is better. */
   readonly better: 'more' | 'less'
@@ -175,6 +175,8 @@ export function peakMiB(pid: number): number | null {
 export interface Sent {
   readonly path: string
   readonly body?: string
+  /** Headers of this request instead of those of the load. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Requests to send repeatedly. */
@@ -194,7 +196,10 @@ export interface Load {
  * takes as much of the processors as a server does, so ratios are nearer to 1 than from another machine.
  */
 export async function perSecond({ seconds, requests, ...load }: Load): Promise<number> {
-  const each = requests.map(({ path, body = '' }) => ({ method: load.method, path, body }))
+  const each = requests.map(({ path, body = '', headers }) => ({
+    ...{ method: load.method, path, body },
+    ...(headers && { headers }),
+  }))
   let clients = 0
   // Each connection would start with the first request, but a create succeeds only once.
   const setupClient = (client: Client) => {
