@@ -196,9 +196,7 @@ test('the answer to the request in it is what the server answers', async ({ open
   expect(Object.keys(JSON.parse(body))).toEqual(Object.keys(await answer.json()))
 })
 
-test('the example of the library compiles in a strict project of its own, and prints what it says', async ({
-  openPlace,
-}) => {
+test('the example of the library compiles strictly, and prints what it says', async ({ openPlace }) => {
   const { directory, env } = await openPlace()
   const project = join(directory, 'project')
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })

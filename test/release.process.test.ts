@@ -101,9 +101,7 @@ const test = base.extend('project', async ({ task: _ }, { onCleanup }) => {
 })
 
 describe('a release', () => {
-  test('sets the version, makes the files, commits and tags, and says what comes next', async ({
-    project,
-  }) => {
+  test('sets the version, makes files, commits and tags, and says what is next', async ({ project }) => {
     const ended = await project.release('minor')
     expect(ended, ended.stderr).toMatchObject({ code: 0 })
     expect(ended.stdout).toContain('as release: 1.2.0, and tagged it v1.2.0. Nothing is published yet.')
@@ -161,9 +159,7 @@ describe('a release', () => {
     )
   })
 
-  test('--files makes the files of the version that is committed, as the workflow does', async ({
-    project,
-  }) => {
+  test('--files makes the files of the committed version, as the workflow', async ({ project }) => {
     const before = await project.state()
     expect(await project.release('1.2.0', '--files')).toMatchObject({
       code: 1,

@@ -17,10 +17,7 @@ const test = base
     return (...words: readonly string[]) => runLearnctl(words, { cwd: home, env })
   })
 
-test('the built program creates a course, lists it, and reports one that is missing', async ({
-  home,
-  learnctl,
-}) => {
+test('the built program creates, lists, and reports a missing course', async ({ home, learnctl }) => {
   await putNewAcademy(`${home}/academy.db`)
   const created = await learnctl('courses', 'create', '--title', 'Sea', '-q')
   expect(created).toMatchObject({ code: 0, stderr: '' })

@@ -123,10 +123,7 @@ describe('the workflow for GitHub Actions', () => {
     }
   })
 
-  test('fails with 8 where rows are rejected, and leaves them in the file that it uploads', async ({
-    home,
-    seed,
-  }) => {
+  test('fails with 8 where rows are rejected, and leaves them in a file', async ({ home, seed }) => {
     writeFileSync(join(home, 'work/users.csv'), 'email\ngrace@example.org\nnobody\n')
     expect(await seed()).toMatchObject({
       code: 8,
@@ -178,10 +175,7 @@ describe('the action learnctl', () => {
   }
   const offline = { npm_config_offline: 'true' }
 
-  test('builds the folder of a clone, installs it without scripts, and caches it by its content', async ({
-    home,
-    runJob,
-  }) => {
+  test('builds the folder of a clone without scripts, cached by content', async ({ home, runJob }) => {
     const clone = join(home, 'work/learnctl')
     putPackage(clone, '7.8.9')
     commitAll(clone)
@@ -217,10 +211,7 @@ describe('the action learnctl', () => {
     expect(existsSync(join(temp(home), 'scripts-ran'))).toBe(false)
   })
 
-  test('installs its own version from npm unless another is named, and nothing that the cache has', async ({
-    home,
-    runJob,
-  }) => {
+  test('installs its own version from npm unless told or cached', async ({ home, runJob }) => {
     putProgram(join(home, 'bin'), 'echo 1.2.3')
     // npm of the test installs what it is asked for by name.
     writeFileSync(
@@ -280,10 +271,7 @@ describe('the action academy', () => {
   const pid = `\${{ steps.academy.outputs.pid }}`
   const stop: Step = { if: 'always()', env: { PID: pid }, run: 'kill "$PID"' }
 
-  test('serves one academy to several steps until it is stopped, with a masked key', async ({
-    home,
-    runJob,
-  }) => {
+  test('serves one academy to several steps, with a masked key', async ({ home, runJob }) => {
     const steps = [install, ...sharedSteps, stop]
     const ended = await runJob({ steps })
     expect(ended, ended.log).toMatchObject({ code: 0, env: {} })
@@ -295,10 +283,7 @@ describe('the action academy', () => {
     await expect.poll(() => kept(home)).toEqual([])
   })
 
-  test('begins with a snapshot, imports seeds, captures webhooks, and sets variables of later steps if asked', async ({
-    home,
-    runJob,
-  }) => {
+  test('begins with a snapshot, seeds, captures webhooks, sets variables', async ({ home, runJob }) => {
     const academy: Step = {
       id: 'academy',
       uses: './learnctl/.github/actions/academy',

@@ -118,9 +118,7 @@ describe('a platform that', () => {
     })
   })
 
-  test('asks for a longer pause than there is patience exits 7 at once, with the time', async ({
-    platform,
-  }) => {
+  test('asks for more patience than there is exits 7 at once, with the time', async ({ platform }) => {
     platform.answer(json(429, '{"message":"Slow down"}', { 'retry-after': '600' }))
     expectClearError(
       await platform.run('courses list'),

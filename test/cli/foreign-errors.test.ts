@@ -116,9 +116,7 @@ describe('each request', () => {
     for (const each of platform.headers) expect(each['user-agent']).toMatch(/^learnctl\//)
   })
 
-  test('keeps the request id that its user gives it, also where the platform has none', async ({
-    platform,
-  }) => {
+  test('keeps the request id that its user gives, or the platform', async ({ platform }) => {
     platform.answer(refuse({ message: 'No' }, 500), refuse({ message: 'No' }, 404))
     const ran = await platform.run('api PUT /v1/courses/1 --field a=b --header X-Request-Id:mine-7')
     expectClearError(ran, 3, 'error: No\n  request id: mine-7\n')

@@ -32,7 +32,7 @@ const update = () =>
     ifMatch: 7,
   })
 
-test('all attempts of one POST carry one quoted Idempotency-Key, and the next POST another', {
+test('attempts of one POST share an Idempotency-Key, the next has another', {
   tags: ['slow'],
 }, async () => {
   const keys: string[] = []

@@ -30,7 +30,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
 
   const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-  test('a server that never answers ends each attempt by the first-byte timeout', {
+  test('a server that never answers ends by the first-byte timeout', {
     tags: ['slow'],
   }, async () => {
     const server = await serve(() => {})
@@ -43,7 +43,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(run.sleeps).toHaveLength(2)
   })
 
-  test('a server that stops in the middle of an answer ends the attempt by the idle timeout', {
+  test('a server that stops in an answer ends by the idle timeout', {
     tags: ['slow'],
   }, async () => {
     const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
@@ -55,7 +55,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(server.heads).toHaveLength(2)
   })
 
-  test('the idle timeout guards a stream as well, but not the time its reader takes', {
+  test('the idle timeout guards a stream, not the time of its reader', {
     tags: ['slow'],
   }, async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -215,7 +215,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     ])
   })
 
-  test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', {
+  test('a connection not made in time ends by the connect timeout', {
     tags: ['slow'],
   }, async () => {
     // A TLS handshake without an answer: the connection is open but not established.

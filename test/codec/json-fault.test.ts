@@ -39,7 +39,7 @@ const damaged = fc
     return text.slice(0, at) + put + text.slice(at + taken)
   })
 
-test('any damage is found where the engine finds it, or at the beginning of that word', {
+test('damage is found where the engine finds it, or where its word begins', {
   tags: ['slow'],
 }, () => {
   fc.assert(

@@ -241,11 +241,7 @@ test('a course that is no longer published is known to those who took it', async
   expect((await learner.put(`/v1/learners/${learner.id}/progress`, late)).body.code).toBe('course_archived')
 })
 
-test('a user name that is taken is reported, without its owner unless the caller sees them', async ({
-  admin,
-  learner,
-  instructor,
-}) => {
+test('a taken user name tells its owner to those who see them', async ({ admin, learner, instructor }) => {
   const { id } = (await admin.post('/v1/users', { email: 'a@school.example', username: 'ada' })).body
   const answer = await learner.put('/v1/user/profile', { username: 'ada' })
   expect(answer).toMatchObject({ status: 409, body: { code: 'duplicate' } })

@@ -181,7 +181,7 @@ describe('Canvas', () => {
     }
   })
 
-  test('a token of another key, another algorithm or without a kid is refused', {
+  test('a token of another key or algorithm, or without a kid, is refused', {
     tags: ['slow'],
   }, async () => {
     const stranger = keyPair('2026-01')
@@ -198,7 +198,7 @@ describe('Canvas', () => {
     }
   })
 
-  test('a token that brings its own key, or names one in an odd way, is refused', {
+  test('a token that brings or names its own key oddly is refused', {
     tags: ['slow'],
   }, async () => {
     const { privateKey: own, keySet: ownSet } = keyPair('2026-01')

@@ -5,11 +5,7 @@ const path = '/v1/apply-lease'
 const own = { id: 'apply-1-on-build-7', holder: 'build-7, process 1' }
 const other = { id: 'apply-2-on-build-8', holder: 'build-8, process 2' }
 
-test('one client at a time holds the lease; another one learns who does, and until when', async ({
-  admin,
-  instructor,
-  clock,
-}) => {
+test('one client holds the lease; another learns who and how long', async ({ admin, instructor, clock }) => {
   const taken = await admin.put(path, own)
   expect(taken).toMatchObject({
     status: 200,
@@ -27,10 +23,7 @@ test('one client at a time holds the lease; another one learns who does, and unt
   })
 })
 
-test('is renewed by its id, and ends by the clock of the server where it is not', async ({
-  admin,
-  clock,
-}) => {
+test('is renewed by id, and ends by the clock of the server otherwise', async ({ admin, clock }) => {
   const { body: taken } = await admin.put(path, own)
   clock.advance(59_000)
   const { body: renewed } = await admin.put(path, own)
@@ -72,11 +65,7 @@ test('is of one user, who alone can renew it', async ({ admin, instructor, clock
   })
 })
 
-test('an instructor holds it against other instructors, and an admin takes it from them', async ({
-  academy,
-  admin,
-  instructor,
-}) => {
+test('an instructor holds it, and an admin takes it', async ({ academy, admin, instructor }) => {
   const colleague = await academy.person('instructor')
   await instructor.put(path, own)
   expect((await colleague.put(path, other)).status).toBe(409)

@@ -32,10 +32,7 @@ for (const engine of sharedEngines) {
       expect((await admin.get('/v1/users?email=same@school.example')).body.data).toHaveLength(1)
     })
 
-    test('one of several users who change to the same e-mail address at once gets it', async ({
-      admin,
-      servers,
-    }) => {
+    test('of several users who want one e-mail address one gets it', async ({ admin, servers }) => {
       const learners = await Promise.all(Array.from({ length: 9 }, () => servers[0].person('learner')))
       const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
         server.put(`/v1/users/${learners[index]?.id}`, { email: 'wanted@school.example' }),
@@ -43,10 +40,7 @@ for (const engine of sharedEngines) {
       expect(countOutcomes(answers)).toEqual({ 200: 1, duplicate: 8 })
     })
 
-    test('one of several users who take a username or an external id at once gets it', async ({
-      admin,
-      servers,
-    }) => {
+    test('of several users who want one username or id one gets it', async ({ admin, servers }) => {
       const users = await runAtOnceBy(servers, admin, 12, (server, index) =>
         server.post('/v1/users', {
           email: `other-${index}@school.example`,
@@ -92,10 +86,7 @@ for (const engine of sharedEngines) {
       await expectWhole(servers[0])
     })
 
-    test('progress that several servers report at once never goes back, and each step is kept once', async ({
-      admin,
-      servers,
-    }) => {
+    test('progress from several servers never goes back, with each step', async ({ admin, servers }) => {
       const { id: userId } = await servers[0].person('learner')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       await admin.post('/v1/enrollments', { userId, courseId: course.id })
@@ -113,10 +104,7 @@ for (const engine of sharedEngines) {
       await expectWhole(servers[0])
     })
 
-    test('a user who is deleted and restored at once is one or the other, and counted so', async ({
-      admin,
-      servers,
-    }) => {
+    test('a user deleted and restored at once is one or the other', async ({ admin, servers }) => {
       const { id } = await servers[0].person('learner')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       await admin.post('/v1/enrollments', { userId: id, courseId: course.id })
@@ -130,10 +118,7 @@ for (const engine of sharedEngines) {
       await expectWhole(servers[0])
     })
 
-    test('a course that is deleted while learners are enrolled and learn leaves nothing of them behind', async ({
-      admin,
-      servers,
-    }) => {
+    test('a course deleted while learners enrol leaves nothing of them', async ({ admin, servers }) => {
       const learners = await Promise.all(Array.from({ length: 6 }, () => servers[0].person('learner')))
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       const answers = await runAtOnceBy(servers, admin, 13, (server, index) => {
@@ -150,10 +135,7 @@ for (const engine of sharedEngines) {
       await expectWhole(servers[0])
     })
 
-    test('lessons that are added to one course at once have places of their own', async ({
-      admin,
-      servers,
-    }) => {
+    test('lessons added to one course at once have places of their own', async ({ admin, servers }) => {
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
       const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
         server.post('/v1/lessons', { courseId: course.id, title: `Lesson ${index}` }),

@@ -35,9 +35,7 @@ test('what answers a request without parameters has the query and the handler of
   }
 })
 
-test('a local academy also finds operations without a plain route, and refuses missing ones', async ({
-  onTestFinished,
-}) => {
+test('a local academy finds all operations, and refuses missing ones', async ({ onTestFinished }) => {
   const { path, remove } = freshDirectory()
   onTestFinished(remove)
   const { transport, close } = await openAcademy({ path: join(path, 'academy.db') })

@@ -25,7 +25,7 @@ function fileWith(name: string, text: string): string {
 }
 
 describe('an academy in this process', () => {
-  test('has the records and files of its seed, and the same ids in each run', {
+  test('has the records of its seed, and the same ids in each run', {
     tags: ['slow'],
   }, async () => {
     const file = fileWith('users.csv', 'email\ngrace@example.org\n')
@@ -78,7 +78,7 @@ describe('an academy in this process', () => {
 })
 
 describe('an academy on a port', () => {
-  test('has an address and a key, which stay the same when it returns to its seed', {
+  test('has an address and a key, the same when it returns to its seed', {
     tags: ['slow'],
   }, async () => {
     await using academy = await startAcademy({ seed: records })
@@ -108,7 +108,7 @@ describe('an academy on a port', () => {
 })
 
 describe('a webhook', () => {
-  test('is the body that an endpoint would get, without one, once its change is answered', {
+  test('is what an endpoint would get, once its change is answered', {
     tags: ['slow'],
   }, async () => {
     await using academy = await startAcademy({ inProcess: true, seed: records })

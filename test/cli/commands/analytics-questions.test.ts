@@ -34,9 +34,7 @@ const test = testWithFilled(async (local) => {
   }
 })
 
-test('at-risk lists who may need help, and tells two courses of one title apart', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('at-risk lists who may need help, and tells courses apart', { tags: ['slow'] }, async ({ local }) => {
   const columns = '--columns email,courseExternalId,reasons'
   expect(await rowsOf(local, `analytics at-risk ${columns}`)).toEqual([
     ['ada@school.example', 'BIO-1', 'inactive, stuck, not_passed'],
@@ -64,9 +62,7 @@ test('at-risk on a terminal has the reasons, and of one course no column about t
   for (const line of `${stdout}${ofOne.stdout}`.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(80)
 })
 
-test('activity counts by day, week and month, also where there was none', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('activity counts by day, week and month, and zeros', { tags: ['slow'] }, async ({ local }) => {
   expect(
     (await local.run('analytics activity --by month --start-date 2026-01-01 --end-date 2026-03-31', plain))
       .stdout,

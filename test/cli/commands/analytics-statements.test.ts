@@ -39,9 +39,7 @@ test('each statement is a line, and the same in each export', { tags: ['slow'] }
   expect((await school.run('analytics statements')).stdout).toBe(stdout)
 })
 
-test('--file writes a file for its owner alone, compressed if its name says so', { tags: ['slow'] }, async ({
-  school,
-}) => {
+test('--file writes for its owner alone, compressed by its name', { tags: ['slow'] }, async ({ school }) => {
   const { stdout } = await school.run('analytics statements')
   const run = await school.run('analytics statements --file s.jsonl.gz')
   expect(run).toMatchObject({ code: 0, stderr: 'Exported 151 rows to s.jsonl.gz\n' })
@@ -60,9 +58,7 @@ test('-o json, and a file that ends in .json, have one array', { tags: ['slow'] 
   ])
 })
 
-test('version, actor, home page and period are those of the flags', { tags: ['slow'] }, async ({
-  school,
-}) => {
+test('version, actor, home page and period come from flags', { tags: ['slow'] }, async ({ school }) => {
   const flags =
     '--xapi-version 2.0.0 --actor email --home-page https://school.example --start-date 2026-01-02 --course ext:sea'
   const statements = linesOf((await school.run(`analytics statements ${flags}`)).stdout)

@@ -23,9 +23,7 @@ describe('create', () => {
     expect(stdout).not.toContain(created.clientSecret)
   })
 
-  test('of a public application has none, and -q prints its client id', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('of a public application has none; -q prints its id', { tags: ['slow'] }, async ({ local }) => {
     const publicly = 'apps create --name Desk --redirect-uri com.example.desk:/callback --public'
     expect(await resultOf(local, publicly)).toMatchObject({ public: true, clientSecret: null })
     const { code, stdout } = await local.run(`${publicly} -q`)
@@ -43,7 +41,7 @@ describe('create', () => {
     expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
   })
 
-  test('of one that acts for itself needs machine scopes instead of a redirect URI', {
+  test('of one that acts for itself needs machine scopes alone', {
     tags: ['slow'],
   }, async ({ local }) => {
     const created = await resultOf(

@@ -77,10 +77,7 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
 })
 
 describe('auth login at an academy', () => {
-  test('signs in with every scope that an admin may have: keys can be created at once', async ({
-    place,
-    admin,
-  }) => {
+  test('signs in with every scope that an admin may have', async ({ place, admin }) => {
     const { code, stdout, stderr } = await place.login(admin)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(

@@ -65,9 +65,7 @@ describe('auth login with a browser', () => {
     expect(statSync(join(desk.cli.config, 'profiles.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('asks for a code with a fresh state and a challenge of which only it has the verifier', async ({
-    desk,
-  }) => {
+  test('asks for a code with a fresh state, and a challenge to its verifier', async ({ desk }) => {
     const { shown } = await desk.login()
     const { shown: again } = await desk.login()
     const [asked, later] = [shown?.searchParams, again?.searchParams]
@@ -105,9 +103,7 @@ describe('auth login with a browser', () => {
     expect((await desk.login('--scopes read')).shown?.searchParams.get('scope')).toBe('read')
   })
 
-  test('answers the browser when the tokens are stored, with a page that needs nothing else', async ({
-    desk,
-  }) => {
+  test('answers the browser once the tokens are stored, with a plain page', async ({ desk }) => {
     desk.school.scripts.set('/v1/user/profile', { body: { id: '7', email: '<b>"ada"</b>@school.example' } })
     await desk.login('', async (address) => {
       const { status, headers, html } = await visit(redirect(address, { code: 'c' }))
@@ -190,7 +186,7 @@ describe('auth login with a browser', () => {
     expect((await desk.login('', person)).code).toBe(0)
   })
 
-  test('only prints the address with --no-browser, and where there is no browser', {
+  test('only prints the address with --no-browser or without one', {
     tags: ['slow'],
   }, async ({ desk }) => {
     for (const [words, env] of [

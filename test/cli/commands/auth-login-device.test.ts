@@ -57,9 +57,7 @@ describe('auth login --device', () => {
     expect(desk.stored()).toMatchObject({ kind: 'oauth', accessToken: 'at-1', refreshToken: 'rt-1' })
   })
 
-  test('counts down on a terminal, in one line that is gone before anything else is said', async ({
-    desk,
-  }) => {
+  test('counts down on a terminal, in one line that is gone afterwards', async ({ desk }) => {
     const fault = new ConnectionError(target, 'reset', 'school.example dropped the connection')
     desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 62 } })
     desk.school.scripts.set('/token', [pending, fault, granted])
@@ -197,9 +195,7 @@ describe('auth login --device', () => {
     expect((await login(desk)).stderr).toContain('\n\\x1b[2JAB\n')
   })
 
-  test('is refused where the metadata names no such endpoint, and where a guess is wrong', async ({
-    desk,
-  }) => {
+  test('is refused where there is no such endpoint, named or guessed', async ({ desk }) => {
     const { device_authorization_endpoint: _, ...others } = metadata
     for (const [answer, guessed] of [
       [{ body: others }, { status: 404 }],

@@ -127,9 +127,7 @@ describe('a sign-in with a browser that', () => {
     await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
   })
 
-  test('the user does not finish, at a platform that may not know this program, says what helps', async ({
-    desk,
-  }) => {
+  test('the user does not finish, at an unknown platform, says what helps', async ({ desk }) => {
     desk.school.scripts.delete(wellKnown)
     desk.letTimePass()
     const ran = await desk.login('', async () => {})

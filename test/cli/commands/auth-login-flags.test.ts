@@ -155,9 +155,7 @@ describe('auth login', () => {
     },
   )
 
-  test('takes the secret from a variable, and sends it in the form where the server wants it there', async ({
-    desk,
-  }) => {
+  test('takes the secret from a variable, and sends it in the form if asked', async ({ desk }) => {
     const methods = { token_endpoint_auth_methods_supported: ['client_secret_post'] }
     desk.school.scripts.set(wellKnown, { body: { ...metadata, ...methods } })
     const env = { LEARNCTL_CLIENT_SECRET: 'from-env' }
@@ -206,9 +204,7 @@ describe('auth login', () => {
     expect(desk.stored()).toMatchObject({ tokenEndpoint: `${school}/elsewhere` })
   })
 
-  test('keeps the session under the profile that is named, which is active from then on', async ({
-    desk,
-  }) => {
+  test('keeps the session under the named profile, which becomes active', async ({ desk }) => {
     await desk.login('--profile first')
     await desk.login('--profile second')
     expect((await desk.cli.run('profiles list --columns name,active')).stdout).toBe(
@@ -265,9 +261,7 @@ describe('the session that was there before', () => {
     expect(revoked()).toEqual(['rt-1', 'rt-1'])
   })
 
-  test('is left alone elsewhere: it may be the very session that goes on', { tags: ['slow'] }, async ({
-    desk,
-  }) => {
+  test('is left alone elsewhere: it may be the same one', { tags: ['slow'] }, async ({ desk }) => {
     await desk.login()
     await desk.login()
     expect(desk.school.forms('/revoke')).toEqual([])

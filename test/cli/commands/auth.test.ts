@@ -182,10 +182,7 @@ describe('auth token', () => {
     })
   })
 
-  test('prints an API key as it is, and what a variable holds', { tags: ['slow'] }, async ({
-    remote,
-    admin,
-  }) => {
+  test('prints an API key, and what a variable holds', { tags: ['slow'] }, async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     expect(await remote.run('auth token')).toEqual({ code: 0, stdout: `${admin.key}\n`, stderr: '' })
     const env = { LEARNCTL_ACCESS_TOKEN: 'of-a-variable' }
@@ -269,18 +266,15 @@ Signed out of https://school.example (profile school)
     expect(form.get('token_type_hint')).toBe('access_token')
   })
 
-  signedInTest(
-    'is of the profile that is named, and no other',
-    async ({ user, academy, instructor, clock }) => {
-      const other = await startSession(academy.database, { userId: instructor.id, url, now: clock.now })
-      storeProfile(user.config, url, other, 'other')
-      await user.run('auth logout --profile school')
-      expect(tokensIn(user.config, 'school')).toBeUndefined()
-      expect(tokensIn(user.config, 'other')).toEqual(other)
-      expect(await user.run('courses list --profile other')).toMatchObject({ code: 0 })
-      expect(await user.run('courses list --profile school')).toMatchObject({ code: 4 })
-    },
-  )
+  signedInTest('is of the named profile, and no other', async ({ user, academy, instructor, clock }) => {
+    const other = await startSession(academy.database, { userId: instructor.id, url, now: clock.now })
+    storeProfile(user.config, url, other, 'other')
+    await user.run('auth logout --profile school')
+    expect(tokensIn(user.config, 'school')).toBeUndefined()
+    expect(tokensIn(user.config, 'other')).toEqual(other)
+    expect(await user.run('courses list --profile other')).toMatchObject({ code: 0 })
+    expect(await user.run('courses list --profile school')).toMatchObject({ code: 4 })
+  })
 
   signedInTest('takes away what a killed process left of it', async ({ user }) => {
     writeFileSync(join(user.config, 'profiles.json.tmp-1234567890abcdef'), user.tokens.accessToken)

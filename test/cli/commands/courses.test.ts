@@ -143,9 +143,7 @@ test('earlier versions are listed, compared and brought back', { tags: ['slow'] 
 })
 
 describe('a refusal', () => {
-  test('of a reference names the record that it resembles, and of a title its reference', async ({
-    local,
-  }) => {
+  test('of a reference names a similar record, and of a title its reference', async ({ local }) => {
     await local.run('courses create --title Geology --external-id AST-101')
     await local.run('users create --email ada@school.example')
     for (const [line, hint] of [
@@ -173,7 +171,7 @@ describe('a refusal', () => {
 })
 
 describe('what was done', () => {
-  test('is one line on standard error; a pipe gets the id, -o the record, -q the id alone', {
+  test('is one line on stderr; a pipe gets the id, -o the record', {
     tags: ['slow'],
   }, async ({ local }) => {
     const piped = await local.run('courses create --title Go --external-id go')
@@ -232,9 +230,7 @@ describe('delete', () => {
     expect(await resultOf(local, 'courses list --deleted')).toEqual([])
   })
 
-  test('says what went with the course, until when it can be restored, and how', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('says what went with the course, and how to restore it', { tags: ['slow'] }, async ({ local }) => {
     await local.run(`${sea} --status published`)
     await local.run('lessons create --course ext:sea --title Tides')
     await local.run('users create --email ada@school.example --external-id S-1')

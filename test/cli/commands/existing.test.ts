@@ -52,7 +52,7 @@ test('two at once make one, and both print its id', async ({ local }) => {
   expect(await rowsOf(local, 'users list --email eve@school.example')).toHaveLength(1)
 })
 
-test('an address that has another external id is another user: the conflict is told', {
+test('an address with another external id is a conflict', {
   tags: ['slow'],
 }, async ({ local }) => {
   for (const flag of ['--if-not-exists', '--upsert']) {
@@ -88,7 +88,7 @@ test('without a key the flag that gives one is named', async ({ local }) => {
   ).toMatchObject({ code: 2 })
 })
 
-test('a key of the same name and owner is not made twice, and its text is not shown again', {
+test('a key of the same name and owner is not made or shown twice', {
   tags: ['slow'],
 }, async ({ local }) => {
   const line = 'keys create --name ci --if-not-exists'

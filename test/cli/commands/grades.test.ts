@@ -93,7 +93,7 @@ test('a correction keeps the weight, the maximum and the source, by command and 
   )
 })
 
-test('weights that name no item, and items without one, are said with their learners', {
+test('weights without items, and items without one, are told', {
   tags: ['slow'],
 }, async ({ local }) => {
   await fill(local)
@@ -135,7 +135,7 @@ test('weights that name no item, and items without one, are said with their lear
   }
 })
 
-test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', {
+test('a score above the maximum takes a yes or --extra-credit', {
   tags: ['slow'],
 }, async ({ local }) => {
   await fill(local)
@@ -179,9 +179,7 @@ test('a score above the maximum is confirmed on a terminal, or needs --extra-cre
   expect((await local.run('grades import e.csv')).stderr).toContain('2 unchanged')
 })
 
-test('an export can be imported elsewhere, and exported there as the same file', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('an export can be imported elsewhere and exported alike', { tags: ['slow'] }, async ({ local }) => {
   await fill(local)
   await local.run('grades set --learner ext:1 --course ext:LOG --item =1+1 --score 0.1')
   await local.run('grades set ext:1 --course ext:LOG --score 81.25 --label Überblick,"5" --weight 30')

@@ -46,9 +46,7 @@ test('users are added to a group and removed, several at once', { tags: ['slow']
   expect(await membersOf(local, '5b')).toEqual(['S-2', 'S-3'])
 })
 
-test('a deletion tells of the members, and restoring brings them back', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('a deletion tells of the members; restoring brings them back', { tags: ['slow'] }, async ({ local }) => {
   await local.run('groups members add 5b S-1 S-2')
   const refused = await local.run('groups delete 5b')
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('delete group 5b') })
@@ -114,9 +112,7 @@ test('--group is the only one to name users', async ({ local }) => {
   expect((await local.run('enrollments create --group 5b')).stderr).toContain('--course is required')
 })
 
-test('groups and their members are imported, and exported in the same form', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('groups and members are imported, and exported alike', { tags: ['slow'] }, async ({ local }) => {
   const groups = 'externalId,name,course\n5b,Class 6b,\ns2,Section 2,ext:sea\n'
   expect(await local.run('groups import -', { stdin: groups })).toMatchObject({ code: 0 })
   const members = 'groupId,userId\n5b,S-1\next:5b,bob@school.example\ns2,S-3\n'

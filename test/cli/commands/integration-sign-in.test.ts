@@ -112,9 +112,7 @@ describe('integrations sign-in classroom', () => {
     expect(page).toContain('You are signed in')
   })
 
-  test('signs in again with the client that is stored, and asks only to read if told so', async ({
-    local,
-  }) => {
+  test('signs in again with the stored client, and only to read if asked', async ({ local }) => {
     await classroom(local)
     await local.run(line, secret)
     const again = await local.run('integrations sign-in classroom --client-secret-stdin --read-only', {

@@ -20,10 +20,7 @@ const test = base
 const school = { LEARNCTL_URL: 'https://school.example/' }
 
 describe('of a platform elsewhere', () => {
-  test('the dashboard is below its base address, and is opened on a terminal', async ({
-    browsing,
-    opened,
-  }) => {
+  test('the dashboard is below its address, and opens on a terminal', async ({ browsing, opened }) => {
     expect(await browsing.run('open', { env: school, tty: 80 })).toEqual({
       code: 0,
       stdout: 'https://school.example/dashboard\n',
@@ -32,10 +29,7 @@ describe('of a platform elsewhere', () => {
     expect(opened).toEqual(['https://school.example/dashboard'])
   })
 
-  test('nothing is opened without a terminal, with --no-browser, and in a dry run', async ({
-    browsing,
-    opened,
-  }) => {
+  test('nothing opens without a terminal, with --no-browser or dry', async ({ browsing, opened }) => {
     for (const [line, tty] of [
       ['open', undefined],
       ['open --no-browser', 80],
@@ -70,11 +64,7 @@ describe('of a platform elsewhere', () => {
 })
 
 describe('a course', () => {
-  test('is asked for by the credential, so that the address carries its own id', async ({
-    browsing,
-    admin,
-    opened,
-  }) => {
+  test('is asked for by the credential, so the address has an id', async ({ browsing, admin, opened }) => {
     const { body } = await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG/1 (a)' })
     const env = { ...school, LEARNCTL_API_KEY: admin.key }
     const url = `https://school.example/dashboard/courses/${body.id}`

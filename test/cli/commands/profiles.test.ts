@@ -20,9 +20,7 @@ test('the first profile is active, the others when they are chosen', async ({ cl
   expect((await cli.run('profiles get -o json')).stdout).toContain('"third"')
 })
 
-test('add, use and remove say what they did in one line, and print the profile with -o or -q', async ({
-  cli,
-}) => {
+test('add, use and remove say what they did, and print the profile with -o', async ({ cli }) => {
   const trial = join(cli.cwd, 'trial.db')
   expect(await cli.run('profiles add school --url https://school.example')).toEqual({
     code: 0,
@@ -68,9 +66,7 @@ describe('a profile', () => {
     if (line.includes('shcool')) expect(stderr).toContain('Did you mean school?')
   })
 
-  test('by flag goes before a variable that names another kind of academy', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
+  test('by flag goes before a variable of another kind', { tags: ['slow'] }, async ({ cli }) => {
     const env = { LEARNCTL_DATABASE: 'other.db' }
     await cli.run('profiles add school --url https://school.example', { env })
     expect((await cli.run(list)).stdout).toContain('https://school.example')

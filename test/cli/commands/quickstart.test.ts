@@ -44,9 +44,7 @@ async function opens({ home }: TestCli, password: string): Promise<boolean> {
 }
 
 describe('the first time', () => {
-  test('makes an academy of real learners, a course, an export and a summary', { tags: ['slow'] }, async ({
-    made,
-  }) => {
+  test('makes an academy of real learners, and a summary', { tags: ['slow'] }, async ({ made }) => {
     const { cli, code, stdout, stderr } = made
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const database = join(cli.home, '.local/share/learnctl/local.db')
@@ -93,9 +91,7 @@ describe('the first time', () => {
     expect(await rowsOf(cli, `${lessons} --database other.db`)).toEqual(await rowsOf(cli, lessons))
   })
 
-  test('prints a password for the first admin, which opens the dashboard', { tags: ['slow'] }, async ({
-    made: { cli, stdout },
-  }) => {
+  test('prints a password for the dashboard', { tags: ['slow'] }, async ({ made: { cli, stdout } }) => {
     const [, email = '', password = ''] =
       /\nTo sign in .* shown only once\):\n {2}(\S+)\n {2}([a-z0-9-]{23})\n/.exec(stdout) ?? []
     expect(email).toBe('admin@academy.local')
@@ -106,7 +102,7 @@ describe('the first time', () => {
     expect(await opens(cli, password)).toBe(true)
   })
 
-  test('leaves another active profile active, and names its own in every command', {
+  test('leaves another active profile, and names its own', {
     tags: ['slow'],
   }, async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
@@ -120,9 +116,7 @@ describe('the first time', () => {
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
   })
 
-  test('that cannot make its academy leaves no profile that leads there', { tags: ['slow'] }, async ({
-    small: cli,
-  }) => {
+  test('that cannot make its academy leaves no profile', { tags: ['slow'] }, async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
     writeFileSync(join(cli.cwd, 'file'), '')
     const env = { XDG_DATA_HOME: join(cli.cwd, 'file') }
@@ -134,7 +128,7 @@ describe('the first time', () => {
     expect(await cli.run('quickstart')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('in a file of its own touches no profile; -o json prints one document, with what to try next', {
+  test('in its own file touches no profile; -o json is one document', {
     tags: ['slow'],
   }, async ({ cli }) => {
     const line = 'quickstart --database trial.db'
@@ -178,7 +172,7 @@ describe('the second time', () => {
     expect(await rowsOf(cli, 'courses list --search "My first" --columns status')).toEqual([['published']])
   })
 
-  test('goes on where the first was broken off; no line but a command is wider than the terminal', {
+  test('goes on where the first was broken off, in 80 columns', {
     tags: ['slow'],
   }, async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')

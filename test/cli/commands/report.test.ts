@@ -68,7 +68,7 @@ describe('report', () => {
     )
   })
 
-  test('has the activity of the period that was given, and that of the one before', {
+  test('has the activity of the period, and of the one before', {
     tags: ['slow'],
   }, async ({ school }) => {
     const { data } = await resultOf(
@@ -122,7 +122,7 @@ describe('report', () => {
     expect(stderr).toContain('learnctl report --file report.html')
   })
 
-  test('leaves an existing file alone without --force, and none behind if it fails', {
+  test('leaves an existing file without --force, or none at all', {
     tags: ['slow'],
   }, async ({ school }) => {
     writeFileSync(join(school.cwd, 'term.html'), 'mine')
@@ -147,9 +147,7 @@ describe('report', () => {
     expectClearError(await school.run(`report ${flags}`), 2, message)
   })
 
-  test('is never written to a file whose name promises another format', { tags: ['slow'] }, async ({
-    school,
-  }) => {
+  test('is never written to a file named for another format', { tags: ['slow'] }, async ({ school }) => {
     for (const [name, hint] of [
       ['term.pdf', 'print the page as PDF from any browser'],
       ['term.XLSX', 'learnctl api analytics.report'],

@@ -60,9 +60,7 @@ test.for([
   expect(code).toBe(exit)
 })
 
-test('refuses an academy that a server is running for, by its process', { tags: ['slow'] }, async ({
-  cli,
-}) => {
+test('refuses an academy that is served, by its process', { tags: ['slow'] }, async ({ cli }) => {
   await academyIn(cli)
   const { stop } = await serve(cli, '--database academy.db')
   const { code, stderr } = await cli.run(line)
@@ -73,7 +71,7 @@ test('refuses an academy that a server is running for, by its process', { tags: 
   expect(await cli.run(line)).toMatchObject({ code: 0 })
 })
 
-test('a copy that was interrupted leaves nothing, and is made by the same command', {
+test('an interrupted copy leaves nothing, and is made again', {
   tags: ['slow'],
 }, async ({ cli }) => {
   await academyIn(cli)

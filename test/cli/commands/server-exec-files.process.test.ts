@@ -30,9 +30,7 @@ const exec = (flags: string) => ['server', 'exec', ...flags.split(' ')]
 describe('--dotenv-file', () => {
   const copy = ['--', 'sh', '-c', 'cp academy.env copy.env; stat -c %a academy.env > mode.txt; env > env.txt']
 
-  test('has the address and the key while the command runs, for shells, dotenv and docker alike', async ({
-    cli,
-  }) => {
+  test('has the address and the key while the command runs, for any tool', async ({ cli }) => {
     expect(await cli.run([...exec('--dotenv-file academy.env'), ...copy])).toMatchObject({
       code: 0,
       stderr: '',
@@ -73,9 +71,7 @@ describe('--webhooks-file', () => {
     const { body } = await call('GET', '/v1/webhooks/endpoints')
     writeFileSync('seen.json', JSON.stringify({ endpoints: body.data, file: readFileSync('sent.jsonl', 'utf8') }))`
 
-  test('has the events of the run in their order, before their replies, without an endpoint', async ({
-    cli,
-  }) => {
+  test('has the events of the run in order, before their replies', async ({ cli }) => {
     writeFileSync(join(cli.cwd, 'users.csv'), 'email\nseed@example.org\n')
     // Of an earlier run.
     writeFileSync(join(cli.cwd, 'sent.jsonl'), '{"id":"msg_1"}\n')

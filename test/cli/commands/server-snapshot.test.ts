@@ -138,7 +138,7 @@ describe('while the academy is in use', () => {
     ['server reset --yes', 'reset the academy'],
   ] as const
 
-  test('by a server, nothing is replaced: the message names it and how to stop it', {
+  test('by a server, nothing is replaced, and it is named', {
     tags: ['slow'],
   }, async ({ local }) => {
     await local.run('server snapshot save one')
@@ -196,7 +196,7 @@ describe('reset', () => {
 })
 
 describe('backup', () => {
-  test('of an academy that is served and written to holds all that was answered before, and is whole', {
+  test('of an academy that is served holds all that was answered', {
     tags: ['slow'],
   }, async ({ local }) => {
     const { printed } = await serve(local, '--database served.db --rate-limit 0 -o json')
@@ -278,7 +278,7 @@ describe('backup', () => {
 })
 
 describe('restore', () => {
-  test('replaces the academy by the backup, and keeps what was there as a snapshot', {
+  test('replaces the academy, and keeps the old one as snapshot', {
     tags: ['slow'],
   }, async ({ local }) => {
     await add(local, 'Saved')
@@ -305,9 +305,7 @@ describe('restore', () => {
     expect(await titles(local)).toEqual(['Saved'])
   })
 
-  test('refuses what is no academy, and one of a newer version, before anything is changed', async ({
-    local,
-  }) => {
+  test('refuses what is no academy or a newer one, before any change', async ({ local }) => {
     await add(local, 'Kept')
     const { DatabaseSync } = await import('node:sqlite')
     await local.run('server backup newer.db')
@@ -338,9 +336,7 @@ describe('restore', () => {
     expect(JSON.parse((await local.run('server snapshot list -o json')).stdout)).toEqual([])
   })
 
-  test('takes the changes along that are still in the write-ahead log beside a copied file', async ({
-    local,
-  }) => {
+  test('takes changes along from the write-ahead log beside a copied file', async ({ local }) => {
     const { DatabaseSync } = await import('node:sqlite')
     const path = join(local.cwd, 'academy.db')
     const open = new DatabaseSync(path)

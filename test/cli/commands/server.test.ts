@@ -54,9 +54,7 @@ describe('start', () => {
     expect(stdout).not.toContain(shown.password)
   })
 
-  test('gives the admin of an academy that has none a password, and keeps the one that is set', async ({
-    cli,
-  }) => {
+  test('gives an admin without a password one, and keeps one that is set', async ({ cli }) => {
     await putNewAcademy(join(cli.cwd, 'old.db'))
     const first = await serve(cli, '--database old.db')
     expect(first.printed).toMatch(new RegExp(`^http\\S+\nPassword for .+: ${password}\n$`))
@@ -85,9 +83,7 @@ describe('start', () => {
     }
   })
 
-  test('logs one line of JSON a request on standard error, with no secret in it', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
+  test('logs one line of JSON a request, with no secret in it', { tags: ['slow'] }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database new.db -o json')
     const { url, key } = JSON.parse(printed)
     await get(`${url}/v1/courses?limit=1`, key)
@@ -104,9 +100,7 @@ describe('start', () => {
     expect(stderr).not.toContain(key)
   })
 
-  test('logs a line that people can read on a terminal, or with --log text', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
+  test('logs a line for people on a terminal, or with --log text', { tags: ['slow'] }, async ({ cli }) => {
     for (const [flags, options] of [
       ['', { tty: 80, env: { NO_COLOR: '1' } }],
       ['--log text', {}],
@@ -121,7 +115,7 @@ describe('start', () => {
     }
   })
 
-  test('logs a clock that differs from the one of the database by more than five seconds', {
+  test('logs a clock that is more than five seconds off the database', {
     tags: ['slow'],
   }, async () => {
     const logged = async (clockAheadMs: number, flags = '') => {
@@ -153,7 +147,7 @@ describe('start', () => {
     expect(JSON.parse(await logged())).toMatchObject({ level: 'warn', encryption: encryptionTrouble })
   })
 
-  test('on a terminal tells where the dashboard is and how to stop, elsewhere nothing more', {
+  test('on a terminal tells the dashboard and how to stop', {
     tags: ['slow'],
   }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database a.db', { tty: 80 })
@@ -364,9 +358,7 @@ describe('start', () => {
 })
 
 describe('--key-file', () => {
-  test('gets the first key, for its owner alone, and nothing prints it', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
+  test('gets the first key, for its owner alone, unprinted', { tags: ['slow'] }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database new.db --key-file key.txt')
     expect(printed).toMatch(/^http:\S+\n$/)
     const file = join(cli.cwd, 'key.txt')
@@ -457,7 +449,7 @@ describe('status and stop', () => {
   })
 })
 
-test('openapi prints the document of every operation, in JSON or YAML, with no academy', {
+test('openapi prints every operation, in JSON or YAML', {
   tags: ['slow'],
 }, async ({ cli }) => {
   const { code, stdout, stderr } = await cli.run('server openapi')

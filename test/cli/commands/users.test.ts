@@ -63,9 +63,7 @@ describe('create', () => {
     expect(user).toMatchObject({ role })
   })
 
-  test('has no flag for a password, but takes one from standard input and never shows it', async ({
-    local,
-  }) => {
+  test('has no flag for a password, but takes one from standard input', async ({ local }) => {
     const secret = 'correct horse battery'
     const stdin = JSON.stringify({ email: 'ada@school.example', password: secret })
     expect(await local.run('users create --password x')).toMatchObject({ code: 2 })
@@ -81,9 +79,7 @@ describe('create', () => {
     expect(runs[0]?.stdout).toContain('"password": "***"')
   })
 
-  test('takes a password from standard input with --password-stdin, without the end of its line', async ({
-    local,
-  }) => {
+  test('takes a password from standard input, without its line end', async ({ local }) => {
     const run = (stdin: string, flags: string) =>
       local.run(`users create --email ada@school.example --password-stdin ${flags}`, { stdin })
     const rehearsed = await run(`${password}\n`, '--dry-run -o json')
@@ -197,12 +193,7 @@ describe('set-password', () => {
     expect(await opens(local, 'admin@academy.local', password)).toBe(false)
   })
 
-  test('works elsewhere, for admins, and ends what the user had allowed', async ({
-    remote,
-    academy,
-    admin,
-    instructor,
-  }) => {
+  test('works elsewhere, for admins, and ends grants', async ({ remote, academy, admin, instructor }) => {
     const as = (key: string) => ({
       env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
       stdin: password,
@@ -238,9 +229,7 @@ describe('set-password', () => {
     expect(await resultOf(local, 'users me')).toMatchObject({ version: 1 })
   })
 
-  test('is refused on a terminal where the two are not the same, and where nothing may be asked', async ({
-    local,
-  }) => {
+  test('is refused on a terminal if the two differ, or without prompts', async ({ local }) => {
     const typed = [`${password}\r`, 'another password\r']
     const differing = await local.run(`${set} --color never`, { tty: 80, typed })
     expect(differing).toMatchObject({ code: 2, stdout: '' })

@@ -29,7 +29,7 @@ describe('a user', () => {
     },
   )
 
-  test('a user who is not deleted cannot be restored: a suspended one stays suspended', {
+  test('a user who is not deleted cannot be restored', {
     tags: ['slow'],
   }, async ({ local }) => {
     await local.run('users suspend S-1')
@@ -100,9 +100,7 @@ describe('a key', () => {
     ).toEqual([null, null])
   })
 
-  test('that was revoked does not stand in the way of one of its name', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('that was revoked does not block one of its name', { tags: ['slow'] }, async ({ local }) => {
     const { id } = await resultOf(local, 'keys create --name ci')
     await local.run(`keys revoke ${id} --yes`)
     await local.run('keys create --name ci')

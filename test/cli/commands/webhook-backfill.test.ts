@@ -2,10 +2,7 @@ import { expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { ran } from '../../helpers/result.ts'
 
-test('a record store is created with a password from standard input, and gets what happened before', async ({
-  remote,
-  admin,
-}) => {
+test('a record store is created with its password, and gets the past', async ({ remote, admin }) => {
   await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
   const { id: courseId } = (await admin.post('/v1/courses', { title: 'Sea', status: 'published' })).body
   for (let index = 0; index < 3; index += 1) {

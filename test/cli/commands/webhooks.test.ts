@@ -10,9 +10,7 @@ import { startReceiver, status } from '../../server/events/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
 
-test('endpoints and calendars name the flag that is missing or does not fit', { tags: ['slow'] }, async ({
-  local,
-}) => {
+test('endpoints and calendars name the missing or wrong flag', { tags: ['slow'] }, async ({ local }) => {
   const refusals = [
     [
       'webhooks endpoints create --to https://lms.example.org --learner-names',
@@ -45,7 +43,7 @@ test('endpoints and calendars name the flag that is missing or does not fit', { 
   }
 })
 
-test('the hour of a digest stays when the digest ends, and changes with a digest only', {
+test('the hour of a digest stays, and changes with a digest only', {
   tags: ['slow'],
 }, async ({ local }) => {
   const flags =
@@ -118,7 +116,7 @@ test('without a server events wait, and the commands say so', { tags: ['slow'] }
   })
 })
 
-test('beside a server of the same local academy, what it sends is waited for', {
+test('beside a server of the same academy, what it sends is awaited', {
   tags: ['slow'],
 }, async () => {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
@@ -228,7 +226,7 @@ test('a test event says whether the receiver accepts it', { tags: ['slow'] }, as
   expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
 })
 
-test('listen prints the events of a server, passes them on, and leaves no endpoint behind', {
+test('listen prints and forwards events, and leaves no endpoint behind', {
   tags: ['slow'],
 }, async () => {
   const cli = await withServer()

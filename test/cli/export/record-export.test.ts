@@ -86,9 +86,7 @@ describe('the rows', () => {
     expect(emails).toEqual(Array.from({ length: 120 }, (_, n) => `learner-${n}@school.example`))
   })
 
-  test('name others by the ids of the school, and themselves by their id where they have no other', async ({
-    school,
-  }) => {
+  test('name others by the ids of the school, themselves by one of theirs', async ({ school }) => {
     const [first, second] = recordsOf((await school.run('enrollments export')).stdout)
     expect(first).toMatchObject({ courseId: 'ext:sea', userId: 'email:learner-0@school.example' })
     expect(second).toMatchObject({ courseId: 'ext:sea', userId: 'ext:S-1' })
@@ -101,9 +99,7 @@ describe('the rows', () => {
     ])
   })
 
-  test('hold a profile in columns of their own, and formulas under guard unless --raw', async ({
-    school,
-  }) => {
+  test('hold a profile in columns, and formulas under guard unless --raw', async ({ school }) => {
     const guarded = await school.run('users export --search hyperlink')
     expect(recordsOf(guarded.stdout)[0]).toMatchObject({
       firstName: `'${formula}`,
@@ -116,9 +112,7 @@ describe('the rows', () => {
     expect(raw.stderr).toBe('Exported 1 row\n')
   })
 
-  test('have what the platform makes with --all-columns, and what was chosen with --columns', async ({
-    school,
-  }) => {
+  test('have all with --all-columns, and the chosen with --columns', async ({ school }) => {
     const all = recordsOf((await school.run('enrollments export --all-columns')).stdout)
     expect(all[1]).toMatchObject({
       courseExternalId: 'sea',
@@ -226,9 +220,7 @@ describe('progress', () => {
 })
 
 describe('the file', () => {
-  test('has the form that its name says, and is not overwritten without --force', { tags: ['slow'] }, async ({
-    school,
-  }) => {
+  test('has the form of its name, and needs --force to overwrite', { tags: ['slow'] }, async ({ school }) => {
     const { stdout } = await school.run('users export -o jsonl')
     const ran = await school.run('users export --file out.jsonl.gz')
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'Exported 122 rows to out.jsonl.gz\n' })

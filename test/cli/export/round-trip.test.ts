@@ -202,7 +202,7 @@ async function exported(cli: TestCli, noun: string, format: string, env = {}): P
   return ran.stdout
 }
 
-test('exporting, importing into an empty academy and exporting again gives the same file', {
+test('export, import elsewhere and export give one file', {
   tags: ['slow'],
 }, async () => {
   let academies = 0

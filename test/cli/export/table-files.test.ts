@@ -20,7 +20,7 @@ async function errorOf(cli: TestCli, line: string, tty?: number): Promise<string
   return ran.stderr
 }
 
-test('learners are exported as Parquet by the name of the file, with the columns of CSV', {
+test('learners become Parquet by file name, with columns of CSV', {
   tags: ['slow'],
 }, async ({ cli }) => {
   const { stderr } = await cli.run('analytics export --file learners.parquet')
@@ -100,7 +100,7 @@ test('flags for CSV, compression and commands without rows are refused', async (
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('LEARNCTL_OUTPUT must be one of')])
 })
 
-test('a text that a cell cannot hold is an error with its place, and leaves no file', {
+test('a text that no cell can hold is an error with its place', {
   tags: ['slow'],
 }, async ({ cli }) => {
   const block = JSON.stringify({ type: 'text', body: 'x'.repeat(33_000) })

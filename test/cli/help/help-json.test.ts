@@ -80,7 +80,7 @@ describe('commands as data', () => {
     expect(flagOf('users import', '--file')).toBeUndefined()
   })
 
-  test('describes one command by any of its names, and the commands of a noun or group', {
+  test('describes a command by any name, and those of a noun', {
     tags: ['slow'],
   }, async ({ cli }) => {
     const namesOf = async (line: string) => {

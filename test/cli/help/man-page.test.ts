@@ -24,9 +24,7 @@ function read(line: string): string {
 }
 
 describe('the manual page', () => {
-  test('has every command with its flags and examples, as help has them', { tags: ['slow'] }, async ({
-    page,
-  }) => {
+  test('has every command with flags and examples, as in help', { tags: ['slow'] }, async ({ page }) => {
     const lines = page.split('\n').map(read)
     for (const [name, noun] of Object.entries(nouns)) {
       const loaded = await noun.load(host)

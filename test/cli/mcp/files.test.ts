@@ -8,9 +8,7 @@ import { files, test } from './writing-school.ts'
 describe('files', () => {
   const users = (path: string) => ['users', 'import', path, '--dry-run']
 
-  test('are read from the shared folder alone', { tags: ['slow'] }, async ({
-    school: { cli, serve, shared },
-  }) => {
+  test('are read from the shared folder', { tags: ['slow'] }, async ({ school: { cli, serve, shared } }) => {
     writeFileSync(join(cli.cwd, 'secret.csv'), files['users.csv'] ?? '')
     symlinkSync(join(cli.cwd, 'secret.csv'), shared('link.csv'))
     const mcp = serve('--allow-writes', '--folder', 'shared')
@@ -31,9 +29,7 @@ describe('files', () => {
     })
   })
 
-  test('are regular files: a pipe would keep the next run waiting', { tags: ['slow'] }, async ({
-    school: { serve, shared },
-  }) => {
+  test('are regular files: a pipe would block', { tags: ['slow'] }, async ({ school: { serve, shared } }) => {
     execFileSync('mkfifo', [shared('pipe.csv')])
     const mcp = serve('--folder', 'shared', '--allow-writes')
     expect((await mcp.run(users('pipe.csv'))).text).toContain('pipe.csv: it is not a regular file')

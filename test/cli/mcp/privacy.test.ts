@@ -156,10 +156,7 @@ test('a refused confirmation names no person', { tags: ['slow'] }, async ({ mcp 
   expect(done.text).not.toMatch(identities)
 })
 
-test('pseudonyms work as arguments, in whole and in part, and stay the same', { tags: ['slow'] }, async ({
-  mcp,
-  school,
-}) => {
+test('pseudonyms work as arguments, and stay the same', { tags: ['slow'] }, async ({ mcp, school }) => {
   const listed = await mcp.run(['users', 'list', '--sort', 'email', '--role', 'learner'])
   const [ada] = recordsIn(listed.text)
   const { id, externalId, email } = ada ?? {}
@@ -188,10 +185,7 @@ test('pseudonyms work as arguments, in whole and in part, and stay the same', { 
   expect(await other.end()).toBe(0)
 })
 
-test('a pseudonym is refused where the id behind it would be shown', { tags: ['slow'] }, async ({
-  mcp,
-  school,
-}) => {
+test('a pseudonym is refused where its id would be shown', { tags: ['slow'] }, async ({ mcp, school }) => {
   const listed = await mcp.run(['users', 'list', '--role', 'learner'])
   const [{ id, externalId, email } = {}] = recordsIn(listed.text)
   const course = ['courses', 'create', '--title', 'Lake']

@@ -108,9 +108,7 @@ describe('a digest carries out nothing', () => {
     expect((await mcp.run(line, data['confirm'])).data).toEqual(refused)
   })
 
-  test('for other words, a changed file, or in another process', async ({
-    school: { serve, shared, rows, rowsNow },
-  }) => {
+  test('for other words, file or process', async ({ school: { serve, shared, rows, rowsNow } }) => {
     const mcp = serve('--allow-writes', '--folder', 'shared')
     const first = await mcp.run(argv)
     expect((await mcp.run(['courses', 'archive', 'ext:sea'], first.data['confirm'])).data).toEqual(refused)

@@ -83,7 +83,7 @@ function freshHome(): string {
 }
 
 test(
-  'SQLite: a server that is killed and started again among writes loses none that it answered, and does none twice',
+  'SQLite: a server killed among writes loses none that it answered, nor doubles one',
   async () => {
     const path = join(freshHome(), 'academy.db')
     const fleet = await startFleet(join(path, '..'), path, 1)
@@ -104,7 +104,7 @@ test(
 
 describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
   test(
-    'three servers that are killed, a database that crashes and connections that break at the commit lose and double nothing',
+    'three servers, a database and connections that break lose and double nothing',
     async () => {
       const postgres = await startPostgres()
       onTestFinished(() => postgres.stop())

@@ -72,9 +72,7 @@ describe('an alias', () => {
     expect(await cli.run(`--debug ${typed} --help`)).toMatchObject({ code: 0, stdout })
   })
 
-  test('does what its command does, with flags before it and behind it', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('does what its command does, with flags anywhere', { tags: ['slow'] }, async ({ local }) => {
     const created = await local.run('-o json course new --title Biology --external-id BIO-101')
     expect(created).toMatchObject({ code: 0 })
     expect(await local.run('course ls -q')).toEqual(await local.run('courses list -q'))

@@ -71,9 +71,7 @@ describe('help', () => {
     expect(whole).toMatch(/^ {2}learnctl enrollments list --course AAA-2014J -q .* --managed-by registry$/m)
   })
 
-  test('of the program fits a screen of 80 columns and 48 lines, and says where the flags are', async ({
-    cli,
-  }) => {
+  test('of the program fits 80 columns and 48 lines, and tells of flags', async ({ cli }) => {
     const { stdout } = await cli.run('--help')
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(48)

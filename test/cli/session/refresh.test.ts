@@ -56,10 +56,7 @@ describe('an access token', () => {
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
-  test('is asked for once more where the answer was lost, and the session goes on', async ({
-    user,
-    clock,
-  }) => {
+  test('is asked for again where the answer was lost', async ({ user, clock }) => {
     clock.advance(2 * hour)
     user.state.lostAnswers = 1
     expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
@@ -91,7 +88,7 @@ describe('an access token', () => {
     expect(statSync(join(user.config, 'profiles.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('in a file that others could read is used, the file closed, and that is said once', {
+  test('in a file others can read is used, and the file closed', {
     tags: ['slow'],
   }, async ({ user }) => {
     const file = join(user.config, 'profiles.json')
@@ -131,10 +128,7 @@ describe('an access token', () => {
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
-  test('goes to no other origin, and neither does what refreshes it', { tags: ['slow'] }, async ({
-    user,
-    clock,
-  }) => {
+  test('goes to no other origin, nor does its refresh', { tags: ['slow'] }, async ({ user, clock }) => {
     clock.advance(2 * hour)
     const { code, stderr } = await user.run('courses list --url https://evil.example')
     expect(code).toBe(4)
@@ -162,11 +156,7 @@ describe('a clock that is two hours', () => {
 })
 
 describe('a session that has ended', () => {
-  test('is said to have, with the command that begins another', { tags: ['slow'] }, async ({
-    user,
-    academy,
-    clock,
-  }) => {
+  test('is said to have, with the way to another', { tags: ['slow'] }, async ({ user, academy, clock }) => {
     clock.advance(31 * 24 * hour)
     expectClearError(await user.run('courses list'), 4, `The session at ${school} has ended`)
     expect(user.asked).toEqual([refresh])

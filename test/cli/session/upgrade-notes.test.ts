@@ -15,7 +15,7 @@ function versionOf(path: string): unknown {
   }
 }
 
-test('opening a large academy of an earlier version reports how long its upgrade takes, and its progress', {
+test('opening a large old academy tells how long its upgrade takes', {
   tags: ['slow'],
 }, async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
@@ -43,9 +43,7 @@ test('a small academy is brought up to date without a word', async ({ cli }) => 
   expect(versionOf(path)).toBe(schemaVersion)
 })
 
-test('Ctrl-C ends an upgrade at once, and the next command continues it', { tags: ['slow'] }, async ({
-  cli,
-}) => {
+test('Ctrl-C ends an upgrade at once, and the next resumes', { tags: ['slow'] }, async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
   makeLargeOldAcademy(path)
   const writer = lockForWriting(path)

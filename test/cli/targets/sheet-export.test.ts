@@ -78,9 +78,7 @@ function fails(fault: Omit<SheetsFault, 'times'>, times = 1): void {
 }
 
 describe('auth google', () => {
-  test('asks for access to spreadsheets alone, and stores the tokens for the user alone', async ({
-    local,
-  }) => {
+  test('asks for access to spreadsheets alone, and stores tokens privately', async ({ local }) => {
     open()
     const ran = await local.run(signInLine, secret)
     const path = join(local.config, 'google', 'profiles.json')
@@ -140,9 +138,7 @@ describe('--to-sheet', () => {
     expect(posts()).toBe(1)
   })
 
-  test('replaces the whole tab in one request, and keeps numbers as numbers', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('replaces the whole tab at once, and keeps numbers', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     await local.run('courses create --title Biology --external-id 007 --passing-score 65')
     const notes = fake.tabs[0]
@@ -160,7 +156,7 @@ describe('--to-sheet', () => {
     expect(fake.tabs[0]).toMatchObject({ rows: 1000, columns: 26 })
   })
 
-  test('writes learner data to a tab of its own by default, and only the header if there is none', {
+  test('writes learner data to a tab of its own, or a header', {
     tags: ['slow'],
   }, async ({ local }) => {
     await signedIn(local)
@@ -170,9 +166,7 @@ describe('--to-sheet', () => {
     expect(fake.table('learners')[0]?.slice(0, 3)).toEqual(['learnerId', 'email', 'firstName'])
   })
 
-  test('waits for the quota, and finds the tab that a lost response had added', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('waits for the quota, and finds a tab already added', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     fails({ method: 'POST', answer: 429, message: 'Quota exceeded', headers: { 'retry-after': '30' } })
     fails({ method: 'POST', answer: 'lost' })
@@ -197,9 +191,7 @@ describe('--to-sheet', () => {
     ])
   })
 
-  test('names the command to sign in again once the grant has ended', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('names the command to sign in once the grant has ended', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     now += 3_600_000
     fake.refusesGrants = 'invalid_grant'
@@ -256,9 +248,7 @@ describe('--to-sheet', () => {
     expect(posts()).toBe(0)
   })
 
-  test('writes a list with the rows it would print, and says how to get all', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('writes the rows it would print, and how to get all', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     const list = `users list --sort email --columns email,firstName --to-sheet ${spreadsheetId}`
     expect(await local.run(`${list} --limit 1`)).toMatchObject({
@@ -288,9 +278,7 @@ describe('--to-sheet', () => {
     expect(fake.table('audit')).toContainEqual(['user.created', expect.stringContaining('"=1+1"')])
   })
 
-  test('refuses a table that is too large for one request, and stops reading', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('refuses a table too large for one request, unread', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     pages = 0
     const list = `courses list --all --url ${platform} --to-sheet ${spreadsheetId}`

@@ -47,9 +47,7 @@ async function dumped(cli: TestCli, database: string): Promise<string> {
   return stdout.replace(/enrolledAt: .*/g, '')
 }
 
-test('an undo that is killed at any moment, and run again, returns to the state before', async ({
-  local,
-}) => {
+test('an undo that is killed, and run again, returns to the state before', async ({ local }) => {
   const { cwd, home } = local
   for (const year of [1, 2] as const) {
     writeFileSync(join(cwd, 'school.json'), JSON.stringify(schoolOf(year)))

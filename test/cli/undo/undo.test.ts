@@ -122,7 +122,7 @@ async function withSchool(cli: TestCli): Promise<string> {
 }
 
 describe('undo returns to the state before', () => {
-  test('an apply that created, changed and pruned, and an undo of the undo to the state after', {
+  test('an apply with all kinds of steps, and an undo of the undo', {
     tags: ['slow'],
   }, async ({ local }) => {
     await ok(local, 'users create --email keep@b.example')
@@ -301,7 +301,7 @@ describe('undo of terms, groups and mappings', () => {
     await undoAndRedo(local, { ...taught, courses: [alps, { ...bays, lessons: [] }, capes, dunes] })
   })
 
-  test('members that were added are removed, removed ones return, also to deleted groups', {
+  test('added members are removed, removed ones return', {
     tags: ['slow'],
   }, async ({ local }) => {
     await undoAndRedo(local, {
@@ -310,9 +310,7 @@ describe('undo of terms, groups and mappings', () => {
     })
   })
 
-  test('a mapping returns to what it named, and a new one is removed', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('a mapping returns to what it named, a new one goes', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     const mappings = async () =>
       (await ok(local, 'integrations mappings canvas --columns noun,externalKey,name')).split('\n').sort()
@@ -369,9 +367,7 @@ describe('undo', () => {
     expect(await ok(local, 'users get ext:2 --columns role,profile.firstName')).toBe('analyst\tFirst 2\n')
   })
 
-  test('says last what it does not undo: progress, passwords and erased users', { tags: ['slow'] }, async ({
-    local,
-  }) => {
+  test('says what it does not undo: progress, passwords, erasure', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     writeFileSync(join(local.cwd, 'p.csv'), 'learnerId,courseId,completionPercentage\n1,A,50\n3,A,60\n')
     await ok(local, 'progress import p.csv')
@@ -402,7 +398,7 @@ describe('undo', () => {
     expect(await stateOf(local)).not.toBe(before)
   })
 
-  test('finds a change by the beginning of its id, and the last one by that word', {
+  test('finds a change by its first letters, or as the last one', {
     tags: ['slow'],
   }, async ({ local }) => {
     await withSchool(local)

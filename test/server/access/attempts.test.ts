@@ -10,11 +10,7 @@ const test = standard.extend('other', async ({ academy }, { onCleanup }) => {
   return other
 })
 
-test('attempts at two servers on one database count together, each before its secret is looked at', async ({
-  academy,
-  clock,
-  other,
-}) => {
+test('attempts at two servers count together, before any secret', async ({ academy, clock, other }) => {
   const here = createAttempts(academy.database, clock.now)
   const there = createAttempts(other.database, clock.now)
   const waits = await Promise.all(Array.from({ length: 12 }, (_, at) => (at % 2 ? here : there).begin(['a'])))
@@ -28,10 +24,7 @@ test('attempts at two servers on one database count together, each before its se
   expect(await here.begin(['a'])).toBe(0)
 })
 
-test('an attempt that comes too early under one of its names counts under none', async ({
-  academy,
-  clock,
-}) => {
+test('an attempt that comes too early for one name counts for none', async ({ academy, clock }) => {
   const { begin } = createAttempts(academy.database, clock.now)
   for (let count = 0; count < 5; count += 1) await begin(['a'])
   for (let count = 0; count < 5; count += 1) expect(await begin(['a', 'b'])).toBe(1)
@@ -39,10 +32,7 @@ test('an attempt that comes too early under one of its names counts under none',
   expect(await begin(['b'])).toBe(1)
 })
 
-test('a restart forgets no attempt, and an hour after their last delay all are forgotten', async ({
-  academy,
-  clock,
-}) => {
+test('a restart forgets no attempt, an hour after the last delay forgets all', async ({ academy, clock }) => {
   const restarted = () => createAttempts(academy.database, clock.now)
   for (let count = 0; count < 6; count += 1) {
     expect(await restarted().begin(['a'])).toBe(0)
@@ -54,10 +44,7 @@ test('a restart forgets no attempt, and an hour after their last delay all are f
   expect(await restarted().begin(['a'])).toBe(1)
 })
 
-test('attempts are kept without a name, in a bounded number of rows, and swept away', async ({
-  academy,
-  clock,
-}) => {
+test('attempts have no name, a bounded number of rows, and an end', async ({ academy, clock }) => {
   const { database } = academy
   const { begin } = createAttempts(database, clock.now)
   await begin(['ada@school.example 192.0.2.1', 'usr_1 192.0.2.1'])

@@ -73,9 +73,7 @@ test('a changed letter is noticed', async ({ academy }) => {
   }
 })
 
-test('the key is made when it is first needed, beside the database, for its owner alone', async ({
-  academy,
-}) => {
+test('the key is made when first needed, beside the database, private', async ({ academy }) => {
   const path = keyPathOf(academy.path)
   expect(existsSync(path)).toBe(false)
   await sealIn(academy.database, academy.sealing)
@@ -111,10 +109,7 @@ test('many processes that make the key at once all get the same', { tags: ['slow
   expect(readdirSync(folder)).toEqual(['academy.db.key'])
 })
 
-test('servers on PostgreSQL that name one key file open what each of them sealed', async ({
-  academy,
-  folder,
-}) => {
+test('servers on PostgreSQL with one key file open each other’s secrets', async ({ academy, folder }) => {
   const named = { path: '', postgres: {}, encryptionKeyFile: join(folder, 'shared.key') }
   const [one, other] = [academySealing(named), academySealing(named)]
   expect(other.open(place, await sealIn(academy.database, one))).toBe('top secret')
@@ -126,9 +121,7 @@ test('servers on PostgreSQL that name one key file open what each of them sealed
   expect(readdirSync(folder)).toEqual(['shared.key'])
 })
 
-test('a key file that was lost is not replaced: what is sealed would be lost with it', async ({
-  academy,
-}) => {
+test('a key file that was lost is not replaced: secrets would be lost', async ({ academy }) => {
   const sealed = await sealIn(academy.database, academy.sealing)
   const path = keyPathOf(academy.path)
   const key = readFileSync(path)

@@ -20,10 +20,7 @@ function valuesOf(text: string, name: string): string[] {
     .flatMap((line) => (line.startsWith(name) ? [line.slice(line.indexOf(':') + 1)] : []))
 }
 
-test('the calendar of a course has the days of its term, to programs without a credential', async ({
-  academy,
-  admin,
-}) => {
+test('the calendar of a course has its term, without a credential', async ({ academy, admin }) => {
   const { id: courseId, termId } = await datedCourse(admin, 'Logic')
   const created = await admin.post('/v1/calendars', { courseId })
   expect(created).toMatchObject({ status: 201, body: { courseId, courseTitle: 'Logic', userId: null } })
@@ -54,11 +51,7 @@ test('the calendar of a course has the days of its term, to programs without a c
   )
 })
 
-test('the calendar of a user has the published courses in which the user is enrolled', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('the calendar of a user has the published courses of the user', async ({ academy, admin, learner }) => {
   const [logic, ethics, hidden] = [
     await datedCourse(admin, 'Logic'),
     await datedCourse(admin, 'Ethics'),
@@ -75,11 +68,7 @@ test('the calendar of a user has the published courses in which the user is enro
   expect(text).not.toContain(hidden.id)
 })
 
-test('a calendar has the lessons that are due, if learners can see them', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('a calendar has the lessons due that learners can see', async ({ academy, admin, learner }) => {
   const { id: courseId } = await datedCourse(admin, 'Logic')
   await admin.post('/v1/enrollments', { courseId, userId: learner.id })
   const lesson = (title: string, more: object) => admin.post('/v1/lessons', { courseId, title, ...more })
@@ -99,11 +88,7 @@ test('a calendar has the lessons that are due, if learners can see them', async 
   expect(earlier.body.attributes.dueAt).toBe('2026-11-30T17:00:00.000Z')
 })
 
-test('a wrong, a revoked and an erased address answer alike, and nothing else shows the address', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('wrong, revoked and erased addresses answer alike, unseen', async ({ academy, admin, learner }) => {
   const { id: courseId } = await datedCourse(admin, 'Logic')
   const { body: ofCourse } = await admin.post('/v1/calendars', { courseId })
   const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
@@ -130,11 +115,7 @@ test('a wrong, a revoked and an erased address answer alike, and nothing else sh
   expect(kept[0]).toContain('"/calendars/***"')
 })
 
-test('a suspended user and a deleted course have no calendar until they are back', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('a suspended user or deleted course has no calendar then', async ({ academy, admin, learner }) => {
   const { id: courseId } = await datedCourse(admin, 'Logic')
   const { body: ofCourse } = await admin.post('/v1/calendars', { courseId })
   const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
@@ -150,10 +131,7 @@ test('a suspended user and a deleted course have no calendar until they are back
   expect(await statuses()).toEqual([200, 200])
 })
 
-test('a calendar is of a course or of a user, and there are at most 20 of each', async ({
-  admin,
-  learner,
-}) => {
+test('a calendar is of a course or a user, and each has at most 20', async ({ admin, learner }) => {
   const { id: courseId } = await datedCourse(admin, 'Logic')
   for (const input of [{}, { courseId, userId: learner.id }]) {
     expect((await admin.post('/v1/calendars', input)).body.errors).toMatchObject([{ code: 'required' }])

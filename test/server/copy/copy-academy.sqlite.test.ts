@@ -118,9 +118,7 @@ test('audit entries that were not linked yet are linked in the copy, in their or
   expect(await from.database.all(log)).not.toEqual(linked)
 })
 
-test('a copy holds every row of the academy as it is, and can be searched', { tags: ['slow'] }, async ({
-  academy,
-}) => {
+test('a copy holds every row as it is, and can be searched', { tags: ['slow'] }, async ({ academy }) => {
   await fill(academy)
   const { run, target, to } = await openCopy(academy.path)
   const { rows, tables } = await run()
@@ -156,7 +154,7 @@ test('API keys and browser sessions stay valid, and so do answers to repeated re
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(admin.email)])
 })
 
-test('an interrupted copy leaves the target as it was, and is made by the next one', {
+test('an interrupted copy leaves the target, and is made again', {
   tags: ['slow'],
 }, async ({ academy }) => {
   await fill(academy)
@@ -228,9 +226,7 @@ test.for([
   )
 })
 
-test('few rows are in memory at a time, fewer of them where they are long', { tags: ['slow'] }, async ({
-  academy,
-}) => {
+test('few rows are in memory, fewer where they are long', { tags: ['slow'] }, async ({ academy }) => {
   await fill(academy)
   const long = 'x'.repeat(200_000)
   for (let version = 1; version <= 120; version += 1) {

@@ -61,10 +61,7 @@ async function exportOf(app: Awaited<ReturnType<typeof appOn>>, key: string): Pr
 }
 
 describe.skipIf(withoutPostgres)('to PostgreSQL and back', () => {
-  test('nothing changes: exports are the same bytes, keys and sessions stay valid', async ({
-    academy,
-    admin,
-  }) => {
+  test('nothing changes: exports, keys and sessions stay the same', async ({ academy, admin }) => {
     const key = await fill(academy)
     await givePassword(academy, admin.id)
     const browser = plainBrowser(academy.fetch, issuer)

@@ -79,11 +79,7 @@ test('an archived course is closed but for its status and its deletion', async (
   expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
 })
 
-test('a course with progress is deleted by force only, with all its data', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('a course with progress is deleted by force, with its data', async ({ academy, admin, learner }) => {
   const path = await courseIn(admin, 'published')
   const courseId = path.split('/').at(-1) ?? ''
   await admin.post('/v1/lessons', { courseId, title: 'One' })

@@ -54,9 +54,7 @@ test('a version shows the lesson as it was, and a comparison what differs', asyn
   }
 })
 
-test('restoring brings a lesson back as a new version, never id, external id, status or course', async ({
-  admin,
-}) => {
+test('restoring brings a lesson back as a new version, never its identity', async ({ admin }) => {
   const { path, courseId } = await history(admin)
   const { body: first } = await admin.get(`${path}/versions/1`)
   const answer = await admin.post(`${path}/versions/1/restore`)

@@ -155,9 +155,7 @@ test('written blocks need a body, the others an http address', async ({ admin })
   expect(body.errors[6].detail).toBe('must be a string, a number, a boolean, null or an array of strings')
 })
 
-test('a lesson is appended, or put in its place, and a collision shifts those after it', async ({
-  admin,
-}) => {
+test('a lesson is appended or put in its place, and shifts those after', async ({ admin }) => {
   const { id: courseId } = await courseOf(admin)
   const make = async (title: string, order?: number) =>
     (await admin.post('/v1/lessons', { courseId, title, ...(order ? { order } : {}) })).body
@@ -235,11 +233,7 @@ test('a lesson may move to another course, at the end of it or in a place', asyn
   expect(await orders(admin, from.id)).toEqual({})
 })
 
-test('learners get questions without their answers, everybody else with them', async ({
-  admin,
-  analyst,
-  learner,
-}) => {
+test('learners get questions without answers, others with them', async ({ admin, analyst, learner }) => {
   const { id: courseId } = await courseOf(admin)
   const { body: lesson } = await admin.post('/v1/lessons', { courseId, title: 'A', assessments: [quiz] })
   for (const path of [`/v1/lessons/${lesson.id}`, '/v1/lessons']) {

@@ -49,10 +49,7 @@ test('a public application has no secret', async ({ academy, admin }) => {
   expect(row).toMatchObject({ is_public: 1, secret_hash: null })
 })
 
-test('a repetition under the same Idempotency-Key registers nothing, and shows no secret', async ({
-  academy,
-  admin,
-}) => {
+test('a repeated Idempotency-Key registers nothing, and shows no secret', async ({ academy, admin }) => {
   const headers = { 'idempotency-key': 'register' }
   const first = await admin.post('/v1/apps', reader, headers)
   const again = await admin.post('/v1/apps', reader, headers)
@@ -80,11 +77,7 @@ test('the client that learnctl is itself is there from the start, and stays', as
   expect((await admin.get('/v1/apps')).body.data).toHaveLength(1)
 })
 
-test('a deleted application takes its codes, grants and tokens with it, and no other’s', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('a deleted application takes what is its own along', async ({ academy, admin, learner }) => {
   const { clientId } = (await admin.post('/v1/apps', reader)).body
   const rows = () =>
     Promise.all(

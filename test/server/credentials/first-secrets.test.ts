@@ -61,11 +61,7 @@ test('what the first admin is given is in the audit log', async ({ academy, data
   expect(JSON.stringify(entries)).not.toContain(firstPassword?.password ?? '')
 })
 
-test('exactly one of several servers that start at once gets the password', async ({
-  academy,
-  database,
-  directory,
-}) => {
+test('exactly one of several servers gets the password', async ({ academy, database, directory }) => {
   const other = (await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)).database
   try {
     const made = await Promise.all(

@@ -17,12 +17,7 @@ import { createGrant } from '../../helpers/signed-in.ts'
 
 const ids = ({ body }: Answer) => body.data.map(({ id }: { id: string }) => id)
 
-test('everybody sees what they allow applications to do, the newest first', async ({
-  academy,
-  clock,
-  learner,
-  analyst,
-}) => {
+test('users see what they allow applications, newest first', async ({ academy, clock, learner, analyst }) => {
   const { id: first } = await createGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
   await createGrant(academy, { userId: analyst.id })
   clock.advance(minute)
@@ -68,12 +63,7 @@ test('a grant is revoked once, however often that is asked for', async ({ academ
 })
 
 describe('the grants of another user', () => {
-  test('are listed for admins with the scope admin alone', async ({
-    academy,
-    admin,
-    learner,
-    instructor,
-  }) => {
+  test('are listed for admins with the scope admin', async ({ academy, admin, learner, instructor }) => {
     const { id } = await createGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email}`]) {
       expect(ids(await admin.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
@@ -101,12 +91,7 @@ describe('the grants of another user', () => {
     }
   })
 
-  test('are revoked by admins with the scope admin, and are not there for others', async ({
-    academy,
-    admin,
-    learner,
-    instructor,
-  }) => {
+  test('are revoked by admins with the scope alone', async ({ academy, admin, learner, instructor }) => {
     const { id } = await createGrant(academy, { userId: learner.id })
     const narrow = await academy.person('admin', ['read', 'write'])
     const refusals = await Promise.all(

@@ -20,10 +20,7 @@ test('the check characters are the CRC-32 of the thirty in base 62', () => {
   expect(isCredential('apiKey', 'lpa_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(false)
 })
 
-test('a new key is shown once, reads only and lasts a year by default, and acts as its owner', async ({
-  academy,
-  admin,
-}) => {
+test('a new key is shown once, reads only, lasts a year, acts as its owner', async ({ academy, admin }) => {
   const made = await admin.post('/v1/keys', { name: ' export ' })
   expect(made.status).toBe(201)
   expect(made.headers.get('location')).toBe(`/v1/keys/${made.body.id}`)
@@ -54,11 +51,7 @@ test('null makes a key that does not expire', async ({ admin }) => {
   expect(body).toMatchObject({ expiresAt: null })
 })
 
-test('a key may be made for another user, with what their role may have', async ({
-  academy,
-  admin,
-  learner,
-}) => {
+test('a key may be made for another user, within their role', async ({ academy, admin, learner }) => {
   const key = { name: 'tablet', userId: learner.id, scopes: ['read', 'write'] }
   const made = await admin.post('/v1/keys', key)
   expect(made).toMatchObject({ status: 201, body: { userId: learner.id, scopes: ['read', 'write'] } })
@@ -143,10 +136,7 @@ test.for([
   expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="learnctl", error="invalid_token", /)
 })
 
-test('the word Bearer may be in any case, and a key is not taken from the query', async ({
-  academy,
-  admin,
-}) => {
+test('Bearer may be in any case, and a key is not taken from the query', async ({ academy, admin }) => {
   expect((await academy.bearer(`bearer  ${admin.key}`).get('/v1/courses')).status).toBe(200)
   expect((await academy.bearer(undefined).get(`/v1/courses?access_token=${admin.key}`)).status).toBe(401)
 })

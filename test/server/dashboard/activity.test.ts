@@ -31,10 +31,7 @@ function rowsIn(html: string): string[][] {
 
 const days = '/dashboard/activity?by=day&from=2026-02-10&to=2026-02-12'
 
-test('activity is a chart of each figure and a table of all, also of days without any', async ({
-  browser,
-  courseId,
-}) => {
+test('activity is a chart of each figure and a table of every day', async ({ browser, courseId }) => {
   expect(courseId).toMatch(/^crs_/)
   const { html, text } = await browser.open(days)
   expect(rowsIn(html)).toEqual([

@@ -37,9 +37,7 @@ test('a confidential application is registered, its secret shown this once', { t
   ).not.toContain(secret)
 })
 
-test('one that acts for itself is registered with its machine scopes, and needs no redirect URI', async ({
-  browser,
-}) => {
+test('one that acts for itself needs scopes, and no redirect URI', async ({ browser }) => {
   const page = await register(browser, { redirectUris: '', machineScopes: 'roster.readonly' })
   expect(page.text).toContain('Machine scopes roster.readonly')
   expect(page.text).not.toContain('Redirect URIs')
@@ -85,11 +83,7 @@ test('an invalid redirect URI is reported with its line, and the input stays', a
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_made')
 })
 
-test('an application is deleted after a confirmation, with its grants', async ({
-  academy,
-  admin,
-  browser,
-}) => {
+test('an application is deleted with its grants when confirmed', async ({ academy, admin, browser }) => {
   const { clientId, grantId } = await thingsOf(academy, admin, admin)
   const asked = await browser.open(`/dashboard/apps/${clientId}/delete`)
   expect(asked.text).toContain(clientId)

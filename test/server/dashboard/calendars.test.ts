@@ -32,10 +32,7 @@ test('the calendar of a course is created with its address shown once, read by p
   expect((await academy.bearer(undefined).get(new URL(address).pathname)).status).toBe(404)
 })
 
-test('a calendar of both or neither, or of a stranger, is refused at its field', async ({
-  browser,
-  learner,
-}) => {
+test('a calendar of both, neither or a stranger is refused at its field', async ({ browser, learner }) => {
   const page = await browser.open(`/dashboard/calendars?user=${learner.id}`)
   expect(page.forms.find(({ fields }) => 'courseId' in fields)?.fields).toMatchObject({ userId: learner.id })
   for (const [fields, message] of [

@@ -30,12 +30,7 @@ test('its learners have name, address, status, completion, day and grade', { tag
   expect(html).toContain('<p class="text">One.\n\nTwo.</p>')
 })
 
-test('an enrolment that is not active says so', { tags: ['slow'] }, async ({
-  admin,
-  browser,
-  courseId,
-  learner,
-}) => {
+test('an inactive enrolment says so', { tags: ['slow'] }, async ({ admin, browser, courseId, learner }) => {
   await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
   const { text } = await browser.open(`/dashboard/courses/${courseId}`)
   expect(text).toContain(`${learner.email} Not started Enrolment inactive 0`)
@@ -205,12 +200,7 @@ test('pages lead on and back to the first, with filter and order, in every order
   expect(html).not.toContain('class="pages"')
 })
 
-test('without graded work there is no verdict, and no grade', async ({
-  admin,
-  courseId,
-  learner,
-  signIn,
-}) => {
+test('without graded work there is no verdict or grade', async ({ admin, courseId, learner, signIn }) => {
   await admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage: 100 })
   const staff = await signIn(admin)
   const own = await signIn(learner)
@@ -225,12 +215,7 @@ test('without graded work there is no verdict, and no grade', async ({
     expect(html.slice(html.indexOf('<main')), url).not.toMatch(/pass|grade/i)
 })
 
-test('a course without learners says what to do next, to those who may', async ({
-  admin,
-  analyst,
-  browser,
-  signIn,
-}) => {
+test('a course without learners says what to do next', async ({ admin, analyst, browser, signIn }) => {
   const { body } = await admin.post('/v1/courses', { title: 'Empty' })
   const [path, asks] = [`/dashboard/courses/${body.id}`, 'No learners enrolled yet.']
   const commands = async () =>

@@ -56,13 +56,7 @@ test('a delivery, the grades of a course and those of a learner lead to the grad
   }
 })
 
-test('a learner sees their own grade, and nothing of deliveries or others', async ({
-  admin,
-  courseId,
-  grade,
-  learner,
-  signIn,
-}) => {
+test('a learner sees their own grade, and no other', async ({ admin, courseId, grade, learner, signIn }) => {
   const browser = await signIn(learner)
   const own = await browser.open(`/dashboard/courses/${courseId}`)
   expect(own.html).toContain(`<a href="/dashboard/grades/${grade.id}">`)

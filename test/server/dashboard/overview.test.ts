@@ -240,12 +240,7 @@ test('a course without learners has an empty bar', async ({ admin, browser }) =>
   expect(html).not.toContain('NaN')
 })
 
-test('two courses of one title are told apart, in the list and where learners need attention', async ({
-  academy,
-  admin,
-  browser,
-  learner,
-}) => {
+test('two courses of one title are told apart everywhere', async ({ academy, admin, browser, learner }) => {
   const ids: string[] = []
   for (const externalId of ['LOG-1', undefined]) {
     const course = { title: 'Twins', status: 'published', ...(externalId && { externalId }) }
@@ -261,11 +256,7 @@ test('two courses of one title are told apart, in the list and where learners ne
   }
 })
 
-test('the courses are limited to those of a term, the figures are not', async ({
-  admin,
-  courses,
-  signIn,
-}) => {
+test('the courses are those of a term, the figures are not', async ({ admin, courses, signIn }) => {
   const visitor = await signIn(admin)
   expect((await visitor.open('/dashboard')).html).not.toContain('All terms')
   const { body: spring } = await admin.post('/v1/terms', { name: 'Spring <2027>' })

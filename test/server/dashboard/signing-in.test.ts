@@ -68,7 +68,7 @@ test('the log names who it was, and nothing secret', async ({ academy, admin, br
   for (const secret of [...browser.cookies.values(), password]) expect(logged).not.toContain(secret)
 })
 
-test('behind a public address with a path, every link and form stays below it', {
+test('behind a public address with a path, every link stays below it', {
   tags: ['slow'],
 }, async () => {
   const { path, remove } = freshDirectory()

@@ -22,10 +22,7 @@ async function enrolled(admin: Person, learner: Person, course: object = {}): Pr
   }
 }
 
-test('a grade is shown with its learner and course, and counts as that of the course', async ({
-  admin,
-  learner,
-}) => {
+test('a grade is shown with learner and course, and counts for it', async ({ admin, learner }) => {
   const { grade, row, courseId } = await enrolled(admin, learner)
   expect(await row()).toMatchObject({ gradePercent: null, passed: null })
   const set = await grade({ scoreGiven: 17, scoreMaximum: 20 })
@@ -53,10 +50,7 @@ test('a grade is shown with its learner and course, and counts as that of the co
   expect((await admin.get(`/v1/grades?course_id=${courseId}`)).body.data).toEqual([set.body])
 })
 
-test('the grade of a course is the mean of its items: by weights, else by those of the criteria, else equal', async ({
-  admin,
-  learner,
-}) => {
+test('the grade of a course is the mean of its items, by weights', async ({ admin, learner }) => {
   const weights = [
     { name: 'Essay', weight: 25 },
     { name: 'exam', weight: 75 },
@@ -77,10 +71,7 @@ test('the grade of a course is the mean of its items: by weights, else by those 
   expect(await other.row()).toMatchObject({ gradePercent: 70 })
 })
 
-test('changed weights warn of names without an item and of items that count no longer', async ({
-  admin,
-  learner,
-}) => {
+test('changed weights warn of names without item and items left out', async ({ admin, learner }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   const update = async (...weights: object[]) =>
     (await admin.put(`/v1/courses/${courseId}`, { assessmentCriteria: { weights } })).body.warnings
@@ -95,10 +86,7 @@ test('changed weights warn of names without an item and of items that count no l
   expect(await update({ name: 'Exma', weight: 70 })).toMatchObject([{ code: 'no_item' }])
 })
 
-test('a corrected grade keeps its weight, maximum, label and publication; null sets the default', async ({
-  admin,
-  learner,
-}) => {
+test('a corrected grade keeps its other fields; null sets the default', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner)
   await grade({ itemId: 'tma', scoreGiven: 82, weight: 50 })
   await grade({
@@ -156,11 +144,7 @@ test('a first grade of an item has the weight of the criteria, else label, maxim
   expect((await ofOther({ itemId: 'quiz', scoreGiven: 11 })).warnings).toBeUndefined()
 })
 
-test('where grades of an item have several maxima, a first one without has that of the newest, with a warning', async ({
-  admin,
-  learner,
-  academy,
-}) => {
+test('of several maxima a first grade takes the newest, and warns', async ({ admin, learner, academy }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   const [first, second] = [await academy.person('learner'), await academy.person('learner')]
   for (const { id: userId } of [first, second]) await admin.post('/v1/enrollments', { courseId, userId })
@@ -175,10 +159,7 @@ test('where grades of an item have several maxima, a first one without has that 
   expect((await ofOther(second.id, { scoreGiven: 19 })).warnings).toBeUndefined()
 })
 
-test('without a source the grade that is there changes; where several have one, the source is required', async ({
-  admin,
-  learner,
-}) => {
+test('without a source the only grade changes, else it is required', async ({ admin, learner }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   const { id } = (await grade({ itemId: 'exam', source: 'examples', scoreGiven: 50 })).body
   expect((await grade({ itemId: 'exam', scoreGiven: 60 })).body).toMatchObject({ id, source: 'examples' })
@@ -199,10 +180,7 @@ test('without a source the grade that is there changes; where several have one, 
   expect(results).toMatchObject([{ status: 422, code: 'validation_failed' }, { status: 200 }])
 })
 
-test('a passing grade completes the enrolment at once where the course asks for one', async ({
-  admin,
-  learner,
-}) => {
+test('a passing grade completes the enrolment where asked for', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner, {
     assessmentCriteria: { passingScore: 60, moveOn: 'Passed' },
   })
@@ -212,10 +190,7 @@ test('a passing grade completes the enrolment at once where the course asks for 
   expect(await row()).toMatchObject({ enrollmentStatus: 'completed', passed: true })
 })
 
-test('an older grade never replaces a newer one, an equally old one does, and the same one changes nothing', async ({
-  admin,
-  learner,
-}) => {
+test('an older grade never replaces a newer one, an equal one does', async ({ admin, learner }) => {
   const { grade } = await enrolled(admin, learner)
   const at = (gradedAt: string, scoreGiven: number) => grade({ itemId: 'exam', scoreGiven, gradedAt })
   const { body: first } = await at('2026-02-02T00:00:00Z', 50)
@@ -259,11 +234,7 @@ test('grades and their history come back with a deleted course', async ({ admin,
   expect(await row()).toMatchObject({ gradePercent: 80 })
 })
 
-test('only learners of the course are graded, and only scores are grades', async ({
-  admin,
-  learner,
-  analyst,
-}) => {
+test('only learners are graded, and only scores are grades', async ({ admin, learner, analyst }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   expect(await grade({ learnerId: analyst.id, scoreGiven: 1 })).toMatchObject({
     status: 409,

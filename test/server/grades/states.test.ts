@@ -21,10 +21,7 @@ async function enrolled(admin: Person, learner: Person, assessmentCriteria: obje
   }
 }
 
-test('a grade without a score counts no longer, and keeps an older one from coming back', async ({
-  admin,
-  learner,
-}) => {
+test('a grade without a score counts no longer, and keeps out older ones', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner)
   const at = (gradedAt: string, scoreGiven: number | null) => grade({ itemId: 'exam', scoreGiven, gradedAt })
   await at('2026-02-01T00:00:00Z', 50)
@@ -47,10 +44,7 @@ test('a grade without a score counts no longer, and keeps an older one from comi
   expect(await row()).toMatchObject({ gradePercent: 0, passed: false })
 })
 
-test('a grade cannot be of the future, where it would keep out all that come later', async ({
-  admin,
-  learner,
-}) => {
+test('a grade cannot be of the future: it would keep out later ones', async ({ admin, learner }) => {
   const { grade } = await enrolled(admin, learner)
   expect(await grade({ itemId: 'exam', scoreGiven: 50, gradedAt: '2062-02-01T00:00:00Z' })).toMatchObject({
     status: 422,
@@ -66,10 +60,7 @@ test('a score has to be there: only null clears a grade', async ({ admin, learne
   })
 })
 
-test('a grade that is not published counts for nothing, and its learner does not see it', async ({
-  admin,
-  learner,
-}) => {
+test('a grade that is not published counts for nothing, unseen', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner, { passingScore: 40, moveOn: 'Passed' })
   const hidden = (await grade({ itemId: 'exam', scoreGiven: 90, published: false })).body
   expect(hidden).toMatchObject({ published: false, percent: 90 })
@@ -103,10 +94,7 @@ test('new weights of a course change the grades that it has', async ({ admin, le
   expect(await row()).toMatchObject({ gradePercent: 80, passed: true })
 })
 
-test('a learner who meets the new criteria of a course has completed it, and stays so', async ({
-  admin,
-  learner,
-}) => {
+test('a learner who meets new criteria has completed, for good', async ({ admin, learner }) => {
   const { grade, row, change } = await enrolled(admin, learner, { passingScore: 70, moveOn: 'Passed' })
   await grade({ scoreGiven: 60 })
   expect(await row()).toMatchObject({ passed: false, enrollmentStatus: 'active' })
@@ -116,10 +104,7 @@ test('a learner who meets the new criteria of a course has completed it, and sta
   expect(await row()).toMatchObject({ passed: false, enrollmentStatus: 'completed' })
 })
 
-test('completed progress completes the enrolment once the course asks for no more', async ({
-  admin,
-  learner,
-}) => {
+test('progress completes the enrolment once no more is asked for', async ({ admin, learner }) => {
   const { row, change, courseId } = await enrolled(admin, learner, { moveOn: 'CompletedAndPassed' })
   const lastAccessed = '2026-02-01T00:00:00.000Z'
   await admin.put(`/v1/learners/${learner.id}/progress`, {
@@ -134,10 +119,7 @@ test('completed progress completes the enrolment once the course asks for no mor
   expect(data[0].completedAt).toBe(lastAccessed)
 })
 
-test('a grade of the course as a whole says when it was given, whatever items are graded later', async ({
-  admin,
-  learner,
-}) => {
+test('a grade of the course itself says when it was given', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner)
   await grade({ scoreGiven: 80, gradedAt: '2026-01-01T00:00:00Z' })
   await grade({ itemId: 'exam', scoreGiven: 20, gradedAt: '2026-02-01T00:00:00Z' })

@@ -64,7 +64,7 @@ test('a client that does not read keeps the next one out, until it leaves', { ta
   await turnIsFree()
 })
 
-test('a client that does not read is cut, and what it held is free for the next', {
+test('a client that does not read is cut, and frees its place', {
   tags: ['slow'],
 }, async () => {
   const hasty = await startServer(served.path, { longReads: { ...oneEach, idleMs: 50 } })
@@ -84,7 +84,7 @@ test('HEAD of an export holds nothing', { tags: ['slow'] }, async () => {
   }
 })
 
-test('a fault in a report is answered and logged as anywhere, and a query is judged before', {
+test('a fault in a report is answered and logged as anywhere', {
   tags: ['slow'],
 }, async () => {
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
@@ -133,7 +133,7 @@ test('requests to a thread that ends fail, and the next request starts another',
   await longReads.close()
 })
 
-test('once they are closed nothing begins: not what comes, and not what waited', {
+test('once they are closed nothing begins or waits any more', {
   tags: ['slow'],
 }, async () => {
   const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })

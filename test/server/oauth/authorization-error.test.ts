@@ -75,10 +75,7 @@ test('a wrong request is refused again when its form is sent', async ({ admin, f
   expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_request', state: 'state of the client' })
 })
 
-test('a client that has a secret may do without a challenge, but not with a plain one', async ({
-  academy,
-  flow,
-}) => {
+test('a client with a secret may omit a challenge, not send a plain one', async ({ academy, flow }) => {
   const { clientId: client_id } = await register(academy)
   const without = { client_id, code_challenge: undefined, code_challenge_method: undefined }
   expect((await flow.authorize(without)).status).toBe(200)

@@ -10,11 +10,7 @@ function basic({ clientId, clientSecret }: { clientId: string; clientSecret: str
   return { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` }
 }
 
-test('an application with machine scopes gets a token for itself, without a refresh token', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('an application with machine scopes gets a token of its own', async ({ academy, admin, flow }) => {
   const app = await register(academy, { redirectUris: [], machineScopes: ['roster.readonly'] })
   const answer = await flow.send('/oauth/token', grant, basic(app))
   expect(answer.status).toBe(200)
@@ -30,10 +26,7 @@ test('an application with machine scopes gets a token for itself, without a refr
   expect(JSON.stringify(data)).not.toContain(answer.body.access_token)
 })
 
-test('its scopes are those it asks for by their URIs in OneRoster, as far as it has them', async ({
-  academy,
-  flow,
-}) => {
+test('its scopes are those it asks for by OneRoster URI and has', async ({ academy, flow }) => {
   const app = await register(academy, { machineScopes: ['roster.readonly', 'gradebook.delete'] })
   const scope = async (text: string) =>
     (await flow.send('/oauth/token', { ...grant, scope: text }, basic(app))).body
@@ -84,9 +77,7 @@ describe('no token is issued', () => {
   })
 })
 
-test('a public application may have no machine scopes, one without any needs a redirect URI', async ({
-  admin,
-}) => {
+test('machine scopes are for no public application; without any, a URI is needed', async ({ admin }) => {
   const refused = await admin.post('/v1/apps', {
     ...{
       name: 'A',
@@ -106,12 +97,7 @@ test('a public application may have no machine scopes, one without any needs a r
   })
 })
 
-test('a token is introspected and revoked by its own application alone, and ends with it', async ({
-  academy,
-  admin,
-  clock,
-  flow,
-}) => {
+test('a token is introspected and revoked by its owner alone', async ({ academy, admin, clock, flow }) => {
   const [one, other] = [
     await register(academy, { machineScopes: ['roster.readonly'] }),
     await register(academy, { machineScopes: ['roster.readonly'] }),

@@ -4,10 +4,7 @@ import { isCredential } from '../../../src/codec/credential-text.ts'
 import { hour, second } from '../../helpers/academy.ts'
 import { callback, challengeFor, register, test, verifier } from './flow.ts'
 
-test('a code is exchanged for an access token of an hour and a refresh token, which no cache keeps', async ({
-  admin,
-  flow,
-}) => {
+test('a code is exchanged for an access and a refresh token, uncached', async ({ admin, flow }) => {
   const answer = await flow.exchange(await flow.code(admin))
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({
@@ -33,11 +30,7 @@ test('a code is good for a minute', async ({ admin, clock, flow }) => {
   expect(await flow.exchange(late)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
 })
 
-test('a code that is shown again is refused, and the tokens that it led to are dead', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('a code shown again is refused, and its tokens are dead', async ({ academy, admin, flow }) => {
   const code = await flow.code(admin)
   const { body } = await flow.exchange(code)
   const bearer = academy.bearer(`Bearer ${body.access_token}`)
@@ -50,11 +43,7 @@ test('a code that is shown again is refused, and the tokens that it led to are d
   })
 })
 
-test('so is one that is shown again after weeks, while what it led to is still alive', async ({
-  admin,
-  clock,
-  flow,
-}) => {
+test('so is one shown again after weeks, while tokens live', async ({ admin, clock, flow }) => {
   const code = await flow.code(admin)
   const first = (await flow.exchange(code)).body
   clock.advance(20 * 24 * hour)
@@ -64,11 +53,7 @@ test('so is one that is shown again after weeks, while what it led to is still a
   expect((await flow.refresh(second.refresh_token)).body.error).toBe('invalid_grant')
 })
 
-test('exactly one of several parallel exchanges of a code succeeds, and then its tokens are revoked', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('one of several parallel exchanges succeeds, then all is revoked', async ({ academy, admin, flow }) => {
   const code = await flow.code(admin)
   const answers = await Promise.all([flow.exchange(code), flow.exchange(code)])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
@@ -119,11 +104,7 @@ test('a code is for the client that it was given to', async ({ academy, admin, f
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
 })
 
-test('a verifier for a code that was asked for without a challenge is refused', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('a verifier for a code without a challenge is refused', async ({ academy, admin, flow }) => {
   const { clientId: client_id, clientSecret } = await register(academy)
   const without = { client_id, code_challenge: undefined, code_challenge_method: undefined }
   const code = await flow.code(admin, without)
@@ -132,11 +113,7 @@ test('a verifier for a code that was asked for without a challenge is refused', 
   expect((await flow.exchange(code, { ...client, code_verifier: undefined })).status).toBe(200)
 })
 
-test('nor may a client with a secret leave out the verifier of a challenge', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('nor may a client with a secret leave out the verifier', async ({ academy, admin, flow }) => {
   const { clientId: client_id, clientSecret } = await register(academy)
   const code = await flow.code(admin, { client_id })
   const changes = { client_id, client_secret: clientSecret ?? '', code_verifier: undefined }
@@ -163,7 +140,7 @@ test.for(['grant_type', 'code', 'redirect_uri', 'client_id', 'code_verifier'])(
   },
 )
 
-test('a code whose owner was suspended, or asked for another password, is refused', async ({
+test('a code whose owner was suspended or got a password is refused', async ({
   academy,
   admin,
   flow,
@@ -178,12 +155,7 @@ test('a code whose owner was suspended, or asked for another password, is refuse
   expect(await academy.database.all(sql`select id from grants`)).toEqual([])
 })
 
-test('a code whose owner has lost the role is exchanged for what is left', async ({
-  admin,
-  flow,
-  instructor,
-  learner,
-}) => {
+test('a code of one who lost the role gives what is left', async ({ admin, flow, instructor, learner }) => {
   const code = await flow.code(instructor, { scope: 'read write' })
   await admin.put(`/v1/users/${instructor.id}`, { role: 'analyst' })
   expect((await flow.exchange(code)).body.scope).toBe('read')

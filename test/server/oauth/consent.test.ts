@@ -4,11 +4,7 @@ import { sweep } from '../../../src/server/database/sweep.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { authorizePath, givePassword, issuer, password, redirectQueryOf, register, test } from './flow.ts'
 
-test('a signed-out user is asked to sign in for the client, and comes to the consent page', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('a signed-out user signs in, and comes to the consent page', async ({ academy, admin, flow }) => {
   const first = await flow.authorize()
   expect(first.status).toBe(200)
   expect(first.text).toContain('learnctl is asking to act on your behalf.')
@@ -17,10 +13,7 @@ test('a signed-out user is asked to sign in for the client, and comes to the con
   expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
-test('consent names the client, the account, each scope in words, how long, and where it leads', async ({
-  admin,
-  flow,
-}) => {
+test('consent names client, account, scopes, time, and where it leads', async ({ admin, flow }) => {
   const { text, html } = await flow.consent(admin, { scope: 'read write admin' })
   expect(text).toContain('Allow learnctl to act on your behalf?')
   expect(text).toContain(`Your account ${admin.email} admin`)
@@ -42,11 +35,7 @@ test('for an application of another host, consent names the host', async ({ acad
   expect(text).toContain('You will be sent to grades.example Allow')
 })
 
-test('consent is asked every time, of every client, and allowing twice gives two codes', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('consent is asked every time, and twice gives two codes', async ({ academy, admin, flow }) => {
   const { clientId: client_id } = await register(academy)
   for (const changes of [{}, {}, { client_id }, { client_id }]) {
     const page = await flow.consent(admin, changes)
@@ -56,10 +45,7 @@ test('consent is asked every time, of every client, and allowing twice gives two
   expect(await academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
 })
 
-test('allowing leads back with a code, the state as it came, and the issuer: 303, kept by no cache', async ({
-  admin,
-  flow,
-}) => {
+test('allowing leads back with code, state and issuer: 303, uncached', async ({ admin, flow }) => {
   const state = 'ä +&=#%\r\nSet-Cookie: a=b <script>'
   const page = await flow.consent(admin, { state })
   const answered = await flow.browser.submit(page, {}, 'Allow')
@@ -93,12 +79,7 @@ test('denial leads back with access_denied, and leaves no code', async ({ academ
   expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
-test('another account requires signing in again, and returns to the same question', async ({
-  academy,
-  admin,
-  learner,
-  flow,
-}) => {
+test('another account signs in, and returns to the question', async ({ academy, admin, learner, flow }) => {
   await givePassword(academy, admin.id)
   const page = await flow.consent(learner)
   expect(page.text).toContain(learner.email)
@@ -133,22 +114,14 @@ test('if the role can grant none of the scopes, the client gets an error', async
   expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })
 })
 
-test('a scope that was not on the page is not granted, even if the role has gained it since', async ({
-  admin,
-  analyst,
-  flow,
-}) => {
+test('a scope that was not on the page is not granted afterwards', async ({ admin, analyst, flow }) => {
   const page = await flow.consent(analyst, { scope: 'read write' })
   await admin.put(`/v1/users/${analyst.id}`, { role: 'instructor' })
   const code = redirectQueryOf(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
   expect((await flow.exchange(code)).body.scope).toBe('read')
 })
 
-test('a session that ended while the page was open takes signing in again', async ({
-  admin,
-  flow,
-  clock,
-}) => {
+test('a session that ended meanwhile takes signing in again', async ({ admin, flow, clock }) => {
   const page = await flow.consent(admin)
   clock.advance(12 * hour)
   const again = await flow.browser.submit(page, {}, 'Allow')
@@ -164,10 +137,7 @@ test('a form with a button that the page does not have does nothing', async ({ a
   expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
-test('the consent page may be in no frame, runs no script, and its form may lead to the client alone', async ({
-  admin,
-  flow,
-}) => {
+test('the consent page has no frame, no script, and one way out', async ({ admin, flow }) => {
   for (const page of [await flow.authorize(), await flow.consent(admin)]) {
     const policy = page.headers.get('content-security-policy')?.split('; ')
     expect(policy).toEqual([
@@ -185,12 +155,7 @@ test('the consent page may be in no frame, runs no script, and its form may lead
   }
 })
 
-test('old codes are swept away, but for those that led to tokens', async ({
-  academy,
-  admin,
-  clock,
-  flow,
-}) => {
+test('old codes are swept, but for those that led to tokens', async ({ academy, admin, clock, flow }) => {
   await flow.tokens(admin)
   await flow.code(admin)
   clock.advance(day)

@@ -9,9 +9,7 @@ import { givePassword, issuer, openFlow, password, register, test as standard } 
 
 const test = standard.extend('device', ({ flow, academy }) => openDevice(flow, academy))
 
-test('a device gets two codes, for ten minutes, and the address to type the short one in at', async ({
-  device,
-}) => {
+test('a device gets two codes, for ten minutes, and an address', async ({ device }) => {
   const answer = await device.start('read write')
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({
@@ -57,21 +55,14 @@ test('the device waits until a user allows it, and then gets tokens, once', asyn
   expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
 })
 
-test('exactly one of several parallel polls of an allowed device gets tokens', async ({
-  admin,
-  device,
-  flow,
-}) => {
+test('one of several parallel polls of a device gets tokens', async ({ admin, device, flow }) => {
   const { device_code, user_code } = (await device.start()).body
   await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
   const answers = await Promise.all(Array.from({ length: 10 }, () => device.poll(device_code)))
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
-test('the page names the client, the account, the scopes, the code, and warns of what others started', async ({
-  admin,
-  device,
-}) => {
+test('the page names client, account, scopes and code, and warns', async ({ admin, device }) => {
   const { user_code } = (await device.start('read admin')).body
   const { text } = await device.type(admin, user_code)
   expect(text).toContain(`${admin.email} admin`)
@@ -192,11 +183,7 @@ test('an account that can grant none of the scopes gets an error, and another ma
   expect((await device.poll(device_code)).body.scope).toBe('admin')
 })
 
-test('five wrong codes end the session of the browser, and a right one between does not forgive', async ({
-  admin,
-  device,
-  flow,
-}) => {
+test('five wrong codes end the session, whatever is between', async ({ admin, device, flow }) => {
   const { user_code } = (await device.start()).body
   for (let count = 0; count < 4; count += 1) {
     const page = await device.type(admin, `BBBB-BBB${'CDFG'[count]}`)
@@ -253,12 +240,7 @@ test('wrong codes at two servers on one database count together, over all sessio
   expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
 })
 
-test('what a user allowed is void when their access ends before the device asks', async ({
-  admin,
-  device,
-  flow,
-  learner,
-}) => {
+test('what a user allowed is void once their access ends', async ({ admin, device, flow, learner }) => {
   for (const change of [{ status: 'suspended' }, { status: 'active', password: 'another horse battery' }]) {
     const { device_code, user_code } = (await device.start()).body
     await flow.browser.submit(await device.type(learner, user_code), {}, 'Allow')

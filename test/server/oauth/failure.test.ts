@@ -8,11 +8,7 @@ import { test } from './flow.ts'
 // Another program locks the SQLite file.
 const hasty = test.extend('lockWaitMs', () => 0).skipIf(onPostgres)
 
-test('an unexpected fault is server_error without internal details, and uses nothing up', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('an unexpected fault is server_error, and uses nothing up', async ({ academy, admin, flow }) => {
   const code = await flow.code(admin)
   await academy.database.run(raw('alter table refresh_tokens rename to elsewhere'))
   const answer = await flow.exchange(code)

@@ -152,9 +152,7 @@ for (const engine of sharedEngines) {
 }
 
 describe.skipIf(withoutPostgres !== false)('a database whose answer to the commit is lost', () => {
-  test('a refresh is 503 then, and the same token again is taken for the lost answer that it is', async ({
-    onTestFinished,
-  }) => {
+  test('a refresh is 503 then, and the same token works again', async ({ onTestFinished }) => {
     const { url, remove } = await makeAcademyDatabase()
     const front = await startPostgresProxy(url)
     const academy = await openTestAcademy({

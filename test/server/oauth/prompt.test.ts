@@ -1,10 +1,7 @@
 import { expect } from 'vitest'
 import { password, redirectQueryOf, test } from './flow.ts'
 
-test('prompt=none shows no page: a signed-in user would have to be asked for consent', async ({
-  admin,
-  flow,
-}) => {
+test('prompt=none shows no page: a user would have to be asked', async ({ admin, flow }) => {
   await flow.consent(admin)
   const answered = await flow.authorize({ prompt: 'none' })
   expect(redirectQueryOf(answered)).toMatchObject({ error: 'consent_required', state: 'state of the client' })

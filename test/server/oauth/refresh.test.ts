@@ -4,12 +4,7 @@ import { sweep } from '../../../src/server/database/sweep.ts'
 import { type Answer, type Clock, day, hour, minute, second } from '../../helpers/academy.ts'
 import { type Flow, register, test } from './flow.ts'
 
-test('a refresh token is exchanged for new tokens, and the old access token goes on to its end', async ({
-  academy,
-  admin,
-  clock,
-  flow,
-}) => {
+test('a refresh gives new tokens; the old access token lives on', async ({ academy, admin, clock, flow }) => {
   const first = await flow.tokens(admin)
   clock.advance(30 * minute)
   const answer = await flow.refresh(first.refresh_token)
@@ -50,12 +45,7 @@ test('the end of one grant is not that of another', async ({ academy, admin, flo
   }
 })
 
-test('a client that lost the response may ask again within ten seconds, and goes on', async ({
-  academy,
-  admin,
-  clock,
-  flow,
-}) => {
+test('a client that lost the response may soon ask again', async ({ academy, admin, clock, flow }) => {
   const { refresh_token } = await flow.tokens(admin)
   const lost = (await flow.refresh(refresh_token)).body
   clock.advance(10 * second - 1)
@@ -97,10 +87,7 @@ test.for<[what: string, use: (flow: Flow, token: string, clock: Clock, other: st
   },
 )
 
-test('at most two of fifty parallel refreshes succeed, and then the grant is revoked', async ({
-  admin,
-  flow,
-}) => {
+test('at most two of fifty parallel refreshes succeed; then all end', async ({ admin, flow }) => {
   const { refresh_token } = await flow.tokens(admin)
   const answers = await Promise.all(Array.from({ length: 50 }, () => flow.refresh(refresh_token)))
   const right = answers.filter(({ status }) => status === 200)
@@ -121,12 +108,7 @@ test('a refresh token that is not used for thirty days ends', async ({ admin, cl
   expect(late).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
 })
 
-test('however often it is used, a grant ends after ninety days, and no access token outlives it', async ({
-  academy,
-  admin,
-  clock,
-  flow,
-}) => {
+test('a grant ends after ninety days, with its access tokens', async ({ academy, admin, clock, flow }) => {
   let tokens = await flow.tokens(admin)
   for (let week = 1; week <= 12; week += 1) {
     clock.advance(7 * day)
@@ -142,11 +124,7 @@ test('however often it is used, a grant ends after ninety days, and no access to
   expect(answer).toMatchObject({ status: 401, body: { code: 'token_expired' } })
 })
 
-test('a refresh may narrow the scope of one access token, and never widen it', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('a refresh may narrow the scope of a token, never widen it', async ({ academy, admin, flow }) => {
   const first = await flow.tokens(admin, { scope: 'read write' })
   const narrow = (await flow.refresh(first.refresh_token, { scope: 'read' })).body
   expect(narrow.scope).toBe('read')
@@ -187,11 +165,7 @@ test.for([
   expect(await flow.refresh(refresh_token, changes)).toMatchObject({ status: 400, body: { error } })
 })
 
-test('an access token refreshes nothing, nor is a refresh token one for the API', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('access and refresh tokens do not stand in for each other', async ({ academy, admin, flow }) => {
   const { access_token, refresh_token } = await flow.tokens(admin)
   expect((await flow.refresh(access_token)).body.error).toBe('invalid_grant')
   const answer = await academy.bearer(`Bearer ${refresh_token}`).get('/v1/courses')

@@ -34,12 +34,7 @@ function slowly(
   return { answer: fetch(new Request(issuer + path, init)), end }
 }
 
-test('a user who loses their access while their consent is being sent grants nothing', async ({
-  academy,
-  admin,
-  flow,
-  learner,
-}) => {
+test('a user who loses access meanwhile grants nothing', async ({ academy, admin, flow, learner }) => {
   const page = await flow.consent(learner)
   const { answer, end } = slowly(academy, flow, page, authorizePath(), { action: 'allow' })
   await admin.put(`/v1/users/${learner.id}`, { password: 'another horse battery' })

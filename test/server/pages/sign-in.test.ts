@@ -124,10 +124,7 @@ test('failures at other accounts keep no user at the same address out', { tags: 
   expect(isIn(await attempt(flow.browser, learner.email))).toBe(true)
 })
 
-test('an attempt at a name in another case, which no user has, counts for the name', async ({
-  flow,
-  learner,
-}) => {
+test('an attempt at an unknown name in another case counts for it', async ({ flow, learner }) => {
   await learner.put('/v1/user/profile', { username: 'ada' })
   for (let count = 0; count < 5; count += 1) {
     expect((await attempt(flow.browser, 'ADA', wrong)).status).toBe(403)
@@ -175,9 +172,7 @@ test('an e-mail address is its owner alone, even when it is the username of anot
   expect(page.text).toContain(`${instructor.email} instructor`)
 })
 
-test('the cookie is HttpOnly, SameSite=Lax, for this host alone, lasts twelve hours, and is named by the port', async ({
-  academy,
-}) => {
+test('the cookie is HttpOnly, SameSite=Lax, for this host and port', async ({ academy }) => {
   const lines: string[] = []
   const send = async (request: Request) => {
     const response = await academy.fetch(request)
@@ -200,11 +195,7 @@ test('behind https the cookie is Secure, and bound to the host by its name', asy
   )
 })
 
-test('signing in changes the cookie, so that no user can prepare one for another', async ({
-  academy,
-  flow,
-  learner,
-}) => {
+test('signing in changes the cookie: none can be prepared', async ({ academy, flow, learner }) => {
   await givePassword(academy, learner.id)
   await flow.authorize()
   const [before] = [...flow.browser.cookies.values()]
@@ -216,12 +207,7 @@ test('signing in changes the cookie, so that no user can prepare one for another
   expect(page.text).toContain('E-mail address or username')
 })
 
-test('a session lasts twelve hours, and is swept away after that', async ({
-  academy,
-  clock,
-  flow,
-  learner,
-}) => {
+test('a session lasts twelve hours, and is swept then', async ({ academy, clock, flow, learner }) => {
   await givePassword(academy, learner.id)
   await attempt(flow.browser, learner.email)
   clock.advance(12 * hour - 1)

@@ -35,9 +35,7 @@ const lesson = (courseId: string, title: string, more: object = {}): Step => ({
 })
 
 describe('a plan', () => {
-  test('is carried out as one change, in which a step may name what an earlier one creates', async ({
-    admin,
-  }) => {
+  test('is one change, in which a step may name what an earlier one creates', async ({ admin }) => {
     const outcome = await carriedOut(admin, [
       course('A', { modules: [{ title: 'One' }, { title: 'Two' }] }),
       lesson('A', 'Start', { module: 'Two' }),
@@ -72,10 +70,7 @@ describe('a plan', () => {
     expect((await admin.get('/v1/courses/ext:A')).status).toBe(200)
   })
 
-  test('that is tried leaves nothing behind: no record, entry, event or change', async ({
-    academy,
-    admin,
-  }) => {
+  test('when tried leaves nothing behind: no record, event or change', async ({ academy, admin }) => {
     const counts = async () => {
       const all = await Promise.all(
         ['courses', 'audit_entries', 'changes', 'row_changes'].map((table) =>
@@ -106,9 +101,7 @@ describe('a plan', () => {
     expect((await admin.get('/v1/courses/ext:B')).status).toBe(404)
   })
 
-  test('restores a deleted record that has the external id of a new one, with its modules', async ({
-    admin,
-  }) => {
+  test('restores a deleted record with the external id of a new one', async ({ admin }) => {
     const record = { externalId: 'A', title: 'Alps', modules: [{ title: 'One' }] }
     const { body } = await admin.post('/v1/courses', record)
     const start = await admin.post('/v1/lessons', {
@@ -230,9 +223,7 @@ describe('a plan', () => {
     expect((await admin.get('/v1/courses/ext:C')).status).toBe(200)
   })
 
-  test('of more than 2,000 steps is carried out in several transactions', { tags: ['slow'] }, async ({
-    admin,
-  }) => {
+  test('of more than 2,000 steps takes several transactions', { tags: ['slow'] }, async ({ admin }) => {
     const { body } = await admin.post('/v1/plans', { command: 'apply' })
     const path = `/v1/plans/${body.id}`
     for (const first of [0, 1000, 2000]) {

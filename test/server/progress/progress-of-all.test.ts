@@ -42,7 +42,7 @@ const brief = ({
   completionPercentage,
 }: Record<string, unknown>) => `${userExternalId} ${courseExternalId} ${version} ${completionPercentage}`
 
-test('progress of all is listed in the order of the enrolments, whatever the size of a page', {
+test('progress of all is in the order of enrolments, on any page', {
   tags: ['slow'],
 }, async ({ admin }) => {
   await fill(admin)
@@ -68,10 +68,7 @@ test('updated_since leaves what was recorded since', async ({ admin, clock }) =>
   expect(items.map(brief)).toEqual(['S-4 A 5 90'])
 })
 
-test('a period has the steps that were recorded in it, page by page', { tags: ['slow'] }, async ({
-  admin,
-  clock,
-}) => {
+test('a period has the steps recorded in it, page by page', { tags: ['slow'] }, async ({ admin, clock }) => {
   await fill(admin)
   clock.advance(second)
   const since = clock.now().toISOString()
@@ -90,9 +87,7 @@ test('a period has the steps that were recorded in it, page by page', { tags: ['
   }
 })
 
-test('the history of all has every step once, in the order of time within an enrolment', async ({
-  admin,
-}) => {
+test('the history of all has every step once, in order of time within one', async ({ admin }) => {
   await fill(admin)
   const steps = (n: number) => Array.from({ length: n }, (_, step) => `S-${n} A ${step + 1} ${step + 1}0`)
   const all = [...[1, 2, 3, 4].flatMap(steps), 'S-0 B 1 5', 'S-3 B 1 5']
@@ -121,10 +116,7 @@ test('steps that are recorded between two pages are neither lost nor doubled', a
   ])
 })
 
-test('progress of deleted enrolments is left out, and learners get their own alone', async ({
-  admin,
-  learner,
-}) => {
+test('progress of deleted enrolments is left out; learners get theirs', async ({ admin, learner }) => {
   await fill(admin)
   const { data } = (await admin.get('/v1/enrollments?course_id=ext:B&user_id=ext:S-3')).body
   await admin.delete(`/v1/enrollments/${data[0].id}`)

@@ -103,10 +103,7 @@ test('unknown learners and courses are 404, the course with its place', async ({
   })
 })
 
-test('a batch that replaces nothing names the learner and the course of progress that is there', async ({
-  admin,
-  learner,
-}) => {
+test('a batch that replaces nothing names the progress that is there', async ({ admin, learner }) => {
   const courseId = await makeCourse(admin, { title: 'Ethics' })
   await progressSetter(admin, learner, courseId)(10)
   const items = [{ learnerId: learner.id, courseId, completionPercentage: 20 }]
@@ -115,10 +112,7 @@ test('a batch that replaces nothing names the learner and the course of progress
   expect(body.results).toMatchObject([{ status: 409, code: 'duplicate', id: learner.id, detail }])
 })
 
-test('an inactive enrolment, an inactive user and a course without tracking take no progress', async ({
-  admin,
-  learner,
-}) => {
+test('an inactive enrolment or user, or no tracking, takes no progress', async ({ admin, learner }) => {
   const courseId = await makeCourse(admin)
   const set = progressSetter(admin, learner, courseId)
   const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
@@ -147,11 +141,7 @@ test('an inactive enrolment, an inactive user and a course without tracking take
   }
 })
 
-test('learners set their own progress where they are enrolled, and see only their own', async ({
-  admin,
-  learner,
-  analyst,
-}) => {
+test('learners set and see their own progress where enrolled', async ({ admin, learner, analyst }) => {
   const courseId = await makeCourse(admin)
   expect(await progressSetter(learner, learner, courseId)(10)).toMatchObject({
     status: 403,
@@ -167,10 +157,7 @@ test('learners set their own progress where they are enrolled, and see only thei
   ).toBe(404)
 })
 
-test('a draft takes progress from those who see it, and is not there for learners', async ({
-  admin,
-  learner,
-}) => {
+test('a draft takes progress from those who see it, not learners', async ({ admin, learner }) => {
   const courseId = await makeCourse(admin, { status: 'draft' })
   expect((await progressSetter(learner, learner, courseId)(10)).status).toBe(404)
   expect((await progressSetter(admin, learner, courseId)(10)).status).toBe(200)

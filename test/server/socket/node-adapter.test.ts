@@ -26,9 +26,7 @@ async function conversation(port: number, ...pieces: readonly (string | Uint8Arr
   return received()
 }
 
-test('an unread body ends where it ends: the next request is answered', { tags: ['slow'] }, async ({
-  served,
-}) => {
+test('an unread body ends where it ends, before the next request', { tags: ['slow'] }, async ({ served }) => {
   const authorization = `Authorization: Bearer ${served.key}\r\n`
   const json = 'Content-Type: application/json\r\n'
   const bytes = Buffer.alloc(tooMuch, 'a')
@@ -52,7 +50,7 @@ test('an unread body ends where it ends: the next request is answered', { tags: 
   }
 })
 
-test('an answer reaches a client that is still sending when the connection is to be closed', {
+test('an answer reaches a client that is still sending', {
   tags: ['slow'],
 }, async ({ served }) => {
   const size = 16 * tooMuch

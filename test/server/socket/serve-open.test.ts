@@ -28,9 +28,7 @@ function isFree(path: string): boolean {
   }
 }
 
-test('stopping finishes the request that is open, and takes no other', { tags: ['slow'] }, async ({
-  served,
-}) => {
+test('stopping finishes the open request, and takes no other', { tags: ['slow'] }, async ({ served }) => {
   const half = await openSocket(served.port)
   half.socket.write(`${post(served.key)}{"title"`)
   const idle = await openSocket(served.port)
@@ -80,9 +78,7 @@ test('a client of OAuth gets the error that the server is stopping in its own fo
   )
 })
 
-test('stopping finishes an open export, to its last row and its clean end', { tags: ['slow'] }, async ({
-  served,
-}) => {
+test('stopping finishes an open export, to its last row', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 10_000)
   const reader = await openSocket(served.port)
   reader.socket.pause()

@@ -104,10 +104,7 @@ test('a client that sends too large a body and only then reads gets 413', async 
   expect(answer.status).toBe(413)
 })
 
-test('a port that is taken makes no academy, whose first key would be lost', async ({
-  directory,
-  served,
-}) => {
+test('a taken port makes no academy, whose first key would be lost', async ({ directory, served }) => {
   const path = join(directory, 'other.db')
   await expect(startServer(path, { port: served.port })).rejects.toThrow('EADDRINUSE')
   expect(existsSync(path)).toBe(false)

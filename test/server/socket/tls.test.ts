@@ -86,9 +86,7 @@ test('a request that has begun is answered before the server stops', async ({ se
   await stopped
 })
 
-test('every response tells browsers to stay with https, if the host has a name', { tags: ['slow'] }, async ({
-  secure,
-}) => {
+test('every response tells browsers to stay with https, by name', { tags: ['slow'] }, async ({ secure }) => {
   const told = async (path: string, host: string) =>
     (await get(secure.port, path, { headers: { host } })).reply.headers['strict-transport-security']
   for (const path of ['/health', '/nowhere', '/dashboard']) {
