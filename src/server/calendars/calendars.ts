@@ -10,7 +10,6 @@ import { during, page } from '../database/page.ts'
 import { recordReader } from '../database/record.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
-import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
@@ -96,8 +95,7 @@ export async function findCalendar(database: Database, id: string): Promise<Cale
 export const calendarRoute: WebRoute = {
   method: 'GET',
   path: '/calendars/:name',
-  refuse: problemReply,
-  handle: (visit) => ({ reply: () => showCalendar(visit) }),
+  handle: showCalendar,
 }
 
 /** Programs ask again after a quarter of an hour at the earliest; shared caches keep nothing. */

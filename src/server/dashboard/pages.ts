@@ -51,5 +51,5 @@ export const rootRedirect: WebRoute = {
   method: 'GET',
   path: '/',
   refuse: refusalPage,
-  handle: ({ base }) => ({ reply: () => seeOther(`${base}/dashboard`) }),
+  handle: ({ base }) => seeOther(`${base}/dashboard`),
 }

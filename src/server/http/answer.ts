@@ -5,14 +5,13 @@ import type { Principal } from '../access/principal.ts'
 import { changeOf, storeCounts } from '../changes/bulk-change.ts'
 import { type Database, NotMet, type Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/sweep.ts'
-import { ProblemError, tooMany } from '../problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
 import { findStoredReply, type IdempotentRequest, readIdempotencyKey, writeOnce } from './idempotency.ts'
-import { bucketOf, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
+import { bucketOf, countFailure, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
 import { Preconditions } from './precondition.ts'
-import { type Answered, refusalOf } from './problem-reply.ts'
 import type { Refused } from './record-refusal.ts'
-import { handlingOf, type Reply, successOf, withHandling } from './reply.ts'
+import { handlingOf, type Reply, refusalOf, successOf, withHandling } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
   type AppOptions,
@@ -37,33 +36,46 @@ export async function answer(
   route: Route,
   context: RequestContext,
   params: Readonly<Record<string, string>>,
-): Promise<Answered> {
+): Promise<Reply> {
   const request = { app, limits, route, context, params }
   const { operation } = route
   let caller: Identity | undefined
-  let outcome: Answered
+  let reply: Reply
   try {
-    if (operation.scope !== null) {
-      const authorization = context.raw.headers['authorization'] ?? null
-      caller = app.principal
-        ? { principal: app.principal, touch: false }
-        : await identify(app.database, authorization, context.now, limits.credentials)
-    }
-    const reply = await replyTo(request, caller)
-    outcome = { reply, cause: reply.cause }
+    caller = await identifyCaller(request)
+    reply = await replyTo(request, caller)
   } catch (error) {
-    const isUnknown = operation.scope !== null && !caller
-    outcome = refusalOf(context, isUnknown ? countUnknown(limits, context, error) : error)
+    reply = refusalOf(context, error)
   }
   const principal = caller?.principal
-  const { code } = outcome.reply
   // In an academy in this process no caller is refused for missing rights.
-  if (!app.principal && isRecordedCode(code)) {
+  if (!app.principal && isRecordedCode(reply.code)) {
     const { recordRefusedRequest } = await import('./record-refusal.ts')
-    await recordRefusedRequest(app, limits, context, operation.id, code, principal)
+    await recordRefusedRequest(app, limits, context, operation.id, reply.code, principal)
   }
-  const reply = withHandling(outcome.reply, handlingOf(operation, context.raw.headers))
-  return { ...outcome, reply, principal, bucket: bucketOf(principal, context) }
+  const handling = handlingOf(operation, context.raw.headers)
+  return { ...withHandling(reply, handling), principal, bucket: bucketOf(principal, context) }
+}
+
+/** Undefined for an operation that anyone may call. Throws 401, and 429 after too many of them. */
+async function identifyCaller({
+  app,
+  limits,
+  route,
+  context,
+}: OperationRequest): Promise<Identity | undefined> {
+  if (route.operation.scope === null) return undefined
+  if (app.principal) return { principal: app.principal, touch: false }
+  const authorization = context.raw.headers['authorization'] ?? null
+  try {
+    return await identify(app.database, authorization, context.now, limits.credentials)
+  } catch (error) {
+    const isWrong = error instanceof ProblemError && error.code === 'invalid_token'
+    // Valid credentials from the same address keep working: failures cannot lock other callers out.
+    if (isWrong) countFailure(limits, context.address)
+    else countRequest(limits, bucketOf(undefined, context))
+    throw error
+  }
 }
 
 function replyTo(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
@@ -216,16 +228,6 @@ async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestC
   requireRight(principal, operation)
   requireElevation(operation, principal, query)
   return { ...call, principal }
-}
-
-/** Counts a request whose caller is not known; returns the error to report, 429 after too many of them. */
-function countUnknown(limits: RateLimits, { address }: RequestContext, error: unknown): unknown {
-  const isWrong = error instanceof ProblemError && error.code === 'invalid_token'
-  // Valid credentials from the same address keep working: failures cannot lock other callers out.
-  const { allowed, resetSeconds } = isWrong
-    ? limits.failures.take(address)
-    : (limits.requests?.anonymous.take(address) ?? { allowed: true, resetSeconds: 0 })
-  return allowed ? error : tooMany(isWrong ? 'failed credentials' : 'requests', resetSeconds)
 }
 
 /** Returns the key data of a POST with an Idempotency-Key; undefined for other requests. Throws 400. */

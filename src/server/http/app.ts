@@ -8,8 +8,7 @@ import { answer } from './answer.ts'
 import type { Route } from './handler.ts'
 import { addRateLimitHeaders, networkOf, type RateLimits, rateLimitsOf } from './limits.ts'
 import { type LogEntry, loggedPath } from './log.ts'
-import { type Answered, refusalOf } from './problem-reply.ts'
-import type { Reply } from './reply.ts'
+import { type Reply, refusalOf } from './reply.ts'
 import { patchTypes } from './request-body.ts'
 import { type AppOptions, everyHeader, maxUrlBytes, type RequestContext } from './request-context.ts'
 import { answerWebRoute, issuerOf, type WebRoute } from './web-route.ts'
@@ -48,22 +47,22 @@ export function createApp(
     const started = process.uptime()
     const context = contextOf(app, request)
     const { path } = context
-    let answered: Answered
+    let reply: Reply
     try {
-      answered = await answerTo(context)
+      reply = await answerTo(context)
     } catch (error) {
-      answered = refusalOf(context, error)
+      reply = refusalOf(context, error)
     }
     // Drop cached credentials after a write, before its response is sent.
     if (!safeMethods.has(request.method) && !withoutCredentials.test(path)) limits.credentials.forget()
-    app.log(logEntryOf(context, answered, (process.uptime() - started) * 1000))
-    return responseOf(app, limits, context, answered)
+    app.log(logEntryOf(context, reply, (process.uptime() - started) * 1000))
+    return responseOf(app, limits, context, reply)
   }
 }
 
 function logEntryOf(
   { raw, path, requestId, now }: RequestContext,
-  { reply, principal, cause }: Answered,
+  { status, code, principal, cause }: Reply,
   durationMs: number,
 ): LogEntry {
   return {
@@ -71,11 +70,11 @@ function logEntryOf(
     requestId,
     method: raw.method,
     path: loggedPath(path),
-    status: reply.status,
+    status,
     durationMs,
     userId: principal?.userId ?? undefined,
     credential: principal?.credential ?? undefined,
-    code: reply.code,
+    code,
     cause,
   }
 }
@@ -85,14 +84,14 @@ function responseOf(
   app: AppOptions,
   limits: RateLimits,
   context: RequestContext,
-  { reply, bucket }: Answered,
+  reply: Reply,
 ): HttpResponse {
   const isHead = context.raw.method === 'HEAD'
   const headers: Record<string, string> = { ...everyHeader, ...reply.headers }
   headers['x-request-id'] = context.requestId
   const challenge = challengeOf(app, context, reply)
   if (challenge !== undefined) headers['www-authenticate'] = challenge
-  addRateLimitHeaders(headers, limits, bucket ?? { kind: 'anonymous', name: context.address })
+  addRateLimitHeaders(headers, limits, reply.bucket ?? { kind: 'anonymous', name: context.address })
   if (isHead && typeof reply.body === 'string') {
     headers['content-length'] = String(Buffer.byteLength(reply.body))
   }
@@ -114,7 +113,7 @@ function discardBody(body: Reply['body']): null {
 }
 
 /** The principal is given if it is already known. */
-export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
+export type Answerer = (context: RequestContext, principal?: Principal) => Reply | Promise<Reply>
 
 export function createAnswerer(
   app: AppOptions,
@@ -141,9 +140,9 @@ export function createAnswerer(
     found: Found<Place> | undefined,
     context: RequestContext,
     principal: Principal | undefined,
-  ): Answered | Promise<Answered> {
+  ): Reply | Promise<Reply> {
     const fault = findFault(app, context, found)
-    if (!fault && context.raw.method === 'OPTIONS') return { reply: allowedMethods(found?.allow) }
+    if (!fault && context.raw.method === 'OPTIONS') return allowedMethods(found?.allow)
     if (fault || !found?.params) {
       return refusalOf(context, fault, found?.place.webRoute?.refuse)
     }
@@ -158,7 +157,7 @@ export function createAnswerer(
     isPlain: boolean,
     context: RequestContext,
     principal: Principal | undefined,
-  ): Promise<Answered> {
+  ): Promise<Reply> {
     let found = find(await routes, context)
     if (isPlain && !found?.params) found = find(await routesOf(context.path, false), context)
     return answerFrom(found, context, principal)

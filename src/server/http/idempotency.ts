@@ -5,8 +5,7 @@ import type { Database, Row, Store, Transaction } from '../database/database.ts'
 import { contains } from '../database/search.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
-import { problemReply } from './problem-reply.ts'
-import type { Reply } from './reply.ts'
+import { problemReply, type Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** A response is repeated for so long. */

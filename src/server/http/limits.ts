@@ -4,6 +4,7 @@ import { type Credential, type CredentialCache, createCredentialCache } from '..
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import { tooMany } from '../problem-error.ts'
+import type { Bucket, BucketKind } from './reply.ts'
 import type { AppOptions, RequestContext } from './request-context.ts'
 
 /** State of an app between requests: rate limits, attempts, password turns and cached credentials. */
@@ -45,24 +46,18 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   }
 }
 
-/**
- * Kinds of rate limit buckets: `known` counts requests of a user over all credentials and browsers, or of an
- * application with a secret; `anonymous` those of a network without a credential; `signIn` those of a network
- * to get one. So no client can use up what another one needs to sign in.
- */
-type BucketKind = 'known' | 'anonymous' | 'signIn'
-
-export interface Bucket {
-  readonly kind: BucketKind
-  readonly name: string
-}
-
 /** Returns the bucket of a request: of its user, or of its network without a valid credential. */
 export function bucketOf(
   principal: Principal | undefined,
   { address }: Pick<RequestContext, 'address'>,
 ): Bucket {
   return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
+}
+
+/** Counts a failed credential of a network. Throws 429 after too many. */
+export function countFailure({ failures }: Pick<RateLimits, 'failures'>, address: string): void {
+  const { allowed, resetSeconds } = failures.take(address)
+  if (!allowed) throw tooMany('failed credentials', resetSeconds)
 }
 
 /** Throws 429. */

@@ -3,6 +3,8 @@ import type { HttpHeaders } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Actor } from '../changes/writing.ts'
 import type { Page } from '../database/page.ts'
+import { isDamage, reasonOf } from '../database/sqlite/connection.ts'
+import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
 import type { Preconditions } from './precondition.ts'
 
 /** Of a digest, six bits each; enough to be unique. */
@@ -15,10 +17,24 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
   readonly code?: string
-  /** Signs in with the reply; for the log. */
+  /** The caller, for the log. */
   readonly principal?: Actor | undefined
+  /** Default: that of the network. */
+  readonly bucket?: Bucket | undefined
   /** Cause of an internal error, for the log. */
   readonly cause?: unknown
+}
+
+/**
+ * Kinds of rate limit buckets: `known` counts requests of a user over all credentials and browsers, or of an
+ * application with a secret; `anonymous` those of a network without a credential; `signIn` those of a network
+ * to get one. So no client can use up what another one needs to sign in.
+ */
+export type BucketKind = 'known' | 'anonymous' | 'signIn'
+
+export interface Bucket {
+  readonly kind: BucketKind
+  readonly name: string
 }
 
 export class Streamed {
@@ -138,4 +154,51 @@ export function handlingOf({ lenient }: Operation, { prefer }: HttpHeaders): Han
 export function withHandling(reply: Reply, handling: Handling | null): Reply {
   if (handling === null) return reply
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `handling=${handling}` } }
+}
+
+interface Refused {
+  readonly path: string
+  readonly requestId: string
+}
+
+/** Returns problem details, an OAuth error, or a page. */
+export type Refuse = (fault: ProblemError, request: Refused) => Reply
+
+export function refusalOf(request: Refused, error: unknown, refuse: Refuse = problemReply): Reply {
+  const fault = faultOf(error)
+  return { ...refuse(fault, request), cause: fault.cause }
+}
+
+/** RFC 9457. */
+export function problemReply(fault: ProblemError, { path, requestId }: Refused): Reply {
+  return {
+    status: fault.status,
+    headers: { ...fault.headers, 'content-type': 'application/problem+json' },
+    body: JSON.stringify(problemOf(fault, path, requestId)),
+    code: fault.code,
+  }
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED; SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (SQLite, Result Codes). */
+const temporaryErrors: readonly number[] = [5, 6, 8, 10, 13]
+/** The lowest byte of an extended result code is the primary one. */
+const primaryCodeMask = 0xff
+
+/**
+ * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
+ * the cause for the log; a database that is locked or cannot write becomes 503.
+ */
+export function faultOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number }
+  if (code === 'ERR_SQLITE_ERROR' && temporaryErrors.includes(errcode & primaryCodeMask)) {
+    return unavailable(`The database ${reasonOf(error)}.`, 1, error)
+  }
+  if (code === 'ERR_SQLITE_ERROR' && isDamage(error)) {
+    const detail = `The database ${reasonOf(error)}; stop the server and restore a backup.`
+    return new ProblemError('internal', detail, { cause: error })
+  }
+  return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
+    cause: error,
+  })
 }

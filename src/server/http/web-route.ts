@@ -1,8 +1,7 @@
 import type { Actor } from '../changes/writing.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { type Bucket, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
-import { type Answered, type Refuse, refusalOf } from './problem-reply.ts'
-import type { Reply } from './reply.ts'
+import { countRequest, isRecordedCode, type RateLimits } from './limits.ts'
+import { type Bucket, type Refuse, type Reply, refusalOf } from './reply.ts'
 import type { AppOptions, RequestContext } from './request-context.ts'
 
 export interface Visit {
@@ -17,6 +16,8 @@ export interface Visit {
   readonly issuer: string
   /** Path of the issuer, which precedes every path in links; usually empty. */
   readonly base: string
+  /** Counts the request for the caller, by default for the network, and names them in the log. Throws 429. */
+  readonly countAs: (bucket?: Bucket, principal?: Actor) => void
 }
 
 export function withTransaction<V extends Visit>(
@@ -26,24 +27,16 @@ export function withTransaction<V extends Visit>(
   return { ...visit, database }
 }
 
-export interface Handled {
-  /** If it is known before the response. */
-  readonly principal?: Actor | undefined
-  /** Absent for that of the client's network. */
-  readonly bucket?: Bucket | undefined
-  /** After the request has been counted. */
-  readonly reply: () => Reply | Promise<Reply>
-}
-
 /** No operation of the API: a page, a part of OAuth, the inbox of deliveries, or OneRoster. */
 export interface WebRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `:name` for each parameter. */
   readonly path: `/${string}`
-  /** The handler counts its requests itself. */
+  /** The handler counts its requests itself; default: by network. */
   readonly countsItself?: true
-  readonly refuse: Refuse
-  readonly handle: (visit: Visit) => Handled | Promise<Handled>
+  /** Default: problem details. */
+  readonly refuse?: Refuse
+  readonly handle: (visit: Visit) => Reply | Promise<Reply>
 }
 
 /** Without a trailing slash. */
@@ -51,35 +44,35 @@ export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext
   return publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
 }
 
-/** Counts the request by user or by network. */
 export async function answerWebRoute(
   academy: AppOptions,
   limits: RateLimits,
   { path, handle, refuse, countsItself }: WebRoute,
   request: RequestContext,
   params: Readonly<Record<string, string>>,
-): Promise<Answered> {
+): Promise<Reply> {
   const { database } = academy
-  let principal: Actor | undefined
-  let bucket: Bucket = { kind: 'signIn', name: request.address }
-  let outcome: Answered
+  const network: Bucket = { kind: 'signIn', name: request.address }
+  let caller: Pick<Reply, 'bucket' | 'principal'> = { bucket: network }
+  const countAs = (bucket = network, principal?: Actor) => {
+    caller = { bucket, principal }
+    countRequest(limits, bucket)
+  }
+  let reply: Reply
   try {
     const query = new URLSearchParams(request.search)
     const issuer = issuerOf(academy, request)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
-    const handled = await handle({ academy, database, limits, request, params, query, issuer, base })
-    principal = handled.principal
-    bucket = handled.bucket ?? bucket
-    if (!countsItself) countRequest(limits, bucket)
-    const reply = await handled.reply()
-    outcome = { reply, cause: reply.cause }
+    if (!countsItself) countAs()
+    reply = await handle({ academy, database, limits, request, params, query, issuer, base, countAs })
   } catch (error) {
-    outcome = refusalOf(request, error, refuse)
+    reply = refusalOf(request, error, refuse)
   }
-  const { code } = outcome.reply
-  if (principal && isRecordedCode(code)) {
+  const { bucket, principal } = caller
+  if (principal && isRecordedCode(reply.code)) {
     const { recordRefusedRequest } = await import('./record-refusal.ts')
-    await recordRefusedRequest(academy, limits, request, `${request.raw.method} ${path}`, code, principal)
+    const operation = `${request.raw.method} ${path}`
+    await recordRefusedRequest(academy, limits, request, operation, reply.code, principal)
   }
-  return { ...outcome, principal: outcome.reply.principal ?? principal, bucket }
+  return { ...reply, bucket, principal: reply.principal ?? principal }
 }

@@ -1,4 +1,3 @@
-import { problemReply } from '../http/problem-reply.ts'
 import type { WebRoute } from '../http/web-route.ts'
 
 /**
@@ -9,8 +8,7 @@ export const inboxRoute: WebRoute = {
   method: 'POST',
   path: '/webhooks/:lmsKind/grades',
   countsItself: true,
-  refuse: problemReply,
-  handle: (visit) => ({ reply: async () => (await loadReceiving()).receive(visit) }),
+  handle: async (visit) => (await loadReceiving()).receive(visit),
 }
 
 let loaded: Promise<typeof import('./receive-delivery.ts')> | undefined

@@ -10,8 +10,8 @@ import { kinds } from '../../lms/kinds.ts'
 import { keyHintOf, learnerCandidatesOf } from '../../lms/read-event.ts'
 import { verify } from '../../lms/verify.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
-import { countRequest, type RateLimits } from '../http/limits.ts'
-import { recordRefusal } from '../http/record-refusal.ts'
+import { countFailure, countRequest, type RateLimits } from '../http/limits.ts'
+import { recordRefusedRequest } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readBytes, requireType } from '../http/request-body.ts'
 import { type AppOptions, originOf } from '../http/request-context.ts'
@@ -65,11 +65,9 @@ async function authenticateDelivery(visit: Visit) {
       countRequest(limits, { kind: 'anonymous', name: request.address })
       throw error
     }
-    const { allowed, resetSeconds } = limits.failures.take(request.address)
-    const details = { operation: `POST ${request.path}`, code: error.code }
-    const refused = { action: 'request.refused', subjectId: null, details } as const
-    if (allowed) await recordRefusal(visit.academy, limits, request, refused)
-    throw allowed ? error : tooMany('failed credentials', resetSeconds)
+    countFailure(limits, request.address)
+    await recordRefusedRequest(visit.academy, limits, request, `POST ${request.path}`, error.code, undefined)
+    throw error
   }
 }
 

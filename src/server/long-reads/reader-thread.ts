@@ -44,13 +44,11 @@ async function answer({ id, request, principal }: ToThread): Promise<void> {
   pages ??= principal ? undefined : loadPages()
   const answerer = await (principal ? operations : pages)
   if (!answerer) return
-  const { reply, cause, principal: caller } = await answerer(request, principal)
-  const { body, ...head } = reply
-  const replyHead = { ...head, principal: caller, cause }
-  if (body === null || typeof body === 'string') send({ kind: 'reply', id, reply: { ...replyHead, body } })
+  const { body, ...head } = await answerer(request, principal)
+  if (body === null || typeof body === 'string') send({ kind: 'reply', id, reply: { ...head, body } })
   else {
     const stream = ReadableStream.from(readWhole(body))
-    send({ kind: 'reply', id, reply: { ...replyHead, body: stream } }, [stream])
+    send({ kind: 'reply', id, reply: { ...head, body: stream } }, [stream])
   }
 }
 

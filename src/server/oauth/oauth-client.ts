@@ -4,13 +4,13 @@ import { grantable } from '../access/principal.ts'
 import { digest, isSame } from '../access/secret.ts'
 import { findAppRow } from '../credentials/apps.ts'
 import type { Database } from '../database/database.ts'
-import { countRequest } from '../http/limits.ts'
-import { recordRefusal } from '../http/record-refusal.ts'
+import { countFailure, countRequest } from '../http/limits.ts'
+import { recordRefusedRequest } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
 import { maxUrlBytes } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
-import { type ProblemError, tooMany } from '../problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 
 export interface OAuthClient {
   readonly id: string
@@ -40,7 +40,7 @@ export function clientRoute(
     path,
     refuse: refuseAsOAuth,
     countsItself: true,
-    handle: (visit) => ({ reply: () => answerForm(visit, answer) }),
+    handle: (visit) => answerForm(visit, answer),
   }
 }
 
@@ -59,9 +59,8 @@ async function answerForm(
     return await answer({ visit, form, client })
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_client') {
-      const details = { operation: `POST ${visit.request.path}`, code: error.code }
-      const refused = { action: 'request.refused', subjectId: null, details } as const
-      await recordRefusal(visit.academy, visit.limits, visit.request, refused)
+      const { academy, limits, request } = visit
+      await recordRefusedRequest(academy, limits, request, `POST ${request.path}`, error.code, undefined)
     }
     if (error instanceof OAuthError) return refusalReply(error)
     throw error
@@ -96,8 +95,7 @@ async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<
     ? given.secret === ''
     : isSame(digest(given.secret), client?.secretHash ?? '')
   if (client && isAuthentic) return client
-  const { allowed, resetSeconds } = limits.failures.take(request.address)
-  if (!allowed) throw tooMany('failed credentials', resetSeconds)
+  countFailure(limits, request.address)
   throw new OAuthError('invalid_client', 'The client is unknown, or its secret is incorrect.', {
     challenged: authorization !== null,
   })

@@ -8,7 +8,6 @@ import { recordChange } from '../changes/change.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Database, Row } from '../database/database.ts'
 import { mayRecordRefusal } from '../http/limits.ts'
-import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'
 import { originOf } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
@@ -228,18 +227,15 @@ function documentAt(place: WebRoute['path'], document: (visit: Visit) => object)
     body: JSON.stringify(document(visit)),
   })
   return [
-    { method: 'GET', path: place, refuse: problemReply, handle: (visit) => ({ reply: () => reply(visit) }) },
+    { method: 'GET', path: place, handle: reply },
     {
       method: 'GET',
       path: `${place}/*`,
-      refuse: problemReply,
-      handle: (visit) => ({
-        reply() {
-          const { path } = visit.request
-          if (path === place + visit.base) return reply(visit)
-          throw new ProblemError('not_found', `Path ${path} not found.`)
-        },
-      }),
+      handle(visit) {
+        const { path } = visit.request
+        if (path === place + visit.base) return reply(visit)
+        throw new ProblemError('not_found', `Path ${path} not found.`)
+      },
     },
   ]
 }

@@ -1,14 +1,14 @@
 import type { MachineScope } from '../../contract/constants.ts'
 import { noTerm, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Database } from '../database/database.ts'
-import { type Bucket, countRequest, isRecordedCode } from '../http/limits.ts'
+import { countFailure, countRequest, isRecordedCode } from '../http/limits.ts'
 import { recordRefusedRequest } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readJsonBody } from '../http/request-body.ts'
 import { originOf } from '../http/request-context.ts'
-import type { Handled, Visit, WebRoute } from '../http/web-route.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import { findClientToken } from '../oauth/issue-tokens.ts'
-import { ProblemError, tooMany } from '../problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { classes, courses, demographics, gradingPeriods, orgs, terms } from './classes.ts'
 import { type Asking, type Collection, idNamed, narrowingOf, type Scope, type Version } from './collection.ts'
 import {
@@ -136,6 +136,7 @@ function readRoute(
   const place = { method: 'GET', path: `${bases[version][service]}${path}` } as const
   return {
     ...place,
+    countsItself: true,
     refuse: statusInfoReply,
     handle: (visit) =>
       answerClient(visit, { ...place, scope }, () =>
@@ -149,6 +150,7 @@ function writeRoute(version: Version, [method, path, write]: WritePath): WebRout
   const place = { method, path: `${bases[version].gradebook}${path}` } as const
   return {
     ...place,
+    countsItself: true,
     refuse: statusInfoReply,
     handle: (visit) =>
       answerClient(visit, { ...place, scope }, async ({ clientId }) => {
@@ -282,7 +284,7 @@ async function answerClient(
   visit: Visit,
   { method, path, scope }: MachineOperation,
   answer: (client: MachineClient) => Promise<Reply>,
-): Promise<Handled> {
+): Promise<Reply> {
   const { limits, request, academy } = visit
   const client = await identifyClient(visit).catch(async (error: unknown) => {
     if (error instanceof ProblemError && isRecordedCode(error.code)) {
@@ -290,23 +292,16 @@ async function answerClient(
     }
     throw error
   })
-  const bucket: Bucket = { kind: 'known', name: client.clientId }
-  return {
-    principal: { userId: null, credential: client.clientId },
-    bucket,
-    reply: () => {
-      if (client.scopes.includes(scope)) return answer(client)
-      throw refused('insufficient_scope', 'forbidden', `The token does not have the scope ${scope}.`)
-    },
-  }
+  visit.countAs({ kind: 'known', name: client.clientId }, { userId: null, credential: client.clientId })
+  if (client.scopes.includes(scope)) return answer(client)
+  throw refused('insufficient_scope', 'forbidden', `The token does not have the scope ${scope}.`)
 }
 
 /** Throws 401 without a valid token. */
 async function identifyClient({ database, limits, request }: Visit): Promise<MachineClient> {
   const authorization = request.raw.headers['authorization'] ?? null
-  const anonymous: Bucket = { kind: 'anonymous', name: request.address }
   if (authorization === null) {
-    countRequest(limits, anonymous)
+    countRequest(limits, { kind: 'anonymous', name: request.address })
     throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
       headers: { 'www-authenticate': challenge },
     })
@@ -314,8 +309,7 @@ async function identifyClient({ database, limits, request }: Visit): Promise<Mac
   const [, token = ''] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   const found = await findClientToken(database, token, request.now)
   if (found) return found
-  const { allowed, resetSeconds } = limits.failures.take(request.address)
-  if (!allowed) throw tooMany('failed credentials', resetSeconds)
+  countFailure(limits, request.address)
   const detail =
     'The token is not that of an application with machine scopes, or has expired or been revoked.'
   throw new ProblemError('invalid_token', detail, {

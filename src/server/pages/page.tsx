@@ -1,9 +1,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
-import type { Bucket } from '../http/limits.ts'
 import type { Reply } from '../http/reply.ts'
-import type { RequestContext } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import type { ProblemError } from '../problem-error.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
@@ -94,7 +92,7 @@ const titles: Partial<Record<ErrorStatus, string>> = {
   403: 'Not allowed',
 }
 
-export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestContext, 'requestId'>): Reply {
+export function refusalPage(fault: ProblemError, { requestId }: { readonly requestId: string }): Reply {
   const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(
     { title, fault, narrow: true },
@@ -117,14 +115,15 @@ export function pageRoute({ method, path, handle }: PageRoute): WebRoute {
   return {
     method,
     path,
+    countsItself: true,
     refuse: refusalPage,
     async handle(visit) {
       const visitor = await visitorOf(visit)
-      const principal = visitor.user ? principalOf(visitor.user) : undefined
-      // `reply` runs later, so that the log names the user of a request that it refuses.
+      const { user } = visitor
       // Signed-in users have their own rate limit, apart from other visitors at the same address.
-      const bucket: Bucket | undefined = visitor.user ? { kind: 'known', name: visitor.user.id } : undefined
-      return { principal, bucket, reply: async () => handle(visit, visitor) }
+      if (user) visit.countAs({ kind: 'known', name: user.id }, principalOf(user))
+      else visit.countAs()
+      return handle(visit, visitor)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultOf } from '../../../src/server/http/problem-reply.ts'
+import { faultOf } from '../../../src/server/http/reply.ts'
 
 /** An error of SQLite by number (SQLite, Result and Error Codes). */
 function sqliteError(errcode: number) {
