@@ -45,26 +45,24 @@ export async function readLearningHistory(
   const { limit } = query
   const inside = query.cursor === undefined ? undefined : readHistoryCursor(query.cursor)
   const found = await readEnrollments(call, period, inside)
-  const [first, ...others] = found.data
+  const [first] = found.data
   if (!first) return { data: [], nextCursor: found.nextCursor }
-  const from = isWithin(inside, first) ? inside : undefined
-  if (from || maxRecordsOf(first) > limit) {
-    const isEnd = others.length === 0 && found.nextCursor === null
-    const next = isEnd ? null : historyCursor(startOf(first))
-    return readPart(database, { row: first, from: from ?? startOf(first), next }, limit, period)
-  }
-  const whole: EnrolledRow[] = []
+  const from = isWithin(inside, first) ? inside : startOf(first)
+  const rows = from.version > 0 ? [first] : fittingRows(found.data, limit)
+  const last = rows.at(-1) ?? first
+  const isEnd = rows.length === found.data.length
+  const next = isEnd ? found.nextCursor : historyCursor(startOf(last))
+  return readRecords(database, { rows, from, next }, limit, period)
+}
+
+/** Returns the first rows whose records surely fit a page, at least one. */
+function fittingRows(rows: readonly EnrolledRow[], limit: number): readonly EnrolledRow[] {
   let room = limit
-  for (const row of found.data) {
+  const end = rows.findIndex((row) => {
     room -= maxRecordsOf(row)
-    if (room < 0) break
-    whole.push(row)
-  }
-  const isAll = whole.length === found.data.length
-  return {
-    data: await readWhole(database, whole, period),
-    nextCursor: isAll ? found.nextCursor : historyCursor(startOf(whole.at(-1) ?? first)),
-  }
+    return room < 0
+  })
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
 }
 
 interface EnrolledRow extends Row, Place {
@@ -198,47 +196,37 @@ interface Placed {
   readonly is?: LearningRecord
 }
 
-/** For few enrolments. */
-async function readWhole(
+/** Reads the records of enrolments from a place in the first of them on; `next` is the cursor after all of them. */
+async function readRecords(
   database: Database,
-  rows: readonly EnrolledRow[],
-  period: Period,
-): Promise<LearningRecord[]> {
-  const isIn = sql`e.id in (${join(rows.map(({ cursor_id: id }) => id))})`
-  const [steps, grades] = await Promise.all([
-    readSteps(database, isIn),
-    rows.some(({ grade_steps: count }) => count > 0) ? readGradeSteps(database, isIn) : [],
-  ])
-  const stepsById = Map.groupBy(steps, (step) => step.enrollment_id)
-  const gradesById = Map.groupBy(grades, (grade) => grade.enrollment_id)
-  return rows.flatMap((row) => {
-    const id = row.cursor_id
-    return recordsIn(recordsOf(row, stepsById.get(id) ?? [], gradesById.get(id) ?? []), period)
-  })
-}
-
-/** For an enrolment with more than a page; `next` is the cursor after it. */
-async function readPart(
-  database: Database,
-  { row, from, next }: { readonly row: EnrolledRow; readonly from: Inside; readonly next: string | null },
+  {
+    rows,
+    from,
+    next,
+  }: { readonly rows: readonly EnrolledRow[]; readonly from: Inside; readonly next: string | null },
   limit: number,
   period: Period,
 ): Promise<Page<LearningRecord>> {
-  const ofEnrollment = sql`e.id = ${row.cursor_id}`
+  const isIn = sql`e.id in (${join(rows.map(({ cursor_id: id }) => id))})`
   const steps =
     from.grade === ''
-      ? await readSteps(database, sql`${ofEnrollment} and s.version >= ${from.version}`, limit + 1)
+      ? await readSteps(database, sql`${isIn} and s.version >= ${from.version}`, limit + 1)
       : []
   const isPastSteps = steps.length <= limit
+  const hasGrades = from.grade !== afterGrades && rows.some(({ grade_steps: count }) => count > 0)
   const grades =
-    isPastSteps && from.grade !== afterGrades
+    isPastSteps && hasGrades
       ? await readGradeSteps(
           database,
-          sql`${ofEnrollment} and (g.id, s.version) >= (${from.grade}, ${from.version})`,
+          sql`${isIn} and (g.id, s.version) >= (${from.grade}, ${from.version})`,
           limit + 1,
         )
       : []
-  const rest = recordsOf(row, steps, grades).filter(({ at }) => comparePlaces(at, from) > 0)
+  const stepsById = Map.groupBy(steps, (step) => step.enrollment_id)
+  const gradesById = Map.groupBy(grades, (grade) => grade.enrollment_id)
+  const rest = rows
+    .flatMap((row) => recordsOf(row, stepsById.get(row.cursor_id) ?? [], gradesById.get(row.cursor_id) ?? []))
+    .filter(({ at }) => comparePlaces(at, from) > 0)
   const isLast = isPastSteps && grades.length <= limit && rest.length <= limit
   const own = rest.slice(0, limit)
   return {
@@ -297,14 +285,14 @@ interface StepRow extends Row {
 }
 
 /** In the order of versions; SQLite keeps the order of a cross join. */
-function readSteps(database: Database, condition: Sql, limit?: number): Promise<StepRow[]> {
+function readSteps(database: Database, condition: Sql, limit: number): Promise<StepRow[]> {
   return database.all<StepRow>(sql`
     select e.id as enrollment_id, s.version, s.percentage, s.status, s.last_accessed,
       (select q.status from progress_steps q
         where q.user_id = s.user_id and q.course_id = s.course_id and q.version = s.version - 1) as previous_status
     from enrollments e cross join progress_steps s
     where s.user_id = e.user_id and s.course_id = e.course_id and ${condition}
-    order by e.id, s.version ${limit === undefined ? sql`` : sql`limit ${limit}`}`)
+    order by e.id, s.version limit ${limit}`)
 }
 
 interface GradeStepRow extends Row {
@@ -321,13 +309,13 @@ interface GradeStepRow extends Row {
 }
 
 /** In the order of the grades' ids. */
-function readGradeSteps(database: Database, condition: Sql, limit?: number): Promise<GradeStepRow[]> {
+function readGradeSteps(database: Database, condition: Sql, limit: number): Promise<GradeStepRow[]> {
   return database.all<GradeStepRow>(sql`
     select e.id as enrollment_id, g.id, s.version, g.item_id, g.label, s.score_given, s.cleared, s.score_maximum, s.published,
       s.graded_at
     from enrollments e cross join grades g cross join grade_steps s
     where g.user_id = e.user_id and g.course_id = e.course_id and s.grade_id = g.id and ${condition}
-    order by e.id, g.id, s.version ${limit === undefined ? sql`` : sql`limit ${limit}`}`)
+    order by e.id, g.id, s.version limit ${limit}`)
 }
 
 function recordsOf(row: EnrolledRow, steps: readonly StepRow[], grades: readonly GradeStepRow[]): Placed[] {

@@ -9,8 +9,7 @@ import { periodsOf, readActivity } from './activity.ts'
 import { readKeptFigures } from './figures.ts'
 import { listItemGrades } from './item-grades.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
-import { attentionByCourse } from './standing.ts'
-import { rowsOfFilter, summaryOf } from './summary.ts'
+import { attentionByCourse, rowsOfFilter, summaryOf } from './summary.ts'
 
 /** `now` is ISO 8601 in UTC. */
 interface AskingForReport extends Asking {

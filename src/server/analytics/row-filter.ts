@@ -3,7 +3,6 @@ import { spanOf } from '../../codec/time-text.ts'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
 import { type Asking, taughtCourses, visibleCourses, visibleUsers } from '../access/sight.ts'
-import type { Row } from '../database/database.ts'
 import type { Condition } from '../database/page.ts'
 import { resolveFilters } from '../database/reference.ts'
 import { groupIdsOf, isInGroups } from '../groups/group-row.ts'
@@ -28,15 +27,9 @@ export interface RowFilter {
   readonly query: FilterQuery
   /** Ids, or a statement that selects them; undefined for all. */
   readonly courses: Sql | undefined
-  /** Undefined if they are too many to read course by course. */
-  readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
   readonly groupIds: readonly string[] | undefined
   readonly termIds: readonly string[] | undefined
-  /** On `u`. */
-  readonly ofLearner: readonly Condition[]
-  /** On `e` and `c`. */
-  readonly ofEnrollment: readonly Condition[]
   /** On `u`, `e` and `c`. */
   readonly conditions: readonly Condition[]
   /** On `p`. */
@@ -55,7 +48,8 @@ interface AskingForRows extends Asking {
  */
 export async function rowFilterOf(call: AskingForRows, { start, end }: Period): Promise<RowFilter> {
   const { database, query } = call
-  const { courses, courseIds } = await coursesOf(call)
+  // Those that the query names, else those that the caller teaches if they see no others.
+  const courses = query.course_id ? await namedCourses(call, query.course_id) : taughtCourses(call)
   const learnerIds =
     query.learner_id &&
     (await resolveFilters(database, 'users', query.learner_id, 'learner_id', visibleUsers(call)))
@@ -65,13 +59,11 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
     ...(end ? [sql`p.last_accessed < ${end}`] : []),
   ]
-  const ofLearner = [
+  const conditions = [
     !query.include_deleted && sql`u.status <> 'deleted'`,
     learnerIds && sql`u.id in (${join(learnerIds)})`,
     groupIds &&
       sql`exists (select 1 from group_members m where ${isInGroups(groupIds)} and m.user_id = u.id)`,
-  ]
-  const ofEnrollment = [
     courses && sql`e.course_id in (${courses})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
     termIds && sql`c.term_id in (${join(termIds)})`,
@@ -87,37 +79,18 @@ export async function rowFilterOf(call: AskingForRows, { start, end }: Period): 
   return {
     query,
     courses,
-    courseIds,
     learnerIds: learnerIds || undefined,
     groupIds: groupIds || undefined,
     termIds: termIds || undefined,
-    ofLearner,
-    ofEnrollment,
-    conditions: [...ofLearner, ...ofEnrollment],
+    conditions,
     ofProgress,
     inPeriod,
   }
 }
 
-/** More are not read course by course. */
-export const maxCourses = 100
-
-/** Those that the query names, else those that the caller teaches if they see no others. */
-async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses' | 'courseIds'>> {
-  const { database, query } = call
-  if (query.course_id) {
-    const visible = visibleCourses(call)
-    const courseIds = await resolveFilters(database, 'courses', query.course_id, 'course_id', visible)
-    return { courses: sql`${join(courseIds)}`, courseIds }
-  }
-  const courses = taughtCourses(call)
-  if (!courses) return { courses: undefined, courseIds: undefined }
-  const taught = await database.all<Row & { course_id: string }>(
-    sql`select course_id from (${courses} limit ${2 * maxCourses + 1}) taught`,
-  )
-  // A creator may be enrolled as an instructor, too.
-  const courseIds = [...new Set(taught.map(({ course_id: id }) => id))]
-  return { courses, courseIds: taught.length > 2 * maxCourses ? undefined : courseIds }
+async function namedCourses(call: AskingForRows, list: string): Promise<Sql> {
+  const visible = visibleCourses(call)
+  return sql`${join(await resolveFilters(call.database, 'courses', list, 'course_id', visible))}`
 }
 
 export function allConditions({ conditions, ofProgress }: RowFilter): Condition[] {

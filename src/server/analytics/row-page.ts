@@ -11,7 +11,7 @@ import {
   walkOf,
   where,
 } from '../database/page.ts'
-import { allConditions, maxCourses, type RowFilter } from './row-filter.ts'
+import { allConditions, type RowFilter } from './row-filter.ts'
 import {
   byCourse,
   byEmail,
@@ -68,12 +68,14 @@ export async function readShapedPage<Item>(
   return { ...page, ...(await totalOf(database, filter, counted)) }
 }
 
+/** More are not read course by course. */
+const maxCourses = 100
+
 /** The courses of a filter; undefined if they are too many to read course by course, or none is named. */
 async function fewCourses(
   database: Database,
-  { courses, courseIds, termIds, query: { difficulty } }: RowFilter,
+  { courses, termIds, query: { difficulty } }: RowFilter,
 ): Promise<readonly string[] | undefined> {
-  if (courseIds && courseIds.length > 0 && courseIds.length <= maxCourses) return courseIds
   const conditions = [
     courses && sql`id in (${courses})`,
     termIds && sql`term_id in (${join(termIds)})`,

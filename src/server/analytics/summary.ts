@@ -1,5 +1,7 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { Bucket, Summary } from '../../contract/analytics.ts'
+import { type Attention, attentionKinds } from '../../contract/constants.ts'
+import { type Asking, seenOnly, taughtCourses } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/page.ts'
 import {
@@ -50,6 +52,8 @@ export async function summaryOf(
   { learners, byStatus, steps, gradeSteps }: Figures,
 ): Promise<Summary> {
   const figuresByCourse = Map.groupBy(byStatus, ({ courseId }) => courseId)
+  const titles =
+    byStatus.length === 0 ? [] : await titlesOf(database, sql`${join([...figuresByCourse.keys()])}`)
   const distribution = tenthsOf(steps)
   return {
     learners,
@@ -59,7 +63,7 @@ export async function summaryOf(
     distribution,
     completionDistribution: bucketsOf(distribution),
     gradeDistribution: bucketsOf(gradeTenthsOf(gradeSteps)),
-    byCourse: (await titlesOf(database, [...figuresByCourse.keys()])).map(({ id, title }) => ({
+    byCourse: titles.map(({ id, title }) => ({
       courseId: id,
       courseTitle: title,
       ...figuresOf(figuresByCourse.get(id) ?? []),
@@ -103,10 +107,10 @@ function figuresOf(figures: readonly StatusFigures[]) {
   }
 }
 
-async function titlesOf(database: Database, courseIds: readonly string[]) {
-  if (courseIds.length === 0) return []
-  return database.all<Row & { id: string; title: string }>(
-    sql`select id, title from courses where id in (${join(courseIds)}) order by title, id`,
+/** By title; `courses` are ids, or a statement that selects them. */
+function titlesOf(database: Database, courses: Sql) {
+  return database.all<Row & { id: string; title: string; external_id: string | null }>(
+    sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
 }
 
@@ -121,4 +125,89 @@ export function rounded(value: number): number {
 
 function sum(figures: readonly StatusFigures[], of: (one: StatusFigures) => number): number {
   return figures.reduce((total, one) => total + of(one), 0)
+}
+
+/** Of a course, or of all courses. */
+export interface Standing extends ReturnType<typeof figuresOf> {
+  /** Number of learners in progress at 0–9%, 10–19% … 90–99%. */
+  readonly tenths: readonly number[]
+  readonly medianCompletionPercentage: number | null
+  readonly medianGradePercent: number | null
+  readonly attention: Readonly<Record<Attention, number>>
+}
+
+export interface CourseAttention {
+  readonly courseId: string
+  readonly courseTitle: string
+  readonly courseExternalId: string | null
+  readonly attention: Standing['attention']
+}
+
+/** By id; courses without learners are missing. */
+export type Standings = ReadonlyMap<string, ReturnType<typeof figuresOf>>
+
+export async function readCourseStanding(database: Database, courseId: string, now: Date): Promise<Standing> {
+  return standingOf(await readFigures(database, rowsIn(sql`${courseId}`), now))
+}
+
+/** Learners who were not deleted, in all courses or those that a statement selects. */
+function rowsIn(courses: Sql | undefined): FigureRows {
+  const conditions = [
+    courses && sql`c.id in (${courses})`,
+    sql`e.status <> 'deleted'`,
+    sql`u.status <> 'deleted'`,
+  ]
+  return { tables: byCourse, conditions }
+}
+
+/** Reads the figures of what a user sees: learners, each counted once, and published courses with those who need attention. */
+export async function readAcademyStanding(seer: Asking, now: Date) {
+  const { database } = seer
+  const taught = taughtCourses(seer)
+  const figures = await readKeptFigures(database, rowsIn(taught), now)
+  const published = sql`select id from courses where ${seenOnly(sql`status = 'published'`, taught && sql`id in (${taught})`)}`
+  const courses = await attentionByCourse(database, published, figures)
+  return { learners: figures.learners, all: standingOf(figures), byCourse: standingsOf(figures), courses }
+}
+
+export async function readStandings(
+  database: Database,
+  courseIds: readonly string[],
+  now: Date,
+): Promise<Standings> {
+  if (courseIds.length === 0) return new Map()
+  return standingsOf(await readFigures(database, rowsIn(sql`${join(courseIds)}`), now))
+}
+
+function standingsOf({ byStatus }: Figures): Standings {
+  const byCourse = Map.groupBy(byStatus, ({ courseId }) => courseId)
+  return new Map([...byCourse].map(([courseId, own]) => [courseId, figuresOf(own)]))
+}
+
+function standingOf({ byStatus, steps, gradeSteps }: Figures): Standing {
+  return {
+    ...figuresOf(byStatus),
+    tenths: tenthsOf(steps.filter(({ status }) => status === 'in_progress')),
+    medianCompletionPercentage: roundedOrNull(medianOf(steps)),
+    medianGradePercent: roundedOrNull(medianOf(gradeSteps)),
+    attention: attentionOf(byStatus),
+  }
+}
+
+function attentionOf(figures: readonly StatusFigures[]): Standing['attention'] {
+  const counts = attentionKinds.map((kind) => [kind, sum(figures, (one) => one[kind])])
+  return Object.fromEntries(counts) as Standing['attention']
+}
+
+/** Returns the learners who need attention in the courses that a statement selects, also where there are none. */
+export async function attentionByCourse(
+  database: Database,
+  courses: Sql,
+  { byStatus }: Pick<Figures, 'byStatus'>,
+): Promise<CourseAttention[]> {
+  const figuresById = Map.groupBy(byStatus, ({ courseId }) => courseId)
+  return (await titlesOf(database, courses)).map(({ id, title, external_id: courseExternalId }) => {
+    const attention = attentionOf(figuresById.get(id) ?? [])
+    return { courseId: id, courseTitle: title, courseExternalId, attention }
+  })
 }

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { courses } from '../../contract/courses.ts'
 import { figureTiles } from '../../report/elements.tsx'
-import { readAcademyStanding } from '../analytics/standing.ts'
+import { readAcademyStanding } from '../analytics/summary.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { lineOf } from '../../codec/display-text.ts'
 import { type Attention, attentionDays, attentionKinds, stuckBelow } from '../../contract/constants.ts'
 import { Card, ColumnChart, figureColumns, statusBar, statusKey, Table } from '../../report/elements.tsx'
-import type { CourseAttention, Standing } from '../analytics/standing.ts'
+import type { CourseAttention, Standing } from '../analytics/summary.ts'
 import { countOf, formatCount, formatPercent } from './values.tsx'
 
 export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
