@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -6,6 +6,7 @@ import type { StoredTokens } from '../../src/config/profiles.ts'
 import type { HttpRequest, Transport } from '../../src/contract/http.ts'
 import { test as base, stoppedClock } from '../helpers/academy.ts'
 import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
+import { expectClearError } from '../helpers/result.ts'
 import { formIn } from '../helpers/web.ts'
 
 /** Origin of the platform of these tests, also over plain http; the network reaches nothing else. */
@@ -214,4 +215,17 @@ export const test = base
 /** Consents, and checks the page of the signed-in user. */
 export const approve: Person = async (address) => {
   expect(await visit(redirect(address, { code: 'code-1' }))).toMatchObject({ status: 200 })
+}
+
+/** Removes the lines that ask the user to open the URL. */
+export function told(ran: SignIn): SignIn {
+  const asked =
+    /^(Opening a browser|To sign in)[\s\S]*?\n\nhttps:.*\n\n(and enter.*\n\n.*\n\n)?(Waiting for .*\n)?/m
+  return { ...ran, stderr: ran.stderr.replace(asked, '') }
+}
+
+/** Expects a sign-in to fail with a clear message and to leave nothing behind. */
+export function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
+  expectClearError(told(ran), exit, error)
+  expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
 }

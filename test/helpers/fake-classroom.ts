@@ -458,6 +458,12 @@ export function createFakeClassroom(): FakeClassroom {
         return { status: 200, body: shownWork(course, makeWork(course, body, true)) }
       }
     }
+    const [workId = '', inner] = rest
+    if (method === 'PATCH' && inner === undefined) {
+      const work = workOf(courseOf(id), workId)
+      patch(work, body, query, ['title', 'description', 'state', 'maxPoints'])
+      return { status: 200, body: shownWork(courseOf(id), work) }
+    }
     return answerSubmissions(method, courseOf(id), rest, query, body)
   }
 

@@ -9,22 +9,12 @@ describe('learnctl api', () => {
     writeFileSync(join(local.cwd, 'text.md'), '# Title\n')
     writeFileSync(join(local.cwd, 'weights.json'), '[{"name": "exam", "weight": 60}]')
     const fields = [
-      ...[
-        'title=Go',
-        'durationMinutes=90',
-        'progressTracking.enabled=false',
-        'language=null',
-        'tags[]=a',
-        'tags[]="1"',
-      ],
+      ...['title=Go', 'durationMinutes=90', 'progressTracking.enabled=false', 'language=null'],
+      ...['tags[]=a', 'tags[]="1"'],
       ...['description=@text.md', 'assessmentCriteria.weights=@weights.json'],
     ]
-    const { code, stdout } = await local.run([
-      'api',
-      'POST',
-      '/v1/courses',
-      ...fields.flatMap((field) => ['--field', field]),
-    ])
+    const words = fields.flatMap((field) => ['--field', field])
+    const { code, stdout } = await local.run(['api', 'POST', '/v1/courses', ...words])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
       title: 'Go',

@@ -77,15 +77,6 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
 })
 
 describe('auth login at an academy', () => {
-  test('signs in with every scope that an admin may have', async ({ place, admin }) => {
-    const { code, stdout, stderr } = await place.login(admin)
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toMatch(
-      new RegExp(`\nSigned in to ${url} as ${admin.email}; profile school-example is now active\n$`),
-    )
-    expect(await place.cli.run('keys create --name ci --columns key')).toMatchObject({ code: 0 })
-  })
-
   test.for([
     ['admin', ['read', 'write', 'admin'], null],
     ['instructor', ['read', 'write'], null],

@@ -3,8 +3,17 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { ConnectionError, TimeoutError } from '../../../src/client/errors.ts'
-import { type Desk, metadata, page, type SignIn, school, test, tokens, wellKnown } from '../../auth/school.ts'
-import { expectClearError } from '../../helpers/result.ts'
+import {
+  type Desk,
+  expectFailed,
+  metadata,
+  page,
+  type SignIn,
+  school,
+  test,
+  tokens,
+  wellKnown,
+} from '../../auth/school.ts'
 
 const endpoint = '/device_authorization'
 const target = { method: 'POST', url: `${school}/token` }
@@ -24,13 +33,6 @@ const begun = {
 async function login(desk: Desk, words = ''): Promise<SignIn> {
   if (!desk.school.scripts.has(endpoint)) desk.school.scripts.set(endpoint, { body: begun })
   return desk.login(`--device ${words}`, async () => {})
-}
-
-/** Expects a sign-in to fail with a clear message and to leave nothing behind. */
-function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
-  const stderr = ran.stderr.replace(/^To sign in[\s\S]*?minutes?:\n\n.*\n\n(Waiting for sign-in\n)?/m, '')
-  expectClearError({ ...ran, stderr }, exit, error)
-  expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
 }
 
 describe('auth login --device', () => {

@@ -6,39 +6,21 @@ import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import {
   approve,
-  type Desk,
+  expectFailed,
   type Given,
   metadata,
   type Page,
   type Person,
   page,
   redirect,
-  type SignIn,
   school,
   test,
   tokens,
+  told,
   visit,
   wellKnown,
 } from '../../auth/school.ts'
 import { listen } from '../../helpers/listen.ts'
-import { expectClearError } from '../../helpers/result.ts'
-
-/** Removes the lines that ask the user to open the URL. */
-function told(ran: SignIn): SignIn {
-  return {
-    ...ran,
-    stderr: ran.stderr.replace(
-      /^(Opening a browser|To sign in)[\s\S]*?\n\nhttps:.*\n\n(Waiting for .*\n)?/m,
-      '',
-    ),
-  }
-}
-
-/** Expects a sign-in to fail with a clear message and to leave nothing behind. */
-function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
-  expectClearError(told(ran), exit, error)
-  expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
-}
 
 /** Redirects the user's browser with these parameters, and keeps the page that it shows then. */
 function sentBack(parameters: Readonly<Record<string, string>>): {
@@ -270,27 +252,18 @@ describe('a token endpoint that', () => {
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })
   })
 
-  test('does not say what kind its tokens are gives bearer tokens', async ({ desk }) => {
-    const { token_type: _, ...others } = tokens
-    desk.school.scripts.set('/token', { body: others })
-    expect((await desk.login()).code).toBe(0)
-  })
-
-  test.for([
-    ['as a list', ['read', 'write']],
-    ['between commas', 'read,write'],
-    ['between commas and spaces', 'read, write'],
-  ])('names its scopes %s is understood', async ([, scope], { desk }) => {
-    desk.school.scripts.set('/token', { body: { ...tokens, scope } })
+  test.for<[what: string, given: object]>([
+    ['scopes as a list', { scope: ['read', 'write'] }],
+    ['scopes between commas', { scope: 'read,write' }],
+    ['scopes between commas and spaces', { scope: 'read, write' }],
+    ['no kind of tokens', { token_type: undefined }],
+    ['an ID token as well', { id_token: 'not.a.token' }],
+  ])('sends %s is understood', async ([, given], { desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, ...given } })
     const { code, stderr } = await desk.login()
     expect(code).toBe(0)
     expect(stderr).not.toContain('granted')
     expect(desk.stored()).toMatchObject({ scopes: ['read', 'write'] })
-  })
-
-  test('sends an ID token as well is not held to it', async ({ desk }) => {
-    desk.school.scripts.set('/token', { body: { ...tokens, id_token: 'not.a.token' } })
-    expect((await desk.login()).code).toBe(0)
   })
 })
 

@@ -65,16 +65,7 @@ test('several courses and people are listed and exported', { tags: ['slow'] }, a
     ['S-1', 'S-2', 'S-3'].map((user) => [course, user]),
   )
   for (const course of ['a,b', 'land']) {
-    await local.run([
-      'courses',
-      'create',
-      '--title',
-      course,
-      '--external-id',
-      course,
-      '--status',
-      'published',
-    ])
+    await local.run(`courses create --title "${course}" --external-id "${course}" --status published`)
   }
   for (const user of ['S-2', 'S-3'])
     await local.run(`users create --email ${user}@b.example --external-id ${user}`)

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
@@ -49,13 +49,6 @@ const refresh = 'POST /oauth/token'
 const again = `learnctl auth login --profile school --url ${school}`
 
 describe('an access token', () => {
-  test('is sent as it is while it is fresh', async ({ user, clock }) => {
-    clock.advance(58 * minute)
-    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual(['GET /v1/courses'])
-    expect(tokensIn(user.config)).toEqual(user.tokens)
-  })
-
   test('is asked for again where the answer was lost', async ({ user, clock }) => {
     clock.advance(2 * hour)
     user.state.lostAnswers = 1
@@ -140,19 +133,10 @@ describe('an access token', () => {
   })
 })
 
-describe('a clock that is two hours', () => {
-  test('ahead has the token refreshed once', async ({ user }) => {
-    user.state.wrongByMs = 2 * hour
-    for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual([refresh, 'GET /v1/courses', 'GET /v1/courses'])
-  })
-
-  test('behind has the token refreshed when it is refused', { tags: ['slow'] }, async ({ user, clock }) => {
-    user.state.wrongByMs = -2 * hour
-    clock.advance(hour)
-    for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual(['GET /v1/courses', refresh, 'GET /v1/courses', 'GET /v1/courses'])
-  })
+test('a clock that is two hours ahead has the token refreshed once', async ({ user }) => {
+  user.state.wrongByMs = 2 * hour
+  for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+  expect(user.asked).toEqual([refresh, 'GET /v1/courses', 'GET /v1/courses'])
 })
 
 describe('a session that has ended', () => {
@@ -310,20 +294,6 @@ describe('an answer to a refresh', () => {
       expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
     },
   )
-
-  scripted('that cannot be stored is used all the same, with a note', async ({ user }) => {
-    user.platform.scripts.set('/token', async () => {
-      rmSync(user.config, { recursive: true })
-      writeFileSync(user.config, 'a file where the directory should be')
-      return { body: granted }
-    })
-    const { code, stdout, stderr } = await user.run('courses list --columns id')
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' })
-    expect(stderr).toMatch(
-      /^note: The refreshed session of profile school cannot be stored \(Cannot write .*\n$/,
-    )
-    expect(user.platform.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer at-1' })
-  })
 })
 
 scripted('a token that is refused again after its refresh is the error', async ({ user }) => {
