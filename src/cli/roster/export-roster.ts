@@ -1,7 +1,7 @@
 import type { Caller } from '../../client/caller.ts'
 import { platformName, type Target } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
-import { type School as MappedSchool, schoolNamed } from '../../lms/oneroster-mapping.ts'
+import { type School, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Context } from '../command/context.ts'
 import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
@@ -9,8 +9,9 @@ import { expectedRows } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
+import { type AcademyReader, openAcademyReader } from './academy-reader.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
-import { createPackage, type Written } from './package-writer.ts'
+import { type Counts, createPackage, type FormatWriter } from './package-writer.ts'
 import {
   type ExportFormat,
   formatNames,
@@ -19,10 +20,9 @@ import {
   rosterParts,
   type Scope,
 } from './roster.ts'
-import { openSchool, type School } from './school.ts'
-import { canvasFiles, writeCanvas } from './write-canvas.ts'
-import { moodleFiles, writeMoodle } from './write-moodle.ts'
-import { writeOneRoster } from './write-oneroster.ts'
+import { canvasFiles, canvasWriter } from './write-canvas.ts'
+import { moodleFiles, moodleWriter } from './write-moodle.ts'
+import { oneRosterWriter } from './write-oneroster.ts'
 
 /** Parts that each format holds, in the order of `rosterParts`. */
 const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
@@ -67,26 +67,54 @@ export async function exportRoster(context: Context, wanted: RosterExport) {
   }
   const reader = await openWriter(context)
   await requireLearnctl(session, reader.caller, 'roster export', io.signal)
-  const school = await openSchool(reader, wanted)
+  const academy = await openAcademyReader(reader, wanted)
   const to = await createPackage({ cwd: io.cwd, target, force, known })
   const line = await createProgressLine(io, 'rows', null)
   const count = (of: 'rows' | 'formulas') => to.tables.reduce((sum, table) => sum + table[of], 0)
-  school.onPage = () => line.update(count('rows'))
-  const written = await writeAs().finally(() => line.stop())
+  academy.onPage = () => line.update(count('rows'))
+  const written = await writeParts(academy, parts, writer()).finally(() => line.stop())
   io.signal.throwIfAborted()
-  const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, wanted))]
+  const notes = [...written.notes, ...(await lostNotes(context, academy, reader.caller, wanted))]
   await to.finish()
   return {
     ...{ target, format, version: format === 'oneroster' ? version : null },
     files: to.tables.map(({ name, rows }) => ({ name, rows })),
-    ...{ counts: inOrder(written.counts), notes: [...notes, ...formulaNotes(count('formulas'))] },
+    ...{ counts: written.counts, notes: [...notes, ...formulaNotes(count('formulas'))] },
   }
 
-  async function writeAs(): Promise<Written> {
-    if (format === 'canvas') return writeCanvas(school, to, parts)
-    if (format === 'moodle') return writeMoodle(school, to, { parts, category })
-    return writeOneRoster(school, to, { version, parts, org: orgOf(wanted, session.target()) })
+  function writer(): FormatWriter {
+    if (format === 'canvas') return canvasWriter(academy, to, parts)
+    if (format === 'moodle') return moodleWriter(academy, to, { parts, category })
+    return oneRosterWriter(academy, to, { version, parts, org: orgOf(wanted, session.target()) })
   }
+}
+
+/** Gives a writer the courses, groups and people of an academy, and counts them. */
+async function writeParts(academy: AcademyReader, parts: ReadonlySet<RosterPart>, writer: FormatWriter) {
+  const { addCourse, addGroups, openPeople } = writer
+  const all = { terms: academy.terms.length, courses: academy.courses.length }
+  const counts = { ...all, users: 0, groups: 0, enrollments: 0 }
+  if (addCourse || academy.isPart) {
+    for await (const contents of academy.contents(addCourse ? parts : new Set())) {
+      counts.enrollments += contents.enrolments.length
+      counts.groups += contents.groups.length
+      addCourse?.(contents)
+    }
+  }
+  const groups = parts.has('groups') && !academy.isPart ? await academy.groupsOf(null) : []
+  counts.groups += groups.length
+  if (groups.length > 0) addGroups?.(groups)
+  const addPerson = openPeople?.()
+  if (addPerson) {
+    for await (const person of academy.peopleOfCourses()) {
+      counts.users += 1
+      addPerson(person)
+    }
+  }
+  const { notes, counts: own } = writer.finish()
+  const written: Counts = { ...counts, ...own }
+  const shown = rosterParts.flatMap((part) => (parts.has(part) ? [[part, written[part] ?? 0]] : []))
+  return { notes, counts: Object.fromEntries(shown) as Counts }
 }
 
 function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
@@ -100,14 +128,8 @@ function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
   return new Set(held.filter((part) => only.includes(part)))
 }
 
-function inOrder(counts: Written['counts']): Written['counts'] {
-  return Object.fromEntries(
-    rosterParts.flatMap((part) => (counts[part] === undefined ? [] : [[part, counts[part]]])),
-  )
-}
-
 /** Returns the only organisation of a package: by the flags, else the name of the profile, host or database. */
-function orgOf({ orgName, orgId }: RosterExport, target: Target): MappedSchool {
+function orgOf({ orgName, orgId }: RosterExport, target: Target): School {
   const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
   const school = schoolNamed(orgName ?? target.profile ?? place)
   return { ...school, ...(orgId !== null && { id: orgId }) }
@@ -120,13 +142,13 @@ function fileName(path: string): string {
 /** About records that the export lacks, with counts. */
 async function lostNotes(
   { io }: Context,
-  school: School,
+  academy: AcademyReader,
   caller: Caller,
   { format, only }: RosterExport,
 ): Promise<string[]> {
   const name = formatNames[format]
   // An export of some courses leaves out all other people, not only these.
-  const { admins, analysts } = school.isPart ? { admins: 0, analysts: 0 } : school.leftOut
+  const { admins, analysts } = academy.isPart ? { admins: 0, analysts: 0 } : academy.leftOut
   const left = [
     ...(admins > 0 ? [pluralise(admins, 'admin')] : []),
     ...(analysts > 0 ? [pluralise(analysts, 'analyst')] : []),
@@ -138,13 +160,13 @@ async function lostNotes(
         ]
       : []
   if (only.length > 0) return people
-  const courses = school.isPart ? school.courses.map(({ id }) => id) : []
+  const courses = academy.isPart ? academy.courses.map(({ id }) => id) : []
   // Longer lists of references are refused.
   const query = courses.length > 0 && courses.length <= 100 ? { course_id: courses.join() } : {}
   const total = (list: Call, of: Readonly<Record<string, string>> = query) =>
     expectedRows({ io }, caller, list, of)
   const lost = [
-    format === 'moodle' ? countOf(school.terms.length, rosterNouns.terms) : '',
+    format === 'moodle' ? countOf(academy.terms.length, rosterNouns.terms) : '',
     countOf(await total(calls.lessons.list), 'lesson'),
     countOf(await total(calls.progress.all), 'progress record'),
     format === 'oneroster' ? '' : countOf(await total(calls.grades.list), rosterNouns.grades),
@@ -154,7 +176,7 @@ async function lostNotes(
 
   async function allGroups(): Promise<string> {
     const groups = countOf(await total(calls.groups.list), rosterNouns.groups)
-    if (groups === '' || school.isPart) return groups
+    if (groups === '' || academy.isPart) return groups
     const members = countOf(await total(calls.groups.memberships, {}), 'member')
     return members === '' ? groups : `${groups} with ${members}`
   }
@@ -174,7 +196,7 @@ function formulaNotes(count: number): string[] {
 }
 
 /** Without zeros: `2 courses, 40 enrolments`. */
-export function countsText(counts: Written['counts']): string {
+export function countsText(counts: Counts): string {
   return rosterParts
     .flatMap((part) => (counts[part] ? [pluralise(counts[part], rosterNouns[part])] : []))
     .join(', ')

@@ -6,12 +6,22 @@ import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { openTarget, partPath } from '../terminal/target-file.ts'
+import type { CourseContents, GroupContents, Person } from './academy-reader.ts'
 import type { RosterPart } from './roster.ts'
 
-/** Number of records by part, and notes about data that the format does not hold. */
-export interface Written {
-  readonly counts: Partial<Record<RosterPart, number>>
-  readonly notes: readonly string[]
+/** Number of records by part. */
+export type Counts = Partial<Record<RosterPart, number>>
+
+/** Writes the files of a format: terms and courses when it is made, then what it is given. */
+export interface FormatWriter {
+  /** Null if the parts have nothing of courses. */
+  readonly addCourse: ((contents: CourseContents) => void) | null
+  /** Adds groups without a course. */
+  readonly addGroups?: (groups: readonly GroupContents[]) => void
+  /** Returns what adds a person, after all courses and groups; null if the parts have nothing of people. */
+  readonly openPeople: (() => (person: Person) => void) | null
+  /** Returns notes about data that the format does not hold, and counts of records if fewer were written than added. */
+  finish(): { readonly notes: readonly string[]; readonly counts?: Counts }
 }
 
 /** Target of a package: a zip file by its name, else a folder. */

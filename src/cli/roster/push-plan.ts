@@ -2,8 +2,8 @@ import type * as z from 'zod'
 import type { RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords, ForeignWrite } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
+import type { CourseContents, Grade } from './academy-reader.ts'
 import { type PulledRecord, readPage } from './pull-records.ts'
-import type { Course, Grade, School } from './school.ts'
 
 /** Counted at the end. */
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
@@ -126,21 +126,18 @@ export function submissionKey(itemId: string, email: string): string {
 }
 
 /** A course of the academy with the records that Classroom shall have. */
-export type WantedCourse = Awaited<ReturnType<typeof wantedOf>>
+export type WantedCourse = ReturnType<typeof wantedOf>
 
 /** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
-export async function wantedOf(
-  school: School,
-  course: Course,
+export function wantedOf(
+  { course, enrolments, grades: all }: CourseContents,
   emails: ReadonlyMap<string, string>,
   parts: ReadonlySet<string>,
 ) {
-  const enrolments = parts.has('enrollments') ? await school.enrolmentsIn(course) : []
-  const members = enrolments.flatMap(({ userKey, role, status }) => {
+  const members = (parts.has('enrollments') ? enrolments : []).flatMap(({ userKey, role, status }) => {
     const email = emails.get(userKey)
     return status === 'active' && email !== undefined ? [{ email, role }] : []
   })
-  const all = parts.has('grades') ? await school.gradesIn(course) : []
   const newest = new Map<string, Grade>()
   for (const grade of all.filter(({ itemId }) => !itemId.startsWith('$'))) {
     const key = `${grade.itemId}\n${grade.userKey}`

@@ -7,6 +7,7 @@ import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
+import { openAcademyReader } from './academy-reader.ts'
 import { Patience } from './pull-records.ts'
 import {
   type Compared,
@@ -18,7 +19,6 @@ import {
   type WantedCourse,
   wantedOf,
 } from './push-plan.ts'
-import { openSchool } from './school.ts'
 
 export interface PushOptions {
   /** Empty for all. */
@@ -78,19 +78,19 @@ async function readWanted(
 ): Promise<{ readonly courses: readonly WantedCourse[]; readonly notes: readonly string[] }> {
   const reader = await openWriter(context)
   await requireLearnctl(context.session, reader.caller, 'roster push', context.io.signal)
-  const school = await openSchool(reader, { courses, terms: [] })
+  const academy = await openAcademyReader(reader, { courses, terms: [] })
   const emails = new Map<string, string>()
   let suspended = 0
-  for await (const page of school.people(null)) {
-    for (const { key, email, isSuspended } of page) {
-      if (isSuspended) suspended += 1
-      else emails.set(key, email)
-    }
+  for await (const { key, email, isSuspended } of academy.people()) {
+    if (isSuspended) suspended += 1
+    else emails.set(key, email)
   }
-  const open = school.courses.filter(({ status }) => status !== 'archived')
-  const archived = school.courses.length - open.length
   const found: WantedCourse[] = []
-  for (const course of open) found.push(await wantedOf(school, course, emails, parts))
+  let archived = 0
+  for await (const contents of academy.contents(parts)) {
+    if (contents.course.status === 'archived') archived += 1
+    else found.push(wantedOf(contents, emails, parts))
+  }
   const notes = [
     ...(archived > 0 ? [`${pluralise(archived, 'archived course')} left out`] : []),
     ...(suspended > 0 ? [`${pluralise(suspended, 'suspended user')} left out`] : []),

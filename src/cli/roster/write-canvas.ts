@@ -1,85 +1,75 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
-import { type Columns, createLosses, type Package, type Table, type Written } from './package-writer.ts'
+import type {
+  AcademyReader,
+  Course,
+  CourseContents,
+  Enrolment,
+  Group,
+  Member,
+  Person,
+  Term,
+} from './academy-reader.ts'
+import { type Columns, createLosses, type FormatWriter, type Package } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import type { Course, Enrolment, Group, Member, Person, School, Term } from './school.ts'
 
-/** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
-export async function writeCanvas(
-  school: School,
+/** Writes the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
+export function canvasWriter(
+  academy: AcademyReader,
   to: Package,
   parts: ReadonlySet<RosterPart>,
-): Promise<Written> {
-  const counts: Partial<Record<RosterPart, number>> = {}
+): FormatWriter {
   const losses = createLosses(lossTexts)
-  const inside: Set<string> | null = school.isPart ? new Set() : null
-
-  if (parts.has('terms')) counts.terms = to.write('terms.csv', columns.terms, school.terms)
+  if (parts.has('terms')) to.write('terms.csv', columns.terms, academy.terms)
   if (parts.has('courses')) {
-    losses.add('descriptions', school.courses.filter(({ description }) => description !== '').length)
-    counts.courses = to.write('courses.csv', columns.courses, school.courses)
+    losses.add('descriptions', academy.courses.filter(({ description }) => description !== '').length)
+    to.write('courses.csv', columns.courses, academy.courses)
   }
   const sections = parts.has('groups') ? to.table('sections.csv', columns.sections) : null
   const enrollments = parts.has('enrollments') ? to.table('enrollments.csv', columns.enrollments) : null
-  let enrolled = 0
-  for (const course of school.courses) {
-    if (!sections && !enrollments && !inside) break
-    const all = await school.enrolmentsIn(course)
-    for (const { userId } of all) inside?.add(userId)
-    enrolled += all.length
-    const groups = sections ? await school.groupsOf(course) : []
-    for (const group of groups) sections?.add({ course, group })
-    if (enrollments) await addEnrolments(enrollments, course, all, groups)
-  }
-  if (sections) counts.groups = sections.rows + (school.isPart ? 0 : await addGroups())
-  if (enrollments) counts.enrollments = enrolled
-  if (parts.has('users')) counts.users = await addUsers()
-  return { counts, notes: losses.notes() }
 
-  /** A row for each enrolment, or one for each section that the user is in. */
-  async function addEnrolments(
-    rows: Table<EnrolmentRow>,
-    course: Course,
-    all: readonly Enrolment[],
-    groups: readonly Group[],
-  ): Promise<void> {
+  /** A row for each section, and for each enrolment, or one for each section that the user is in. */
+  function addCourse({ course, enrolments, groups }: CourseContents): void {
+    for (const { group } of groups) sections?.add({ course, group })
+    if (!enrollments) return
     const sectionsByUser = new Map<string, string[]>()
-    const users = new Set(all.map(({ userId }) => userId))
-    for (const group of groups) {
-      for (const { userId } of await school.membersOf(group)) {
+    const users = new Set(enrolments.map(({ userId }) => userId))
+    for (const { group, members } of groups) {
+      for (const { userId } of members) {
         const keys = sectionsByUser.get(userId)
         if (!users.has(userId)) losses.add('outside')
         else if (keys) keys.push(group.key)
         else sectionsByUser.set(userId, [group.key])
       }
     }
-    for (const enrolment of all) {
+    for (const enrolment of enrolments) {
       if (enrolment.enrolledAt !== '') losses.add('days')
       for (const section of sectionsByUser.get(enrolment.userId) ?? ['']) {
-        rows.add({ course, enrolment, section })
+        enrollments.add({ course, enrolment, section })
       }
     }
   }
 
-  async function addGroups(): Promise<number> {
-    const all = await school.groupsOf(null)
-    if (all.length === 0) return 0
-    to.write('groups.csv', columns.groups, all)
-    const memberships = to.table('groups_membership.csv', columns.groups_membership)
-    for (const group of all) {
-      for (const member of await school.membersOf(group)) memberships.add({ group, member })
-    }
-    return all.length
-  }
-
-  async function addUsers(): Promise<number> {
-    const users = to.table('users.csv', columns.users)
-    for await (const some of school.people(inside)) {
-      for (const person of some) {
-        if (namesOf(person).join('') === '') losses.add('nameless')
-        users.add(person)
-      }
-    }
-    return users.rows
+  return {
+    addCourse: sections || enrollments ? addCourse : null,
+    addGroups(all) {
+      to.write(
+        'groups.csv',
+        columns.groups,
+        all.map(({ group }) => group),
+      )
+      const memberships = to.table('groups_membership.csv', columns.groups_membership)
+      for (const { group, members } of all) for (const member of members) memberships.add({ group, member })
+    },
+    openPeople: parts.has('users')
+      ? () => {
+          const users = to.table('users.csv', columns.users)
+          return (person) => {
+            if (namesOf(person).join('') === '') losses.add('nameless')
+            users.add(person)
+          }
+        }
+      : null,
+    finish: () => ({ notes: losses.notes() }),
   }
 }
 

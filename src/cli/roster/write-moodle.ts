@@ -1,15 +1,15 @@
 import { namesOf, noName } from '../../lms/oneroster-mapping.ts'
-import { type Columns, createLosses, type Package, type Written } from './package-writer.ts'
-import type { RosterPart } from './roster.ts'
 import {
+  type AcademyReader,
   type Course,
+  type CourseContents,
   compare,
-  type Enrolment,
   type Group,
   type Member,
   type Person,
-  type School,
-} from './school.ts'
+} from './academy-reader.ts'
+import { type Columns, createLosses, type FormatWriter, type Package } from './package-writer.ts'
+import type { RosterPart } from './roster.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
@@ -20,53 +20,31 @@ export interface MoodleForm {
 }
 
 /**
- * Writes a school as files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so
- * enrolments are in memory at once, about 200 bytes each.
+ * Writes files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so enrolments are in
+ * memory at once, about 200 bytes each.
  */
-export async function writeMoodle(school: School, to: Package, form: MoodleForm): Promise<Written> {
+export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleForm): FormatWriter {
   const { parts, category } = form
-  const counts: Partial<Record<RosterPart, number>> = {}
   const losses = createLosses(lossTexts)
   const placesByUser = new Map<string, Place[]>()
   const cohortsByUser = new Map<string, Set<string>>()
-  const wantsGroups = parts.has('groups')
-  const inside: Set<string> | null = school.isPart ? new Set() : null
-
   if (parts.has('courses')) {
-    losses.add('archived', school.courses.filter(({ status }) => status === 'archived').length)
-    counts.courses = to.write('courses.csv', courseColumns(category), school.courses)
+    losses.add('archived', academy.courses.filter(({ status }) => status === 'archived').length)
+    to.write('courses.csv', courseColumns(category), academy.courses)
   }
-  let enrolled = 0
-  let groups = 0
-  for (const course of school.courses) {
-    if (!parts.has('enrollments') && !inside) break
-    const all = await school.enrolmentsIn(course)
-    for (const { userId } of all) inside?.add(userId)
-    if (!parts.has('enrollments')) continue
-    enrolled += all.length
-    await place(course, all)
-  }
-  if (wantsGroups && !school.isPart) await placeCohorts()
-  if (parts.has('enrollments')) counts.enrollments = enrolled
-  if (wantsGroups) counts.groups = groups
-  if (parts.has('users') || parts.has('enrollments') || wantsGroups) await writeUsers()
-  const passwords =
-    'Moodle needs passwords or an authentication method: choose to create them in Upload users'
-  return { counts, notes: [...losses.notes(), ...(parts.has('users') ? [passwords] : [])] }
 
   /** Notes a place once for each enrolment, and once for each further group. */
-  async function place(course: Course, all: readonly Enrolment[]): Promise<void> {
+  function addCourse({ course, enrolments, groups }: CourseContents): void {
     const groupsByUser = new Map<string, Set<string>>()
-    const users = new Set(all.map(({ userId }) => userId))
-    for (const group of wantsGroups ? await school.groupsOf(course) : []) {
-      const members = await school.membersOf(group)
-      countGroup(group, members, `${course.key}/${group.name}`)
+    const users = new Set(enrolments.map(({ userId }) => userId))
+    for (const { group, members } of groups) {
+      noteGroup(group, members, `${course.key}/${group.name}`)
       for (const { userId } of members) {
         if (users.has(userId)) add(groupsByUser, userId, group.name)
         else losses.add('outside')
       }
     }
-    for (const { userId, role, status, enrolledAt } of all) {
+    for (const { userId, role, status, enrolledAt } of enrolments) {
       if (status === 'completed') losses.add('completed')
       for (const group of inOrder(groupsByUser.get(userId) ?? [''])) {
         const place = {
@@ -83,17 +61,8 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
     }
   }
 
-  async function placeCohorts(): Promise<void> {
-    for (const group of await school.groupsOf(null)) {
-      const members = await school.membersOf(group)
-      countGroup(group, members, group.name)
-      for (const { userId } of members) add(cohortsByUser, userId, group.name)
-    }
-  }
-
   /** @param readKey external id with which readers know a group of this name */
-  function countGroup({ key, name }: Group, members: readonly Member[], readKey: string): void {
-    groups += 1
+  function noteGroup({ key, name }: Group, members: readonly Member[], readKey: string): void {
     const isEmpty = members.length === 0
     if (isEmpty) losses.add('empty')
     if (!isEmpty && key !== readKey) losses.add('groupIds')
@@ -101,33 +70,45 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
     if (!isEmpty && /^\d+$/.test(name)) losses.add('numbers')
   }
 
-  async function writeUsers(): Promise<void> {
+  function openPeople(): (person: Person) => void {
     const { username } = userColumns
     const table = to.table<UserRow>('users.csv', {
       ...(parts.has('users') ? userColumns : { username }),
       ...placeColumns(
         most(placesByUser.values(), ({ length }) => length),
-        wantsGroups,
+        parts.has('groups'),
       ),
       ...cohortColumns(most(cohortsByUser.values(), ({ size }) => size)),
     })
-    for await (const some of school.people(inside)) {
-      for (const person of some) {
-        countNames(person)
-        const cohorts = inOrder(cohortsByUser.get(person.id) ?? [])
-        table.add({ person, places: placesByUser.get(person.id) ?? [], cohorts })
-      }
+    return (person) => {
+      noteNames(person)
+      const cohorts = inOrder(cohortsByUser.get(person.id) ?? [])
+      table.add({ person, places: placesByUser.get(person.id) ?? [], cohorts })
     }
-    if (parts.has('users')) counts.users = table.rows
   }
 
-  function countNames(person: Person): void {
+  function noteNames(person: Person): void {
     const { username, firstName, lastName, displayName } = person
     const [first, last] = namesOf(person)
     if (first === '' || last === '') losses.add('nameless')
     if (firstName === '' && lastName === '' && displayName !== '') losses.add('displayOnly')
     else if (displayName !== '' && displayName !== `${first} ${last}`) losses.add('displayNames')
     if (username !== '' && loginOf(person) !== username) losses.add('lowered')
+  }
+
+  const passwords =
+    'Moodle needs passwords or an authentication method: choose to create them in Upload users'
+  const hasUserRows = ['users', 'enrollments', 'groups'].some((part) => parts.has(part as RosterPart))
+  return {
+    addCourse: parts.has('enrollments') ? addCourse : null,
+    addGroups(cohorts) {
+      for (const { group, members } of cohorts) {
+        noteGroup(group, members, group.name)
+        for (const { userId } of members) add(cohortsByUser, userId, group.name)
+      }
+    },
+    openPeople: hasUserRows ? openPeople : null,
+    finish: () => ({ notes: [...losses.notes(), ...(parts.has('users') ? [passwords] : [])] }),
   }
 }
 

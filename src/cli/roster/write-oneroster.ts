@@ -4,7 +4,6 @@ import {
   isEnrolled,
   itemsOf,
   joinIds,
-  type School as MappedSchool,
   namesOf,
   noCategory,
   noName,
@@ -12,11 +11,22 @@ import {
   openDays,
   resultIdOf,
   roleOf,
+  type School,
   scoreOn,
   sessionOf,
   type UserNames,
   userNamesOf,
 } from '../../lms/oneroster-mapping.ts'
+import {
+  type AcademyReader,
+  type Course,
+  type CourseContents,
+  compare,
+  type Enrolment,
+  type Grade,
+  type Person,
+  type Term,
+} from './academy-reader.ts'
 import {
   type OneRosterTable,
   type OneRosterVersion,
@@ -25,33 +35,25 @@ import {
 } from './oneroster-tables.ts'
 import {
   type Cells,
+  type Counts,
   cellColumns,
   createLosses,
+  type FormatWriter,
   type Package,
   type Table,
-  type Written,
 } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
-import {
-  type Course,
-  compare,
-  type Enrolment,
-  type Grade,
-  type Person,
-  type School,
-  type Term,
-} from './school.ts'
 
 export interface OneRosterForm {
   readonly version: OneRosterVersion
   /** The school that all records belong to, the only organisation of the package. */
-  readonly org: MappedSchool
+  readonly org: School
   readonly parts: ReadonlySet<RosterPart>
 }
 
-/** Writes a school as a OneRoster package: each course is a class and its course, each term an academic session. */
-export async function writeOneRoster(school: School, to: Package, form: OneRosterForm): Promise<Written> {
-  return new OneRosterWriter(school, to, form).write()
+/** Writes a OneRoster package: each course is a class and its course, each term an academic session. */
+export function oneRosterWriter(academy: AcademyReader, to: Package, form: OneRosterForm): FormatWriter {
+  return new OneRosterWriter(academy, to, form)
 }
 
 const lossTexts = {
@@ -75,32 +77,37 @@ const lossTexts = {
   completed: '{completed enrolment} written like active ones: OneRoster has no completion',
 }
 
-class OneRosterWriter {
-  readonly #school: School
+class OneRosterWriter implements FormatWriter {
+  readonly addCourse: FormatWriter['addCourse']
+  readonly openPeople: FormatWriter['openPeople']
+  readonly #academy: AcademyReader
   readonly #to: Package
   readonly #form: OneRosterForm
-  readonly #counts: Partial<Record<RosterPart, number>> = {}
   readonly #losses = createLosses(lossTexts)
+  readonly #enrollments: Table<Cells> | null
   #gradebook: Readonly<Record<'categories' | 'lineItems' | 'results', Table<Cells>>> | null = null
-  /** Users in the courses, if only some courses are written. */
-  readonly #inside: Set<string> | null
 
-  constructor(school: School, to: Package, form: OneRosterForm) {
-    this.#school = school
+  constructor(academy: AcademyReader, to: Package, form: OneRosterForm) {
+    this.#academy = academy
     this.#to = to
     this.#form = form
-    this.#inside = school.isPart ? new Set() : null
-  }
-
-  async write(): Promise<Written> {
-    const { org, parts } = this.#form
+    const { org, parts } = form
     this.#table('orgs').add({ sourcedId: org.id, name: org.name, type: 'school' })
     if (parts.has('terms')) this.#writeSessions()
     if (parts.has('courses')) this.#writeCourses()
-    await this.#writeEnrolmentsAndGrades()
-    if (parts.has('users')) await this.#writeUsers()
+    this.#enrollments = parts.has('enrollments') ? this.#table('enrollments') : null
+    const hasCourses = this.#enrollments !== null || parts.has('grades')
+    this.addCourse = hasCourses ? (contents) => this.#addContents(contents) : null
+    this.openPeople = parts.has('users') ? () => this.#openUsers() : null
+  }
+
+  finish() {
     this.#writeManifest()
-    return { counts: this.#counts, notes: this.#losses.notes() }
+    const counts: Counts = {
+      ...(this.#enrollments && { enrollments: this.#enrollments.rows }),
+      ...(this.#form.parts.has('grades') && { grades: this.#gradebook?.results.rows ?? 0 }),
+    }
+    return { counts, notes: this.#losses.notes() }
   }
 
   /** Its rows are bulk: without status and time. */
@@ -109,10 +116,9 @@ class OneRosterWriter {
   }
 
   #writeSessions(): void {
-    const { terms, courses } = this.#school
+    const { terms, courses } = this.#academy
     const sessions = this.#table('academicSessions')
     for (const term of terms) sessions.add({ ...sessionOf(term), type: 'term' })
-    this.#counts.terms = terms.length
     const isOpen = ({ startDate, endDate }: Term) => startDate === null || endDate === null
     this.#losses.add('openTerms', terms.filter(isOpen).length)
     const without = courses.filter(({ term }) => term === null).length
@@ -121,7 +127,7 @@ class OneRosterWriter {
   }
 
   #writeCourses(): void {
-    const { courses } = this.#school
+    const { courses } = this.#academy
     const { org } = this.#form
     const [courseTable, classTable] = [this.#table('courses'), this.#table('classes')]
     this.#losses.add('descriptions', courses.filter(({ description }) => description !== '').length)
@@ -137,29 +143,18 @@ class OneRosterWriter {
         termSourcedIds: sessionOf(term).sourcedId,
       })
     }
-    this.#counts.courses = courses.length
   }
 
-  async #writeEnrolmentsAndGrades(): Promise<void> {
-    const { parts } = this.#form
-    const wantsEnrolments = parts.has('enrollments')
-    const table = wantsEnrolments ? this.#table('enrollments') : null
-    const wantsGrades = parts.has('grades')
-    for (const course of this.#school.courses) {
-      if (!table && !wantsGrades && !this.#inside) break
-      const enrolments = await this.#school.enrolmentsIn(course)
-      for (const { userId } of enrolments) this.#inside?.add(userId)
-      if (table) this.#addEnrolments(table, course, enrolments)
-      if (!wantsGrades) continue
-      const learners = new Set(
-        enrolments.flatMap(({ role, userKey }) => (role === 'learner' ? [userKey] : [])),
+  #addContents({ course, enrolments, grades }: CourseContents): void {
+    if (this.#enrollments) this.#addEnrolments(this.#enrollments, course, enrolments)
+    const learners = new Set(enrolments.flatMap(({ role, userKey }) => (role === 'learner' ? [userKey] : [])))
+    // Grades require an enrolment: leave out grades of users who have none.
+    if (this.#form.parts.has('grades')) {
+      this.#addGrades(
+        course,
+        grades.filter(({ userKey }) => learners.has(userKey)),
       )
-      // Grades require an enrolment: leave out grades of users who have none.
-      const grades = (await this.#school.gradesIn(course)).filter(({ userKey }) => learners.has(userKey))
-      this.#addGrades(course, grades)
     }
-    if (table) this.#counts.enrollments = table.rows
-    if (wantsGrades) this.#counts.grades = this.#gradebook?.results.rows ?? 0
   }
 
   #addEnrolments(table: Table<Cells>, course: Course, enrolments: readonly Enrolment[]): void {
@@ -185,30 +180,27 @@ class OneRosterWriter {
     }
   }
 
-  async #writeUsers(): Promise<void> {
+  #openUsers(): (person: Person) => void {
     const { version, org } = this.#form
     const users = this.#table('users')
     const roles = version === '1.2' ? this.#table('roles') : null
-    for await (const some of this.#school.people(this.#inside)) {
-      for (const person of some) {
-        const { key, email, isSuspended } = person
-        const role = roleOf(person.role)
-        users.add({
-          sourcedId: key,
-          enabledUser: String(!isSuspended),
-          ...{ role, email, orgSourcedIds: org.id, primaryOrgSourcedId: org.id },
-          ...this.#namesOf(person),
-        })
-        roles?.add({
-          sourcedId: joinIds(key, role),
-          userSourcedId: key,
-          roleType: 'primary',
-          role,
-          orgSourcedId: org.id,
-        })
-      }
+    return (person) => {
+      const { key, email, isSuspended } = person
+      const role = roleOf(person.role)
+      users.add({
+        sourcedId: key,
+        enabledUser: String(!isSuspended),
+        ...{ role, email, orgSourcedIds: org.id, primaryOrgSourcedId: org.id },
+        ...this.#namesOf(person),
+      })
+      roles?.add({
+        sourcedId: joinIds(key, role),
+        userSourcedId: key,
+        roleType: 'primary',
+        role,
+        orgSourcedId: org.id,
+      })
     }
-    this.#counts.users = users.rows
   }
 
   #namesOf(person: Person): Omit<UserNames, 'isUnnamed' | 'isDisplayOnly'> {

@@ -26,13 +26,29 @@ export type Grade = OfUser<ShownGrade>
 /** A learner or an instructor. */
 export type Person = Keyed<MappedPerson> & { readonly id: string; readonly isSuspended: boolean }
 
-type SchoolScope = Pick<Scope, 'courses' | 'terms'>
+/** A course with what it has of the parts that are read. */
+export interface CourseContents {
+  readonly course: Course
+  /** In the order of users and roles. */
+  readonly enrolments: readonly Enrolment[]
+  readonly groups: readonly GroupContents[]
+  /** In the order of items and users. */
+  readonly grades: readonly Grade[]
+}
 
-/** Opens the school of an academy. Throws a CommandError or an ApiError for an unknown course or term of the scope. */
-export async function openSchool(reader: Writer, scope: SchoolScope): Promise<School> {
-  const school = new School(reader, scope)
-  await school.open()
-  return school
+export interface GroupContents {
+  readonly group: Group
+  /** In the order of their keys. */
+  readonly members: readonly Member[]
+}
+
+type CourseScope = Pick<Scope, 'courses' | 'terms'>
+
+/** Throws a CommandError or an ApiError for an unknown course or term of the scope. */
+export async function openAcademyReader(reader: Writer, scope: CourseScope): Promise<AcademyReader> {
+  const academy = new AcademyReader(reader, scope)
+  await academy.open()
+  return academy
 }
 
 /** Number of records per page; the API's maximum. */
@@ -44,7 +60,7 @@ const staffRoles = 'admin,analyst'
  * The people, courses and grades of an academy as rosters have them, read through the API page by page. Leaves out
  * deleted records, and the accounts of admins and analysts who are enrolled in none of the courses.
  */
-export class School {
+export class AcademyReader {
   terms: readonly Term[] = []
   /** In the order of their keys. */
   courses: readonly Course[] = []
@@ -55,15 +71,17 @@ export class School {
   /** Called after each page that was read. */
   onPage: () => Promise<void> = async () => {}
   readonly #reader: Writer
-  readonly #scope: SchoolScope
+  readonly #scope: CourseScope
   /** Ids of users who are deleted or left out. */
   readonly #absent = new Set<string>()
   #absence: Promise<void> | null = null
   #groupsByCourse: Promise<ReadonlyMap<string | null, readonly Group[]>> | null = null
+  /** Ids of users in the courses that were read. */
+  readonly #enrolled = new Set<string>()
   /** Roles of admins and analysts in the courses, by id. */
   readonly #roleByStaff = new Map<string, Person['role']>()
 
-  constructor(reader: Writer, scope: SchoolScope) {
+  constructor(reader: Writer, scope: CourseScope) {
     this.#reader = reader
     this.#scope = scope
     this.isPart = scope.courses.length > 0 || scope.terms.length > 0
@@ -77,21 +95,34 @@ export class School {
     this.terms = this.isPart && asked.length === 0 ? terms.filter((term) => used.has(term)) : terms
   }
 
-  /** Yields people in the order of their e-mail addresses: all, or the people with the ids. */
-  async *people(ids: ReadonlySet<string> | null): AsyncGenerator<readonly Person[]> {
+  /** Yields all people in the order of their e-mail addresses. */
+  async *people(): AsyncGenerator<Person> {
     await this.#findAbsent()
     const { caller, signal } = this.#reader
     const query = { limit, sort: 'email', include_deleted: 'false' } as const
     for await (const { data } of caller.pages(calls.users.list, { query, signal })) {
-      yield data
-        .filter(({ id }) => !this.#absent.has(id) && ids?.has(id) !== false)
-        .map((shown) => this.#personOf(shown))
+      for (const shown of data) if (!this.#absent.has(shown.id)) yield this.#personOf(shown)
       await this.onPage()
     }
   }
 
-  /** In the order of users and roles. */
-  async enrolmentsIn({ id }: Course): Promise<readonly Enrolment[]> {
+  /** Yields all people, or those of the courses that were read before if these are only some. */
+  async *peopleOfCourses(): AsyncGenerator<Person> {
+    for await (const person of this.people()) if (!this.isPart || this.#enrolled.has(person.id)) yield person
+  }
+
+  /** Yields the courses with their enrolments and, of these parts, their groups and grades. */
+  async *contents(parts: ReadonlySet<string>): AsyncGenerator<CourseContents> {
+    for (const course of this.courses) {
+      const enrolments = await this.#enrolmentsIn(course)
+      for (const { userId } of enrolments) this.#enrolled.add(userId)
+      const groups = parts.has('groups') ? await this.groupsOf(course) : []
+      const grades = parts.has('grades') ? await this.#gradesIn(course) : []
+      yield { course, enrolments, groups, grades }
+    }
+  }
+
+  async #enrolmentsIn({ id }: Course): Promise<readonly Enrolment[]> {
     const { caller, signal } = this.#reader
     const all = await this.#ofPresent(
       caller.pages(calls.enrollments.list, { query: { limit, course_id: id }, signal }),
@@ -101,21 +132,23 @@ export class School {
   }
 
   /** Returns the groups of a course, for null those without a course, sorted by key. */
-  async groupsOf(course: Course | null): Promise<readonly Group[]> {
+  async groupsOf(course: Course | null): Promise<readonly GroupContents[]> {
     this.#groupsByCourse ??= this.#readGroups()
-    return (await this.#groupsByCourse).get(course?.id ?? null) ?? []
+    const found: GroupContents[] = []
+    for (const group of (await this.#groupsByCourse).get(course?.id ?? null) ?? []) {
+      found.push({ group, members: await this.#membersOf(group) })
+    }
+    return found
   }
 
-  /** In the order of their keys. */
-  async membersOf({ id }: Group): Promise<readonly Member[]> {
+  async #membersOf({ id }: Group): Promise<readonly Member[]> {
     const { caller, signal } = this.#reader
     const pages = caller.pages(calls.groups.members, { params: { groupId: id }, query: { limit }, signal })
     const all = await this.#ofPresent(pages, ({ userId }) => userId)
     return all.sort((one, other) => compare(one.userKey, other.userKey))
   }
 
-  /** In the order of items and users. */
-  async gradesIn({ id }: Course): Promise<readonly Grade[]> {
+  async #gradesIn({ id }: Course): Promise<readonly Grade[]> {
     const { caller, signal } = this.#reader
     const pages = caller.pages(calls.grades.list, { query: { limit, course_id: id }, signal })
     const all = await this.#ofPresent(pages, ({ learnerId }) => learnerId)
