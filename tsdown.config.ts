@@ -22,8 +22,7 @@ const groups = Object.entries({
 }).map(([name, test]) => ({ name, test }))
 
 /** Modules that are plain data once evaluated. */
-export const plainData =
-  /\/src\/(contract\/(calls|empty-profile)|tables\/(?:dictionary|dataset-tables)|cli\/flags\/[a-z]+)\.ts$/
+export const plainData = /\/src\/(contract\/(calls|empty-profile)|tables\/dictionary|cli\/flags\/[a-z]+)\.ts$/
 
 /** Replaces modules that are plain data once evaluated by their values: what they import is not loaded. */
 const evaluated: Rolldown.Plugin = {

@@ -4,6 +4,7 @@ import {
   hiddenPage,
   jsonIn,
   type LmsRecord,
+  nextLinkIn,
   type RecordNote,
   type RecordPage,
   type RecordQuestion,
@@ -157,24 +158,20 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
 }
 
-/** Reads the URL in the header Link; null after the last page. */
+/** Null after the last page. */
 function nextIn(
-  { headers }: RecordResponse,
+  response: RecordResponse,
   { position }: RecordQuestion,
   count: number,
 ): string | null | RecordRefusal {
-  const isOwn = position?.startsWith(ownCourses) === true
-  const { link } = headers
-  if (link === undefined && count >= pageSize) {
+  if (response.headers['link'] === undefined && count >= pageSize) {
     return refusal('answer', 'a full page has no header Link, so that the next one is unknown')
   }
-  for (const [, url = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
-    if (!/;\s*rel="?next"?/i.test(parameters)) continue
-    const page = new URLSearchParams(url.split('?')[1]).get('page')
-    if (page === null || page === '') return refusal('answer', 'its header Link names no next page')
-    return isOwn ? `${ownCourses}:${page}` : page
-  }
-  return null
+  const query = nextLinkIn(response)
+  if (!query) return null
+  const page = query.get('page') ?? ''
+  if (page === '') return refusal('answer', 'its header Link names no next page')
+  return position?.startsWith(ownCourses) === true ? `${ownCourses}:${page}` : page
 }
 
 /** Returns one request at a time while the quota is nearly used up: the header counts all requests under way. */

@@ -13,6 +13,7 @@ import {
   hiddenPage,
   jsonIn,
   type LmsRecord,
+  nextLinkIn,
   objectsIn,
   type RecordPage,
   type RecordQuestion,
@@ -163,17 +164,15 @@ function troubleIn(
 
 /** Null after the last page. A refusal for an empty page before the end. */
 function nextPlace(
-  { headers }: RecordResponse,
+  response: RecordResponse,
   { before: _, ...place }: PagePlace,
   rows: readonly JsonObject[],
 ): PagePlace | null | RecordRefusal {
   const { offset } = place
-  for (const [, url = '', parameters = ''] of (headers['link'] ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
-    if (!/;\s*rel="?next"?/i.test(parameters) || !URL.canParse(url, 'https://provider.example')) continue
-    const next = Number(new URL(url, 'https://provider.example').searchParams.get('offset') ?? Number.NaN)
-    // A provider that leads back would never end.
-    if (next > offset) return { ...place, offset: next }
-  }
+  const { headers } = response
+  const linked = Number(nextLinkIn(response)?.get('offset') ?? Number.NaN)
+  // A provider that leads back would never end.
+  if (linked > offset) return { ...place, offset: linked }
   const total = Number(headers['x-total-count'] ?? Number.NaN)
   const [first] = rows
   if (!first) {

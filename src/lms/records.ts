@@ -128,6 +128,14 @@ export function hiddenPage(hides: RecordPart, text: string, more: Partial<Record
   return { records: [], next: null, notes: [{ text, count: 1, hides }], ...more }
 }
 
+/** Returns the query of the next page by the header Link (RFC 8288); undefined without one. */
+export function nextLinkIn({ headers: { link = '' } }: RecordResponse): URLSearchParams | undefined {
+  for (const [, url = '', parameters = ''] of link.matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (/;\s*rel="?next"?/i.test(parameters)) return new URLSearchParams(url.split('?')[1])
+  }
+  return undefined
+}
+
 /** RFC 9110 §10.2.3; a date is compared with that of the response. */
 export function retryAfterIn({ headers }: RecordResponse, otherwise: number): number {
   const text = headers['retry-after'] ?? ''

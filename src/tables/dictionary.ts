@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { fieldsOf } from '../contract/fields.ts'
+import { type DataTableName, dataTableNames, dataTables } from '../contract/data-tables.ts'
+import { fieldsOf, objectOf } from '../contract/fields.ts'
 import { operations } from '../contract/index.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { TableColumn } from './column.ts'
@@ -40,3 +41,20 @@ function itemIn({ list, report, method, response }: Operation): z.ZodType | null
     response && (list || (report && method === 'GET')) ? fieldsOf(response)?.['data']?.is : undefined
   return items instanceof z.ZodArray ? (items.element as z.ZodType) : null
 }
+
+export interface DatasetTable {
+  readonly name: DataTableName
+  /** Meaning of a row, as a noun phrase. */
+  readonly says: string
+  readonly columns: readonly TableColumn[]
+  /** Columns that identify a record. */
+  readonly key: readonly string[]
+  /** Tables that columns refer to, by their `id`. */
+  readonly references: Readonly<Record<string, DataTableName>>
+}
+
+/** The tables of a data set, each after those that it refers to. The build replaces this module by its value. */
+export const datasetTables: readonly DatasetTable[] = dataTableNames.map((name) => {
+  const { fields, ...table } = dataTables[name]
+  return { ...table, name, columns: describeColumns(name, objectOf(fields)) }
+})

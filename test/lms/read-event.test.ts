@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LmsKind } from '../../src/contract/constants.ts'
-import { readEvent } from '../../src/lms/read-event.ts'
+import { readEvent } from '../../src/lms/kinds.ts'
 import { plainSettings, sample } from './samples.ts'
 
 const key = (value: string) => ({ by: 'key', value })

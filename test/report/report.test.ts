@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Report } from '../../src/contract/analytics.ts'
-import { findingsOf } from '../../src/report/findings.ts'
 import { formatsOf } from '../../src/report/format.ts'
-import { reportDocument } from '../../src/report/report.tsx'
+import { findingsOf, reportDocument } from '../../src/report/report.tsx'
 import { courseFigures, figuresOf, weeksOf } from './sample-figures.ts'
 
 const tides = courseFigures('Tides', 4, 5)

@@ -3,9 +3,8 @@ import * as z from 'zod'
 import { field, shown } from '../../src/contract/fields.ts'
 import { operations } from '../../src/contract/index.ts'
 import { learnerFields } from '../../src/contract/learner-row.ts'
-import { datasetTables } from '../../src/tables/dataset-tables.ts'
 import { describeColumns } from '../../src/tables/describe-columns.ts'
-import { tables } from '../../src/tables/dictionary.ts'
+import { datasetTables, tables } from '../../src/tables/dictionary.ts'
 import { findPrivacy, privacyByField } from '../../src/tables/privacy.ts'
 
 function columnsOf(name: string) {

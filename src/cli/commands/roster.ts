@@ -1,13 +1,6 @@
-import {
-  type Argument,
-  type Command,
-  checkArgument,
-  type Given,
-  noColumns,
-  notAList,
-} from '../command/command.ts'
+import { type Argument, type Command, type Given, checkArgument, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag, textsIn } from '../command/flag.ts'
+import { type Flag, checkChoices, textsIn } from '../command/flag.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
@@ -193,7 +186,7 @@ export const commands: readonly Command[] = [
     refuses: { ...notAList, quiet: 'The result has no id', dryRun: 'Nothing is sent' },
     examples: ['roster validate school.zip', 'roster validate moodle-users.csv --format moodle -o json'],
     run: async (context, given) => {
-      const { validateRoster } = await import('../roster/validate-roster.ts')
+      const { validateRoster } = await import('../roster/declared-roster.ts')
       await validateRoster(context, given)
     },
   },

@@ -346,7 +346,7 @@ async function nextStep(answer: object): Promise<string | null> {
   const { id, status, reason, lmsKind, missing, body } = answer as Partial<Record<string, unknown>>
   const kind = lmsKinds.find((each) => each === lmsKind)
   if (status !== 'unmatched' || !kind || !Array.isArray(missing)) return null
-  const { mappingKeys } = await import('../../lms/read-event.ts')
+  const { mappingKeys } = await import('../../lms/kinds.ts')
   if (missing.includes('enrollment')) return thenReplay(enrolStep, String(id))
   if (reason === 'user_inactive') return thenReplay('activate the user', String(id))
   // The scale of a score does not affect which records it refers to.

@@ -1,5 +1,5 @@
 import type { ColumnType, EncodedColumn } from '../../tables/column.ts'
-import { type DatasetTable, datasetTables } from '../../tables/dataset-tables.ts'
+import { type DatasetTable, datasetTables } from '../../tables/dictionary.ts'
 import { keptColumnsOf } from '../pseudonyms/pseudonyms.ts'
 import { columnsOf, type DatasetFormat, type Manifest, writeText } from './dataset-files.ts'
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { formatCount } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
-import { datasetTables } from '../../tables/dataset-tables.ts'
+import { datasetTables } from '../../tables/dictionary.ts'
 import { matchingPaths, resolvePath } from '../output/columns.ts'
 import { coarsened, type KeptColumn, type Pseudonymising, PseudonymTable } from '../pseudonyms/pseudonyms.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -3,6 +3,7 @@ import { platformName, type Target } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { type School, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Context } from '../command/context.ts'
+import { nouns } from '../records/entries.ts'
 import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { expectedRows } from '../targets/write-export.ts'
@@ -12,14 +13,7 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 import { type AcademyReader, openAcademyReader } from './academy-reader.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
 import { type Counts, createPackage, type FormatWriter } from './package-writer.ts'
-import {
-  type ExportFormat,
-  formatNames,
-  type RosterPart,
-  rosterNouns,
-  rosterParts,
-  type Scope,
-} from './roster.ts'
+import { type ExportFormat, formatNames, type RosterPart, rosterParts, type Scope } from './roster.ts'
 import { canvasFiles, canvasWriter } from './write-canvas.ts'
 import { moodleFiles, moodleWriter } from './write-moodle.ts'
 import { oneRosterWriter } from './write-oneroster.ts'
@@ -166,16 +160,16 @@ async function lostNotes(
   const total = (list: Call, of: Readonly<Record<string, string>> = query) =>
     expectedRows({ io }, caller, list, of)
   const lost = [
-    format === 'moodle' ? countOf(academy.terms.length, rosterNouns.terms) : '',
+    format === 'moodle' ? countOf(academy.terms.length, nouns.terms) : '',
     countOf(await total(calls.lessons.list), 'lesson'),
     countOf(await total(calls.progress.all), 'progress record'),
-    format === 'oneroster' ? '' : countOf(await total(calls.grades.list), rosterNouns.grades),
+    format === 'oneroster' ? '' : countOf(await total(calls.grades.list), nouns.grades),
     format === 'oneroster' ? await allGroups() : '',
   ].filter((text) => text !== '')
   return [...people, ...(lost.length > 0 ? [`${name} does not hold ${lost.join(', ')}`] : [])]
 
   async function allGroups(): Promise<string> {
-    const groups = countOf(await total(calls.groups.list), rosterNouns.groups)
+    const groups = countOf(await total(calls.groups.list), nouns.groups)
     if (groups === '' || academy.isPart) return groups
     const members = countOf(await total(calls.groups.memberships, {}), 'member')
     return members === '' ? groups : `${groups} with ${members}`
@@ -198,6 +192,6 @@ function formulaNotes(count: number): string[] {
 /** Without zeros: `2 courses, 40 enrolments`. */
 export function countsText(counts: Counts): string {
   return rosterParts
-    .flatMap((part) => (counts[part] ? [pluralise(counts[part], rosterNouns[part])] : []))
+    .flatMap((part) => (counts[part] ? [pluralise(counts[part], nouns[part])] : []))
     .join(', ')
 }

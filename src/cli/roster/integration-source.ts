@@ -5,6 +5,7 @@ import { type LmsKind, type RecordPart, recordParts } from '../../contract/const
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { grades } from '../dataset/progress.ts'
+import { nouns } from '../records/entries.ts'
 import { type ImportFile, inspectFile } from '../records/sources/file.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
@@ -28,7 +29,6 @@ import {
   RosterFindings,
   type RosterPart,
   type RosterSource,
-  rosterNouns,
   rosterParts,
   type Scope,
 } from './roster.ts'
@@ -201,7 +201,7 @@ function nameOf(part: RosterPart, record: JsonObject): string {
     plain('displayName'),
   ]
   const name = [...names, plain('email')].find((text) => text.trim() !== '')
-  return `${rosterNouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
+  return `${nouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
 }
 
 /** Empty for no value. */

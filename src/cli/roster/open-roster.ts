@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
-import { basename, join, resolve, sep } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
+import { suggestionText } from '../../contract/validation-issues.ts'
 import { csvHeader } from '../records/sources/csv.ts'
 import {
   bytesOf,
@@ -10,19 +11,32 @@ import {
   openImportFile,
   zipSignature,
 } from '../records/sources/file.ts'
+import type { MappedTo } from '../records/sources/mapping.ts'
 import type { PackedFile } from '../records/sources/zip.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { formatReaders } from './formats.ts'
-import { isManifest, type Manifest, otherOneRosterFiles, readManifest } from './oneroster-tables.ts'
+import { canvasRoles, canvasTables, readCanvas } from './canvas.ts'
+import { kolibriRoles, kolibriTables, readKolibri } from './kolibri.ts'
+import { moodleRoles, moodleTables, readMoodle } from './moodle.ts'
+import { oneRosterRoles, readOneRoster } from './oneroster.ts'
+import {
+  isManifest,
+  type Manifest,
+  oneRosterTables,
+  otherOneRosterFiles,
+  readManifest,
+} from './oneroster-tables.ts'
 import { Reading, type RosterOptions } from './reading.ts'
 import {
+  academyRoles,
   formatNames,
+  isRoleColumn,
   RosterFindings,
   type RosterFormat,
   type RosterMode,
   type RosterPart,
   type RosterSource,
+  roleField,
   rosterFormats,
   rosterParts,
 } from './roster.ts'
@@ -235,9 +249,6 @@ interface Package {
   readonly others: readonly string[]
 }
 
-const maxFiles = 1000
-const maxDepth = 4
-
 /** Opens a folder, a zip file or a single CSV file. Throws a UsageError if there is none, or no CSV file in it. */
 async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string): Promise<Package> {
   const path = resolve(io.cwd, given)
@@ -279,8 +290,12 @@ async function isZip(path: string): Promise<boolean> {
 }
 
 async function filesInFolder(io: Pick<Io, 'signal'>, folder: string): Promise<Package> {
-  const names = await namesIn(folder, '', maxDepth)
-  if (names.length > maxFiles) throw new UsageError(`${folder} has more than ${maxFiles} files`)
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const names = entries
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
+    .filter((name) => !/(^|\/)\.[^/]*\//.test(name))
+    .sort()
   const { table = [], other = [] } = Object.groupBy(names, (name) => (isTable(name) ? 'table' : 'other'))
   await refuseLinksOut(folder, table)
   const files = table.map((name) => ({ name, bytes: () => bytesOf(io, join(folder, name), name) }))
@@ -301,22 +316,76 @@ async function refuseLinksOut(folder: string, names: readonly string[]): Promise
   }
 }
 
-async function namesIn(folder: string, below: string, depth: number): Promise<string[]> {
-  const names: string[] = []
-  const entries = await readdir(join(folder, below), { withFileTypes: true })
-  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
-    const name = below === '' ? entry.name : `${below}/${entry.name}`
-    if (entry.isDirectory() && depth > 0 && !entry.name.startsWith('.')) {
-      names.push(...(await namesIn(folder, name, depth - 1)))
-    } else if (entry.isFile() || entry.isSymbolicLink()) names.push(name)
-    if (names.length > maxFiles) return names
-  }
-  return names
-}
-
 /** Returns the files with names relative to the folder that all of them are in. */
 function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
   const folders = new Set(files.map(({ name }) => name.slice(0, name.length - basename(name).length)))
   const [folder = ''] = folders
   return folders.size > 1 ? files : files.map((file) => ({ ...file, name: file.name.slice(folder.length) }))
+}
+
+export interface FormatReader {
+  readonly tables: readonly TableForm[]
+  /** Names of roles that are read. */
+  readonly roles: readonly string[]
+  /** Parts of a table besides its own, and the columns by which a file has them. */
+  readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
+  read(reading: Reading): Promise<void>
+}
+
+export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
+  oneroster: { tables: Object.values(oneRosterTables), roles: oneRosterRoles, read: readOneRoster },
+  canvas: { tables: Object.values(canvasTables), roles: canvasRoles, read: readCanvas },
+  moodle: {
+    tables: Object.values(moodleTables),
+    roles: moodleRoles,
+    more: { users: { enrollments: /^course\d+$/i, groups: /^(group|cohort)\d+$/i } },
+    read: readMoodle,
+  },
+  kolibri: {
+    tables: Object.values(kolibriTables),
+    roles: kolibriRoles,
+    more: { users: { courses: /ENROLLED_IN|ASSIGNED_TO/i, enrollments: /ENROLLED_IN|ASSIGNED_TO/i } },
+    read: readKolibri,
+  },
+}
+
+const secrets = ['password', 'ssha_password']
+
+/**
+ * Returns the fields of a mapping of rosters: the columns of a format, of all formats if none is given, and `role` for the
+ * roles of each. Paths are in lower case, as the formats ignore case.
+ */
+export function mappedColumns(format: RosterFormat | null): MappedTo {
+  const readers = (format === null ? rosterFormats : [format]).map((name) => formatReaders[name])
+  const forms = readers.flatMap(({ tables }) => tables)
+  const columns = new Map(
+    [roleField, ...forms.flatMap((form) => form.columns)].map((name) => [
+      name.toLowerCase(),
+      { name, path: name.toLowerCase(), secret: secrets.includes(name.toLowerCase()) },
+    ]),
+  )
+  const roles = [...new Set([...Object.keys(academyRoles), ...readers.flatMap((reader) => reader.roles)])]
+  // `role` stands for `role1`, `role2` and so on.
+  const isNumbered = (path: string) =>
+    forms.some(({ pattern }) => pattern?.test(path) || pattern?.test(`${path}1`))
+  return {
+    columns: [...columns.values()],
+    fieldOf(name) {
+      const path = name.toLowerCase()
+      const letters = lettersIn(path)
+      const alike = [...columns.values()].filter((column) => lettersIn(column.path) === letters)
+      const found = columns.get(path) ?? (alike.length === 1 ? alike[0] : undefined)
+      return found ?? (isNumbered(path) ? { name: path, path, secret: false } : undefined)
+    },
+    faultOf({ path }, meaning) {
+      if (!isRoleColumn(path) || roles.some((role) => role.toLowerCase() === meaning.toLowerCase()))
+        return null
+      const choices = Object.keys(academyRoles).join(', ')
+      return `must be ${choices} or a role of the format, not ${JSON.stringify(meaning)}${suggestionText(meaning, roles)}`
+    },
+  }
+}
+
+function lettersIn(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '')
 }

@@ -1,4 +1,4 @@
-import { type Place, placeText } from '../records/entries.ts'
+import { nouns, type Place, placeText } from '../records/entries.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import {
@@ -10,7 +10,6 @@ import {
   type RosterPart,
   type RosterPlace,
   type RosterProblem,
-  rosterNouns,
 } from './roster.ts'
 import { type OpenTable, openTable, type TableForm, type TableReference } from './table.ts'
 
@@ -168,7 +167,7 @@ export class Reading {
     const before = records.get(key)
     if (before) {
       const name = key.includes('\n') ? key.replaceAll('\n', ', ') : key.replace(/^ext:/, '')
-      row.addLeniency(`several rows of one ${rosterNouns[dataset]}; read the last`, name)
+      row.addLeniency(`several rows of one ${nouns[dataset]}; read the last`, name)
       if (rankOf(before) > rankOf(entry) || before.place === place) return
       records.delete(key)
     }
@@ -289,10 +288,10 @@ export async function walk(reading: Reading, form: TableForm, reader: RowReader)
         if (requireWidth(row, cells, table.header)) read(row)
       }
     }
-    for (const [at, name] of table.header.entries()) {
-      if (filled[at] === 1 && rowFile.read[at] === 0 && table.isKnown(name))
-        findings.addUnread(file.name, name)
-    }
+    const unread = table.header.filter(
+      (name, at) => filled[at] === 1 && rowFile.read[at] === 0 && table.isKnown(name),
+    )
+    findings.unreadColumns.set(file.name, unread)
   }
   for (const { row, reference, key } of open) if (!rows.has(key)) addMissing(row, reference, key)
 }

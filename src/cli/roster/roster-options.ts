@@ -79,7 +79,7 @@ export async function readRosterOptions(
   }
   const [{ mappingDocument, readMapping, withFlags }, { mappedColumns }] = await Promise.all([
     import('../records/sources/mapping.ts'),
-    import('./formats.ts'),
+    import('./open-roster.ts'),
   ])
   const format = rosterFormats.find((each) => each === flags['format']) ?? null
   const to = mappedColumns(format)

@@ -34,15 +34,6 @@ export interface Scope {
   readonly terms: readonly string[]
 }
 
-export const rosterNouns: Readonly<Record<RosterPart, string>> = {
-  terms: 'term',
-  users: 'user',
-  courses: 'course',
-  groups: 'group',
-  enrollments: 'enrolment',
-  grades: 'grade',
-}
-
 /** With `bulk` a file lists all records of its kind, with `delta` only changed and removed ones. */
 export type RosterMode = 'bulk' | 'delta'
 
@@ -80,16 +71,18 @@ const maxKept = 1000
 
 /** Results of a reading besides its records. */
 export class RosterFindings {
+  problemCount = 0
+  readonly warnings: RosterProblem[] = []
+  warningCount = 0
+  /** Numbers of rows by file, without the header. */
+  readonly rowCounts = new Map<string, number>()
+  /** Columns by file that have values which an academy does not keep. */
+  readonly unreadColumns = new Map<string, readonly string[]>()
   readonly #notes: readonly string[]
   /** By the row that they are about. */
   readonly #problems = new Map<Place, RosterProblem[]>()
-  #problemCount = 0
-  readonly #warnings: RosterProblem[] = []
-  #warningCount = 0
   /** By file, then by what was done. */
   readonly #leniencies = new Map<string, Map<string, Leniency>>()
-  readonly #rows = new Map<string, number>()
-  readonly #unread = new Map<string, string[]>()
 
   /** @param notes further notes, which come first */
   constructor(notes: readonly string[] = []) {
@@ -97,21 +90,21 @@ export class RosterFindings {
   }
 
   addProblem(place: Place, problem: RosterProblem): void {
-    this.#problemCount += 1
-    if (this.#problemCount > maxKept) return
+    this.problemCount += 1
+    if (this.problemCount > maxKept) return
     this.#problems.set(place, [...(this.#problems.get(place) ?? []), problem])
   }
 
   /** Forgets the problems of a row that a later one replaces. */
   removeProblems(place: Place): void {
-    this.#problemCount -= this.#problems.get(place)?.length ?? 0
+    this.problemCount -= this.#problems.get(place)?.length ?? 0
     this.#problems.delete(place)
   }
 
   /** Adds a fault that keeps nothing from being read, such as a reference to an organisation that the roster lacks. */
   addWarning(problem: RosterProblem): void {
-    this.#warningCount += 1
-    if (this.#warnings.length < maxKept) this.#warnings.push(problem)
+    this.warningCount += 1
+    if (this.warnings.length < maxKept) this.warnings.push(problem)
   }
 
   /** Counts records of a file that are read leniently or left out. */
@@ -124,29 +117,12 @@ export class RosterFindings {
   }
 
   addRow(file: string): void {
-    this.#rows.set(file, this.rowCount(file) + 1)
-  }
-
-  /** Notes a column that has values which an academy does not keep. */
-  addUnread(file: string, column: string): void {
-    this.#unread.set(file, [...this.unreadColumns(file), column])
+    this.rowCounts.set(file, (this.rowCounts.get(file) ?? 0) + 1)
   }
 
   /** The first problems, in the order of the files. */
   problems(): readonly RosterProblem[] {
     return [...this.#problems.values()].flat()
-  }
-
-  problemCount(): number {
-    return this.#problemCount
-  }
-
-  warnings(): readonly RosterProblem[] {
-    return this.#warnings
-  }
-
-  warningCount(): number {
-    return this.#warningCount
   }
 
   /** Notes about records that were read leniently or left out, with their number. */
@@ -155,15 +131,6 @@ export class RosterFindings {
       [...kinds].map(([what, kind]) => leniencyNote(file, what, kind)),
     )
     return [...this.#notes, ...lenient]
-  }
-
-  /** Without the header. */
-  rowCount(file: string): number {
-    return this.#rows.get(file) ?? 0
-  }
-
-  unreadColumns(file: string): readonly string[] {
-    return this.#unread.get(file) ?? []
   }
 }
 

@@ -1,7 +1,7 @@
 import { analytics } from '../../contract/analytics.ts'
+import { type ReportLanguage, reportLanguages } from '../../report/format.ts'
 import { Report, reportDocument, reportTitle } from '../../report/report.tsx'
 import { reportStyle } from '../../report/style.ts'
-import { type ReportLanguage, reportLanguages } from '../../report/words.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
 import { courseFilter, termFilter } from './courses.tsx'
 import type { DashboardPage } from './dashboard-page.ts'

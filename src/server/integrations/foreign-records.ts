@@ -2,7 +2,7 @@ import type { RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords, ForeignWrite, ForeignWriteResult } from '../../contract/foreign-records.ts'
 import type { integrations } from '../../contract/integrations.ts'
 import { type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
-import { readableTitles, recordSystemOf } from '../../lms/read-event.ts'
+import { readableTitles, recordSystemOf } from '../../lms/kinds.ts'
 import {
   isRefusal,
   type RecordPage,

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { User } from '../../contract/users.ts'
-import { keyHintOf } from '../../lms/read-event.ts'
+import { keyHintOf } from '../../lms/kinds.ts'
 import type { Database, Row } from '../database/database.ts'
 
 /** As they are and as they were. */

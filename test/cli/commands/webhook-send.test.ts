@@ -6,7 +6,7 @@ import type { LmsKind } from '../../../src/contract/constants.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import { DeliveryFault, type Trust } from '../../../src/lms/delivery.ts'
 import type { LmsEvent } from '../../../src/lms/event.ts'
-import { readEvent } from '../../../src/lms/read-event.ts'
+import { readEvent } from '../../../src/lms/kinds.ts'
 import { verify } from '../../../src/lms/verify.ts'
 import { test as localTest, type RunOptions, testCli } from '../../helpers/cli.ts'
 

@@ -89,7 +89,7 @@ describe('files of Moodle', () => {
     ])
     expect(removedOf('courses')).toEqual([{ externalId: 'old' }])
     expect(notes).toEqual([])
-    expect(findings.unreadColumns('courses.csv')).toEqual(['startdate'])
+    expect(findings.unreadColumns.get('courses.csv')).toEqual(['startdate'])
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatReaders } from '../../../src/cli/roster/formats.ts'
+import { formatReaders } from '../../../src/cli/roster/open-roster.ts'
 import type { RosterFormat, RosterSource } from '../../../src/cli/roster/roster.ts'
 import { CommandError } from '../../../src/cli/terminal/errors.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
@@ -135,7 +135,7 @@ async function requireAccounted(source: RosterSource): Promise<void> {
     const form = formatReaders[source.format as RosterFormat].tables.find((each) => each.name === table)
     if (!form?.part) continue
     const own = [...places].filter((place) => place.startsWith(`${name}:`)).length
-    const rest = findings.rowCount(name) - own
+    const rest = (findings.rowCounts.get(name) ?? 0) - own
     expect(rest, `${name}: ${findings.notes().join('\n')}`).toBeLessThanOrEqual(
       countIn(findings.notes(), name),
     )

@@ -42,7 +42,7 @@ export async function readRoster(files: RosterFiles, options: Partial<OpenRoster
   return {
     ...{ source, roster, findings, recordsOf, removedOf },
     problems: findings.problems().map(textOf),
-    warnings: findings.warnings().map(textOf),
+    warnings: findings.warnings.map(textOf),
     notes: findings.notes().map((note) => note.replaceAll(path, 'roster')),
   }
 }
