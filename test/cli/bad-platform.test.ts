@@ -33,10 +33,7 @@ const waited = test
   .override('options', ({ pauses }) => ({ sleep: async (ms: number) => void pauses.push(ms) }))
 
 describe('a platform that', () => {
-  test('does not use TLS, or uses it where http was asked for, exits 7 with the other URL', async ({
-    cli,
-    platform,
-  }) => {
+  test('speaks no TLS, or TLS where http was asked for, exits 7 with a URL', async ({ cli, platform }) => {
     platform.answer(page)
     const { port, close } = await listen(createTlsServer({}))
     onTestFinished(close)

@@ -62,9 +62,7 @@ describe('an answer is refused', () => {
     expect(platform.requests).toHaveLength(1)
   })
 
-  test('where it expands a thousandfold, before that fills a disk', { tags: ['slow'] }, async ({
-    platform,
-  }) => {
+  test('where it expands a thousandfold, before a disk fills', { tags: ['slow'] }, async ({ platform }) => {
     platform.answer(coded('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 'id,email\n')), 'text/csv'))
     expectClearError(
       await platform.run('analytics export --file rows.csv'),

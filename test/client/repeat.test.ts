@@ -32,9 +32,7 @@ const update = () =>
     ifMatch: 7,
   })
 
-test('attempts of one POST share an Idempotency-Key, the next has another', {
-  tags: ['slow'],
-}, async () => {
+test('attempts of one POST share an Idempotency-Key, the next has another', { tags: ['slow'] }, async () => {
   const keys: string[] = []
   const note = (status: number) =>
     nock(origin)

@@ -30,9 +30,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
 
   const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-  test('a server that never answers ends by the first-byte timeout', {
-    tags: ['slow'],
-  }, async () => {
+  test('a server that never answers ends by the first-byte timeout', { tags: ['slow'] }, async () => {
     const server = await serve(() => {})
     const run = call({ baseUrl: server.url, timeoutMs: 20, attempts: 3 })
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({
@@ -43,9 +41,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(run.sleeps).toHaveLength(2)
   })
 
-  test('a server that stops in an answer ends by the idle timeout', {
-    tags: ['slow'],
-  }, async () => {
+  test('a server that stops in an answer ends by the idle timeout', { tags: ['slow'] }, async () => {
     const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
     const run = call({ baseUrl: server.url, idleTimeoutMs: 20, attempts: 2 })
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({
@@ -55,9 +51,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     expect(server.heads).toHaveLength(2)
   })
 
-  test('the idle timeout guards a stream, not the time of its reader', {
-    tags: ['slow'],
-  }, async () => {
+  test('the idle timeout guards a stream, not the time of its reader', { tags: ['slow'] }, async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
     const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
     const run = call({ baseUrl: server.url, idleTimeoutMs: 150 })
@@ -215,9 +209,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     ])
   })
 
-  test('a connection not made in time ends by the connect timeout', {
-    tags: ['slow'],
-  }, async () => {
+  test('a connection not made in time ends by the connect timeout', { tags: ['slow'] }, async () => {
     // A TLS handshake without an answer: the connection is open but not established.
     const server = await serve(() => {})
     const transport = createNetwork({ connectTimeoutMs: 30 })

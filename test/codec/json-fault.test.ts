@@ -39,9 +39,7 @@ const damaged = fc
     return text.slice(0, at) + put + text.slice(at + taken)
   })
 
-test('damage is found where the engine finds it, or where its word begins', {
-  tags: ['slow'],
-}, () => {
+test('damage is found where the engine finds it, or where its word begins', { tags: ['slow'] }, () => {
   fc.assert(
     fc.property(damaged, (text) => {
       const said = messageOf(text)

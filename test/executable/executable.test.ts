@@ -30,10 +30,7 @@ test('has a checksum that sha256sum reads', () => {
   expect(readFileSync(`${executable}.sha256`, 'utf8')).toBe(`${sum}  ${basename(executable)}\n`)
 })
 
-test('alone in an empty home: quickstart, import, export; but for data it leaves one folder, which doctor names', async ({
-  home,
-  learnctl,
-}) => {
+test('alone in an empty home: quickstart, import, export leave one folder', async ({ home, learnctl }) => {
   expect(await learnctl('quickstart')).toMatchObject({ code: 0, stderr: '' })
   const stdin = 'email,firstName\nada@example.org,Ada\n'
   expect(await learnctl('users import -', { stdin })).toMatchObject({ code: 0 })

@@ -181,9 +181,7 @@ describe('Canvas', () => {
     }
   })
 
-  test('a token of another key or algorithm, or without a kid, is refused', {
-    tags: ['slow'],
-  }, async () => {
+  test('a token of another key or algorithm, or without a kid, is refused', { tags: ['slow'] }, async () => {
     const stranger = keyPair('2026-01')
     const other = await sign('canvas', payloads.canvas, { secret: stranger, now, id: '' })
     expect(await outcome('canvas', received(other))).toBe('invalid_signature')
@@ -198,9 +196,7 @@ describe('Canvas', () => {
     }
   })
 
-  test('a token that brings or names its own key oddly is refused', {
-    tags: ['slow'],
-  }, async () => {
+  test('a token that brings or names its own key oddly is refused', { tags: ['slow'] }, async () => {
     const { privateKey: own, keySet: ownSet } = keyPair('2026-01')
     const [jwk] = JSON.parse(ownSet).keys
     const signedWith = (

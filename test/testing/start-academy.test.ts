@@ -25,9 +25,7 @@ function fileWith(name: string, text: string): string {
 }
 
 describe('an academy in this process', () => {
-  test('has the records of its seed, and the same ids in each run', {
-    tags: ['slow'],
-  }, async () => {
+  test('has the records of its seed, and the same ids in each run', { tags: ['slow'] }, async () => {
     const file = fileWith('users.csv', 'email\ngrace@example.org\n')
     const ids: string[][] = []
     for (let run = 0; run < 2; run += 1) {
@@ -78,9 +76,7 @@ describe('an academy in this process', () => {
 })
 
 describe('an academy on a port', () => {
-  test('has an address and a key, the same when it returns to its seed', {
-    tags: ['slow'],
-  }, async () => {
+  test('has an address and a key, the same when it returns to its seed', { tags: ['slow'] }, async () => {
     await using academy = await startAcademy({ seed: records })
     const { url, apiKey, env } = academy
     expect(env).toEqual({ LEARNCTL_URL: url, LEARNCTL_API_KEY: apiKey })
@@ -108,9 +104,7 @@ describe('an academy on a port', () => {
 })
 
 describe('a webhook', () => {
-  test('is what an endpoint would get, once its change is answered', {
-    tags: ['slow'],
-  }, async () => {
+  test('is what an endpoint would get, once its change is answered', { tags: ['slow'] }, async () => {
     await using academy = await startAcademy({ inProcess: true, seed: records })
     expect(academy.webhooks()).toEqual([])
     await academy.client.progress.set('ext:a1', { courseId: 'ext:BIO-101', completionPercentage: 100 })

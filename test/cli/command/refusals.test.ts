@@ -25,9 +25,7 @@ describe('a global flag that a command cannot honour', () => {
     expect(stderr).toMatch(new RegExp(`^error: ${flag} is not supported by \`${command}\`\n  [A-Z].+\n$`))
   })
 
-  test('is ignored where a variable or the project file gives it', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('is ignored where a variable or the project file gives it', { tags: ['slow'] }, async ({ local }) => {
     const env = { LEARNCTL_LIMIT: '3', LEARNCTL_ALL: '1', LEARNCTL_COLUMNS: 'title' }
     expect(await local.run('server openapi', { env })).toMatchObject({ code: 0, stderr: '' })
     expect(await local.run('courses create --title Sea', { env })).toMatchObject({ code: 0 })

@@ -70,7 +70,7 @@ const filesIn = (cli: TestCli, folder: string) =>
     .filter((path) => statSync(join(cli.cwd, folder, path)).isFile())
     .sort()
 
-test('after any writes, the newest rows of all runs are those of the academy', { tags: ['slow'] }, async ({
+test('after any writes, the runs hold the academy', { tags: ['slow'] }, async ({
   school,
   admin,
   academy,
@@ -89,9 +89,7 @@ test('after any writes, the newest rows of all runs are those of the academy', {
   expect(stateOf(school, 'again')).toEqual(stateOf(school, 'set'))
 })
 
-test('a run adds files with the changed rows, or none', {
-  tags: ['slow'],
-}, async ({ school, admin }) => {
+test('a run adds files with the changed rows, or none', { tags: ['slow'] }, async ({ school, admin }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Sea, "deep"', externalId: '007' })
   const first = await school.run('analytics dataset set -o csv')
   expect(first.stderr).toMatch(
@@ -150,11 +148,7 @@ test('schema.json is a data package, with the keys and references of each table'
   expect([parquet.subarray(0, 4).toString(), parquet.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
 })
 
-test('a run that was killed before its manifest is made up for by the next one', { tags: ['slow'] }, async ({
-  school,
-  admin,
-  academy,
-}) => {
+test('a killed run is made up for by the next', { tags: ['slow'] }, async ({ school, admin, academy }) => {
   await school.run('analytics dataset set -o jsonl')
   const manifest = join(school.cwd, 'set/manifest.json')
   copyFileSync(manifest, join(school.cwd, 'before.json'))
@@ -233,9 +227,7 @@ test('a folder with other files, another format and standard output are refused'
   expect((await school.run('analytics dataset set')).stderr).toContain('set/manifest.json is damaged')
 })
 
-test('a data set with a missing file is not continued', {
-  tags: ['slow'],
-}, async ({ school }) => {
+test('a data set with a missing file is not continued', { tags: ['slow'] }, async ({ school }) => {
   expect(await school.run('analytics dataset warehouse -o csv')).toMatchObject({ code: 0 })
   rmSync(join(school.cwd, 'warehouse/tables/users/run-000001.csv'))
   expect(await school.run('analytics dataset warehouse')).toEqual({

@@ -47,9 +47,7 @@ const recordsOf = (csv: string): Record<string, string>[] =>
   parse(csv, { columns: true, bom: true, record_delimiter: '\r\n' })
 
 describe('the formats', () => {
-  test('CSV is what the server sends, byte for byte, with the counts on standard error', {
-    tags: ['slow'],
-  }, async ({ school, admin }) => {
+  test('CSV is what the server sends, to the byte', { tags: ['slow'] }, async ({ school, admin }) => {
     const { code, stdout, stderr } = await school.run('analytics export')
     expect(code).toBe(0)
     expect(stdout).toBe((await admin.get(`${path}?format=csv`)).text)
@@ -343,9 +341,7 @@ describe('long work', () => {
     expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+Exported 1 row\n$/)
   })
 
-  test('draws a bar on a terminal, not among the rows, and removes it', {
-    tags: ['slow'],
-  }, async () => {
+  test('draws a bar on a terminal, not among the rows, and removes it', { tags: ['slow'] }, async () => {
     const cli = await slow(600)
     const shown = await cli.run('analytics export', { tty: 80 })
     const { stdout, stderr } = await cli.run('analytics export --file learners.csv', { tty: 80 })

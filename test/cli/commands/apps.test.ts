@@ -41,9 +41,7 @@ describe('create', () => {
     expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
   })
 
-  test('of one that acts for itself needs machine scopes alone', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('of one that acts for itself needs machine scopes alone', { tags: ['slow'] }, async ({ local }) => {
     const created = await resultOf(
       local,
       'apps create --name Roster --machine-scopes roster.readonly,gradebook.readonly',
@@ -62,11 +60,7 @@ describe('create', () => {
 })
 
 describe('delete', () => {
-  test('asks first, naming the place, and ends what people allowed it', { tags: ['slow'] }, async ({
-    remote,
-    academy,
-    admin,
-  }) => {
+  test('asks first, and ends what people allowed', { tags: ['slow'] }, async ({ remote, academy, admin }) => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
     const { clientId } = await resultOf(remote, reports, { env })
     await createGrant(academy, { userId: admin.id, clientId })

@@ -169,9 +169,7 @@ for (const [what, statements, told] of cases) {
   })
 }
 
-test('a hash that was noted down tells a log that was cut off', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a hash that was noted down tells a log that was cut off', { tags: ['slow'] }, async ({ local }) => {
   await fill(local)
   const noted = await headOf(local)
   tamper(local, 'delete from audit_entries where place > 2')

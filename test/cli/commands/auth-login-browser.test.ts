@@ -186,9 +186,7 @@ describe('auth login with a browser', () => {
     expect((await desk.login('', person)).code).toBe(0)
   })
 
-  test('only prints the address with --no-browser or without one', {
-    tags: ['slow'],
-  }, async ({ desk }) => {
+  test('only prints the address with --no-browser or without one', { tags: ['slow'] }, async ({ desk }) => {
     for (const [words, env] of [
       ['--no-browser', { DISPLAY: ':0' }],
       ['', { DISPLAY: '', LEARNCTL_NO_INPUT: '' }],

@@ -243,9 +243,7 @@ describe('the session that was there before', () => {
     )
   })
 
-  test('is revoked elsewhere where another platform, or a key, takes its place', { tags: ['slow'] }, async ({
-    desk,
-  }) => {
+  test('is revoked elsewhere once a platform or key replaces it', { tags: ['slow'] }, async ({ desk }) => {
     const below = `${school}/lms`
     desk.school.scripts.set('/revoke', { status: 200 })
     desk.school.scripts.set(`${wellKnown}/lms`, { body: { ...metadata, issuer: below } })

@@ -51,9 +51,7 @@ describe('a stored key', () => {
     expect(readFileSync(join(remote.config, 'profiles.json'), 'utf8')).toContain(admin.key)
   })
 
-  test('of another profile is named where the one in use has none for that place', {
-    tags: ['slow'],
-  }, async ({ remote, admin }) => {
+  test('of another profile is named where this has none', { tags: ['slow'] }, async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     storeProfile(remote.config, url, undefined, 'empty')
     const { stdout, ...ran } = await remote.run('courses list')
@@ -70,10 +68,7 @@ describe('a stored key', () => {
     expect(transportTo.stderr).toContain('learnctl auth login --url https://other.example')
   })
 
-  test('is forgotten by auth logout, which says what is still set', { tags: ['slow'] }, async ({
-    remote,
-    admin,
-  }) => {
+  test('is forgotten by auth logout, unlike variables', { tags: ['slow'] }, async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     const out = await remote.run('auth logout', { env: { LEARNCTL_API_KEY: 'other' } })
     expect(out.stderr).toBe(
@@ -85,7 +80,7 @@ describe('a stored key', () => {
 })
 
 describe('auth status', () => {
-  test('shows which credential is used and which is not', { tags: ['slow'] }, async ({
+  test('shows the credential in use and others', { tags: ['slow'] }, async ({
     remote,
     admin,
     instructor,

@@ -171,9 +171,7 @@ describe('a refusal', () => {
 })
 
 describe('what was done', () => {
-  test('is one line on stderr; a pipe gets the id, -o the record', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('is one line on stderr; a pipe gets the id, -o the record', { tags: ['slow'] }, async ({ local }) => {
     const piped = await local.run('courses create --title Go --external-id go')
     expect(piped).toMatchObject({ code: 0, stderr: 'Created course Go (go)\n' })
     expect(piped.stdout).toMatch(/^crs_\w+\n$/)
@@ -262,9 +260,7 @@ describe('delete', () => {
     )
   })
 
-  test('of a course with lessons takes --force, which is said before anything is asked', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('of a course with lessons takes --force, said at once', { tags: ['slow'] }, async ({ local }) => {
     await local.run(sea)
     await local.run('lessons create --course ext:sea --title Tides')
     const asked = await local.run('courses delete ext:sea', { tty: 200 })

@@ -17,9 +17,7 @@ const creates = [
 ] as const
 
 describe.each(creates)('%s create %s', (noun, key, change) => {
-  test('--if-not-exists prints the same id each time, and changes nothing that is there', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('--if-not-exists prints the same id and changes nothing', { tags: ['slow'] }, async ({ local }) => {
     const line = `${noun} create ${key} --if-not-exists`
     const first = await local.run(`${line} -q`)
     expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -30,9 +28,7 @@ describe.each(creates)('%s create %s', (noun, key, change) => {
     expect(await resultOf(local, `${noun} get ${first.stdout.trim()}`)).toEqual(before)
   })
 
-  test('--upsert creates it, then changes it, and prints the same record as create does', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('--upsert creates it, then changes it, and prints it', { tags: ['slow'] }, async ({ local }) => {
     const made = await resultOf(local, `${noun} create ${key} --upsert`)
     const [flag = '', value = ''] = change.split(' ')
     const without = key.replace(new RegExp(`${flag} \\w+`), '')
@@ -52,9 +48,7 @@ test('two at once make one, and both print its id', async ({ local }) => {
   expect(await rowsOf(local, 'users list --email eve@school.example')).toHaveLength(1)
 })
 
-test('an address with another external id is a conflict', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('an address with another external id is a conflict', { tags: ['slow'] }, async ({ local }) => {
   for (const flag of ['--if-not-exists', '--upsert']) {
     const line = `users create --email ada@school.example --external-id S-9 ${flag}`
     expect(await local.run(line)).toMatchObject({ code: 6, stdout: '' })
@@ -88,9 +82,7 @@ test('without a key the flag that gives one is named', async ({ local }) => {
   ).toMatchObject({ code: 2 })
 })
 
-test('a key of the same name and owner is not made or shown twice', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a key of the same name and owner is not made or shown twice', { tags: ['slow'] }, async ({ local }) => {
   const line = 'keys create --name ci --if-not-exists'
   const first = await resultOf(local, line)
   expect(first.key).toMatch(/^lpk_/)

@@ -51,9 +51,7 @@ const gradesOf = (cli: TestCli, database = '') =>
 describe('a gradebook', () => {
   beforeEach<{ local: TestCli }>(({ local }) => fill(local))
 
-  test('has a row per learner and a column per item, named apart', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('has a row per learner and a column per item, named apart', { tags: ['slow'] }, async ({ local }) => {
     const { code, stdout, stderr } = await local.run('grades report ext:SEA')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -193,9 +191,7 @@ test('a gradebook of too many items says it has some', { tags: ['slow'] }, async
   )
 })
 
-test('problems of grades are named by line and column', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('problems of grades are named by line and column', { tags: ['slow'] }, async ({ local }) => {
   await enroll(local, '')
   const book = [
     'learnerId,externalId,gradePercent,passed,Essay (e),Exam (x)',

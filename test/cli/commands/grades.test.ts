@@ -52,9 +52,7 @@ test('a grade is cleared by score none, and one that is not published does not c
   expect(refused.stderr).toContain('--score must be a number, not "nothing"')
 })
 
-test('a correction keeps the weight, the maximum and the source, by command and by import', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a correction keeps weight, maximum and source everywhere', { tags: ['slow'] }, async ({ local }) => {
   await fill(local)
   const set = 'grades set --learner ext:1 --course ext:LOG --item'
   await local.run(`${set} tma --score 80 --weight 50`)
@@ -93,9 +91,7 @@ test('a correction keeps the weight, the maximum and the source, by command and 
   )
 })
 
-test('weights without items, and items without one, are told', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('weights without items, and items without one, are told', { tags: ['slow'] }, async ({ local }) => {
   await fill(local)
   const weighted = (name: string, other: string) =>
     JSON.stringify([
@@ -135,9 +131,7 @@ test('weights without items, and items without one, are told', {
   }
 })
 
-test('a score above the maximum takes a yes or --extra-credit', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a score above the maximum takes a yes or --extra-credit', { tags: ['slow'] }, async ({ local }) => {
   await fill(local)
   const set = 'grades set ext:1 --course ext:LOG --item'
   await local.run(`${set} exam --score 17 --maximum 20`)

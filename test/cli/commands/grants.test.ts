@@ -13,13 +13,7 @@ function as(key: string) {
 }
 
 describe('auth grants', () => {
-  test('list shows one’s own, and to admins those of a user', async ({
-    remote,
-    academy,
-    learner,
-    learnersKey,
-    adminsKey,
-  }) => {
+  test('list shows one’s own, or a user’s', async ({ remote, academy, learner, learnersKey, adminsKey }) => {
     const { id } = await createGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
     const grant = {
       id,

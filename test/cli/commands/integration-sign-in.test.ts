@@ -50,9 +50,7 @@ describe('integrations sign-in classroom', () => {
     )
   })
 
-  test('asks Google for a code with a challenge, and stores what it takes to stay signed in', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('asks Google with a challenge, and stores the tokens', { tags: ['slow'] }, async ({ local }) => {
     const fake = await classroom(local)
     expect(await local.run(line, secret)).toEqual({
       code: 0,

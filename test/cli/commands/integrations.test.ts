@@ -56,9 +56,7 @@ describe('set', () => {
     )
   })
 
-  test('takes secrets from standard input or a hidden prompt', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('takes secrets from standard input or a hidden prompt', { tags: ['slow'] }, async ({ local }) => {
     const runs = [
       await local.run('integrations set moodle --webhook-secret-stdin --debug', { stdin: `${secret}\n` }),
       await local.run('integrations set moodle --access-token-stdin --debug', { stdin: token }),
@@ -176,9 +174,7 @@ describe('test', () => {
   const connect = (local: Parameters<typeof resultOf>[0], kind: string, url: string) =>
     local.run(`integrations set ${kind} --base-url ${url} --access-token-stdin`, { stdin: token })
 
-  test('asks each system in its own way, and names the user', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('asks each system in its own way, and names the user', { tags: ['slow'] }, async ({ local }) => {
     const seen: string[] = []
     const url = await system((request, body, response) => {
       seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`)
@@ -236,9 +232,7 @@ describe('test', () => {
     expect(table.stderr).toContain(`note: accessToken: ${detail}`)
   })
 
-  test('shows what another system says about itself without its control characters, and in bounds', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('shows what a system says in bounds, without controls', { tags: ['slow'] }, async ({ local }) => {
     const url = await system((_, __, response) =>
       json(response, { id: '1\u001b[31m', name: 'x'.repeat(100_000) }),
     )
@@ -291,9 +285,7 @@ describe('test', () => {
     expect(await local.run('integrations test thinkific')).toMatchObject({ code: 3 })
   })
 
-  test('needs no webhook secret of an integration that is read', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('needs no webhook secret of an integration that is read', { tags: ['slow'] }, async ({ local }) => {
     const url = await system((_, __, response) => json(response, { id: 7, name: 'Ada', username: 'ada' }))
     for (const kind of ['canvas', 'moodle']) {
       await connect(local, kind, url)

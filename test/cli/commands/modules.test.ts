@@ -86,9 +86,7 @@ test('a module is deleted after a confirmation; its lessons stay', { tags: ['slo
   expect(await lessons(local)).toEqual(['-: moon', '-: sun', 'Reefs: corals', '-: bye'])
 })
 
-test('a change of modules carries the version of the course', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a change of modules carries the version of the course', { tags: ['slow'] }, async ({ local }) => {
   const dry = await local.run('modules delete Tides --course SEA --dry-run')
   expect(dry.stdout).toMatch(/^PUT .*\/v1\/courses\/crs_\w+\n/)
   expect(dry.stdout).toContain('if-match: "1"')

@@ -102,9 +102,7 @@ describe('the first time', () => {
     expect(await opens(cli, password)).toBe(true)
   })
 
-  test('leaves another active profile, and names its own', {
-    tags: ['slow'],
-  }, async ({ small: cli }) => {
+  test('leaves another active profile, and names its own', { tags: ['slow'] }, async ({ small: cli }) => {
     rmSync(cli.config, { recursive: true })
     await cli.run('profiles add school --url https://school.example')
     await cli.run('profiles use school')
@@ -128,9 +126,7 @@ describe('the first time', () => {
     expect(await cli.run('quickstart')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('in its own file touches no profile; -o json is one document', {
-    tags: ['slow'],
-  }, async ({ cli }) => {
+  test('in its own file touches no profile; -o json is one document', { tags: ['slow'] }, async ({ cli }) => {
     const line = 'quickstart --database trial.db'
     expect(await resultOf(cli, line)).toMatchObject({
       created: true,
@@ -172,9 +168,7 @@ describe('the second time', () => {
     expect(await rowsOf(cli, 'courses list --search "My first" --columns status')).toEqual([['published']])
   })
 
-  test('goes on where the first was broken off, in 80 columns', {
-    tags: ['slow'],
-  }, async ({ cli }) => {
+  test('goes on where the first was broken off, in 80 columns', { tags: ['slow'] }, async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
     await cli.run('courses create --title "Module AAA, presentation 2013J" --external-id AAA-2013J')
     await cli.run('users create --email oulad-11391@example.org --external-id 11391')

@@ -68,9 +68,7 @@ describe('report', () => {
     )
   })
 
-  test('has the activity of the period, and of the one before', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('has the activity of the period, and of the one before', { tags: ['slow'] }, async ({ school }) => {
     const { data } = await resultOf(
       school,
       'api analytics.activity --query by=week --query start_date=2014-10-06 --query end_date=2014-12-28',
@@ -122,9 +120,7 @@ describe('report', () => {
     expect(stderr).toContain('learnctl report --file report.html')
   })
 
-  test('leaves an existing file without --force, or none at all', {
-    tags: ['slow'],
-  }, async ({ school }) => {
+  test('leaves an existing file without --force, or none at all', { tags: ['slow'] }, async ({ school }) => {
     writeFileSync(join(school.cwd, 'term.html'), 'mine')
     expectClearError(await school.run('report --file term.html'), 2, 'term.html already exists')
     expect(readFileSync(join(school.cwd, 'term.html'), 'utf8')).toBe('mine')

@@ -71,9 +71,7 @@ test('refuses an academy that is served, by its process', { tags: ['slow'] }, as
   expect(await cli.run(line)).toMatchObject({ code: 0 })
 })
 
-test('an interrupted copy leaves nothing, and is made again', {
-  tags: ['slow'],
-}, async ({ cli }) => {
+test('an interrupted copy leaves nothing, and is made again', { tags: ['slow'] }, async ({ cli }) => {
   await academyIn(cli)
   const signal = AbortSignal.abort(new InterruptedError('SIGINT'))
   expect(await cli.run(line, { signal })).toMatchObject({ code: 130 })

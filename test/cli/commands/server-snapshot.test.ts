@@ -138,9 +138,7 @@ describe('while the academy is in use', () => {
     ['server reset --yes', 'reset the academy'],
   ] as const
 
-  test('by a server, nothing is replaced, and it is named', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('by a server, nothing is replaced, and it is named', { tags: ['slow'] }, async ({ local }) => {
     await local.run('server snapshot save one')
     await local.run('server backup backup.db')
     await add(local, 'Kept')
@@ -196,9 +194,7 @@ describe('reset', () => {
 })
 
 describe('backup', () => {
-  test('of an academy that is served holds all that was answered', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('of an academy that is served holds all that was answered', { tags: ['slow'] }, async ({ local }) => {
     const { printed } = await serve(local, '--database served.db --rate-limit 0 -o json')
     const { url, key } = JSON.parse(printed)
     const post = (title: string) =>
@@ -278,9 +274,7 @@ describe('backup', () => {
 })
 
 describe('restore', () => {
-  test('replaces the academy, and keeps the old one as snapshot', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('replaces the academy, and keeps the old one as snapshot', { tags: ['slow'] }, async ({ local }) => {
     await add(local, 'Saved')
     await local.run('server backup copy.db')
     await add(local, 'Later')

@@ -39,9 +39,7 @@ describe('start', () => {
     expect((await get(`${again.printed.trim()}/v1/courses`, key)).status).toBe(200)
   })
 
-  test('under -o json prints and logs JSON, with secrets in no file and no log', { tags: ['slow'] }, async ({
-    cli,
-  }) => {
+  test('under -o json prints and logs JSON, and hides secrets', { tags: ['slow'] }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database new.db -o json')
     expect(printed).toMatch(/^\{.*\}\n$/)
     const { database, ...shown } = JSON.parse(printed)
@@ -102,9 +100,7 @@ describe('start', () => {
     }
   })
 
-  test('logs a clock that is more than five seconds off the database', {
-    tags: ['slow'],
-  }, async () => {
+  test('logs a clock that is more than five seconds off the database', { tags: ['slow'] }, async () => {
     const logged = async (clockAheadMs: number, flags = '') => {
       const cli = testCli({ served: { clockAheadMs } })
       onTestFinished(cli.remove)
@@ -134,9 +130,7 @@ describe('start', () => {
     expect(JSON.parse(await logged())).toMatchObject({ level: 'warn', encryption: encryptionTrouble })
   })
 
-  test('on a terminal tells the dashboard and how to stop', {
-    tags: ['slow'],
-  }, async ({ cli }) => {
+  test('on a terminal tells the dashboard and how to stop', { tags: ['slow'] }, async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database a.db', { tty: 80 })
     const [url = ''] = printed.split('\n')
     expect((await stop()).stderr).toBe(`note: Dashboard: ${url}/dashboard · Press Ctrl-C to stop\n`)
@@ -431,9 +425,7 @@ describe('status and stop', () => {
   })
 })
 
-test('openapi prints every operation, in JSON or YAML', {
-  tags: ['slow'],
-}, async ({ cli }) => {
+test('openapi prints every operation, in JSON or YAML', { tags: ['slow'] }, async ({ cli }) => {
   const { code, stdout, stderr } = await cli.run('server openapi')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const document = JSON.parse(stdout)

@@ -54,9 +54,7 @@ describe('several arguments', () => {
     expect(await resultOf(local, 'courses publish a')).toMatchObject({ version: 2 })
   })
 
-  test('are an array in JSON, and an id a line with --quiet', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('are an array in JSON, and an id a line with --quiet', { tags: ['slow'] }, async ({ local }) => {
     const results = await resultOf(local, 'courses update c a --difficulty expert')
     const names = results.map(({ course }: { course: { externalId: string } }) => course.externalId)
     expect(names).toEqual(['c', 'a'])

@@ -29,9 +29,7 @@ describe('a user', () => {
     },
   )
 
-  test('a user who is not deleted cannot be restored', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('a user who is not deleted cannot be restored', { tags: ['slow'] }, async ({ local }) => {
     await local.run('users suspend S-1')
     const { code, stderr } = await local.run('users restore S-1')
     expect(code).toBe(6)

@@ -43,9 +43,7 @@ test('endpoints and calendars name the missing or wrong flag', { tags: ['slow'] 
   }
 })
 
-test('the hour of a digest stays, and changes with a digest only', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('the hour of a digest stays, and changes with a digest only', { tags: ['slow'] }, async ({ local }) => {
   const flags =
     '--kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --schedule daily --digest-hour 7'
   const { id } = JSON.parse((await local.run(`webhooks endpoints create ${flags} -o json`)).stdout)
@@ -116,9 +114,7 @@ test('without a server events wait, and the commands say so', { tags: ['slow'] }
   })
 })
 
-test('beside a server of the same academy, what it sends is awaited', {
-  tags: ['slow'],
-}, async () => {
+test('beside a server of the same academy, what it sends is awaited', { tags: ['slow'] }, async () => {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
   const sleep = async (ms: number) => {
     now += ms
@@ -226,9 +222,7 @@ test('a test event says whether the receiver accepts it', { tags: ['slow'] }, as
   expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
 })
 
-test('listen prints and forwards events, and leaves no endpoint behind', {
-  tags: ['slow'],
-}, async () => {
+test('listen prints and forwards events, and leaves no endpoint behind', { tags: ['slow'] }, async () => {
   const cli = await withServer()
   const receiver = await startReceiver()
   const ending = new AbortController()

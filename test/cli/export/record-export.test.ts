@@ -125,25 +125,19 @@ describe('the rows', () => {
     expect(await school.run('enrollments export --columns nothing')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  testOfItsOwn(
-    'tell when answers were left out, which a learner does not see',
-    { tags: ['slow'] },
-    async ({ school, learner }) => {
-      const whole = await school.run('lessons export -o json')
-      expect(whole.stdout).toContain('"answer":"The moon"')
-      const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
-      const { code, stdout, stderr } = await school.run('lessons export -o json', { env })
-      expect(code).toBe(0)
-      expect(stdout).not.toContain('answer')
-      expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
-    },
-  )
+  testOfItsOwn('tell of answers that a learner misses', { tags: ['slow'] }, async ({ school, learner }) => {
+    const whole = await school.run('lessons export -o json')
+    expect(whole.stdout).toContain('"answer":"The moon"')
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
+    const { code, stdout, stderr } = await school.run('lessons export -o json', { env })
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('answer')
+    expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
+  })
 })
 
 describe('progress', () => {
-  test('is exported as it is, or with its history, which an import records again', {
-    tags: ['slow'],
-  }, async ({ school, local }) => {
+  test('is exported as is or with history, to be imported', { tags: ['slow'] }, async ({ school, local }) => {
     const now = recordsOf((await school.run('progress export')).stdout)
     expect(now).toEqual([
       {
@@ -167,38 +161,32 @@ describe('progress', () => {
     expect(again.stdout).toBe((await school.run('progress export --history')).stdout)
   })
 
-  testOfItsOwn(
-    'goes along to another academy where courses are archived and users inactive',
-    {
-      tags: ['slow'],
-    },
-    async ({ school, local, admin }) => {
-      await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
-      const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
-      await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
-      await admin.put('/v1/courses/ext:sea', { status: 'archived' })
-      const later = ' --map status='
-      for (const [noun, flags] of [
-        ['courses', `${later} --map progressTracking.enabled=`],
-        ['lessons', ''],
-        ['users', later],
-        ['enrollments', later],
-        ['progress', ''],
-        ['enrollments', ''],
-        ['users', ''],
-        ['courses', ''],
-      ] as const) {
-        const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
-        const ran = await local.run(`${noun} import -${flags}`, { stdin })
-        expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
-      }
-      for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {
-        expect((await local.run(`${noun} export`)).stdout, noun).toBe(
-          (await school.run(`${noun} export`)).stdout,
-        )
-      }
-    },
-  )
+  testOfItsOwn('goes to another academy as it was', { tags: ['slow'] }, async ({ school, local, admin }) => {
+    await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
+    const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
+    await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
+    await admin.put('/v1/courses/ext:sea', { status: 'archived' })
+    const later = ' --map status='
+    for (const [noun, flags] of [
+      ['courses', `${later} --map progressTracking.enabled=`],
+      ['lessons', ''],
+      ['users', later],
+      ['enrollments', later],
+      ['progress', ''],
+      ['enrollments', ''],
+      ['users', ''],
+      ['courses', ''],
+    ] as const) {
+      const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
+      const ran = await local.run(`${noun} import -${flags}`, { stdin })
+      expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
+    }
+    for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {
+      expect((await local.run(`${noun} export`)).stdout, noun).toBe(
+        (await school.run(`${noun} export`)).stdout,
+      )
+    }
+  })
 
   test('is that of a course, a learner, or since a time', async ({ school }) => {
     for (const [flags, rows] of [
@@ -242,30 +230,26 @@ describe('the file', () => {
     expect(existsSync(join(local.cwd, 'out.csv'))).toBe(false)
   })
 
-  testOfItsOwn(
-    'is not there, nor half of it, when the export is interrupted on its way',
-    { tags: ['slow'] },
-    async ({ academy, admin }) => {
-      await fill(admin)
-      const stop = new AbortController()
-      const transport = transportTo({
-        fetch: (request) => {
-          if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
-          return academy.fetch(request)
-        },
-      })
-      const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
-      const cli = testCli({ transport, env })
-      onTestFinished(() => cli.remove())
-      writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
-      for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
-        const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
-        expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
-      }
-      expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
-      expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
-    },
-  )
+  testOfItsOwn('is not there, nor half of it, if stopped', { tags: ['slow'] }, async ({ academy, admin }) => {
+    await fill(admin)
+    const stop = new AbortController()
+    const transport = transportTo({
+      fetch: (request) => {
+        if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
+        return academy.fetch(request)
+      },
+    })
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+    const cli = testCli({ transport, env })
+    onTestFinished(() => cli.remove())
+    writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
+    for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
+      const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
+      expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
+    }
+    expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
+    expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
+  })
 
   test('of nothing has a header, or is an empty list', async ({ local }) => {
     expect((await local.run('lessons export')).stdout).toMatch(/^externalId,courseId,[^\n]*\r\n$/)

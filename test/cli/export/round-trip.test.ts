@@ -202,9 +202,7 @@ async function exported(cli: TestCli, noun: string, format: string, env = {}): P
   return ran.stdout
 }
 
-test('export, import elsewhere and export give one file', {
-  tags: ['slow'],
-}, async () => {
+test('export, import elsewhere and export give one file', { tags: ['slow'] }, async () => {
   let academies = 0
   let ms = Date.parse('2026-03-01T12:00:00.000Z')
   const now = () => {

@@ -20,9 +20,7 @@ async function errorOf(cli: TestCli, line: string, tty?: number): Promise<string
   return ran.stderr
 }
 
-test('learners become Parquet by file name, with columns of CSV', {
-  tags: ['slow'],
-}, async ({ cli }) => {
+test('learners become Parquet by file name, with columns of CSV', { tags: ['slow'] }, async ({ cli }) => {
   const { stderr } = await cli.run('analytics export --file learners.parquet')
   const [header, ...lines] = readFileSync(join(cli.cwd, 'learners.csv'), 'utf8').trimEnd().split('\r\n')
   expect(stderr).toContain(`Exported ${lines.length} rows`)
@@ -100,9 +98,7 @@ test('flags for CSV, compression and commands without rows are refused', async (
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('LEARNCTL_OUTPUT must be one of')])
 })
 
-test('a text that no cell can hold is an error with its place', {
-  tags: ['slow'],
-}, async ({ cli }) => {
+test('a text that no cell can hold is an error with its place', { tags: ['slow'] }, async ({ cli }) => {
   const block = JSON.stringify({ type: 'text', body: 'x'.repeat(33_000) })
   const made = await cli.run(
     [...['lessons', 'create', '--course', 'first-course', '--title', 'Long'], ...['--body', '-']],

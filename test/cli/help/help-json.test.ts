@@ -80,9 +80,7 @@ describe('commands as data', () => {
     expect(flagOf('users import', '--file')).toBeUndefined()
   })
 
-  test('describes a command by any name, and those of a noun', {
-    tags: ['slow'],
-  }, async ({ cli }) => {
+  test('describes a command by any name, and those of a noun', { tags: ['slow'] }, async ({ cli }) => {
     const namesOf = async (line: string) => {
       const { commands } = JSON.parse((await cli.run(`help --json ${line}`)).stdout)
       return commands.map(({ command }: { command: string }) => command)

@@ -161,9 +161,7 @@ describe('the tools', () => {
     }
   })
 
-  test('run cuts a long result, and says how to narrow it', {
-    tags: ['slow'],
-  }, async ({ local, mcp }) => {
+  test('run cuts a long result, and says how to narrow it', { tags: ['slow'] }, async ({ local, mcp }) => {
     const rows = Array.from({ length: 300 }, (_, at) => `c${at},Course ${at} ${'x'.repeat(150)}`)
     await local.run('courses import -', { stdin: `externalId,title\n${rows.join('\n')}\n` })
     const { text, data } = await mcp.run(['courses', 'list', '--all', '--columns', 'title'])

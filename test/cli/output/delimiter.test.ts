@@ -14,9 +14,7 @@ async function stdout(cli: TestCli, line: string): Promise<string> {
   return (await ran(cli, line)).stdout
 }
 
-test('a list has semicolons, quotes, the guard and decimal commas', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('a list has semicolons, quotes, the guard and decimal commas', { tags: ['slow'] }, async ({ local }) => {
   expect(
     await stdout(
       local,
@@ -47,9 +45,7 @@ test('learner data has the same columns with any delimiter', async ({ local }) =
   expect(chosen).toBe('\ufeffemail;completionPercentage\r\nada@school.example;12,5\r\n')
 })
 
-test('an export with semicolons is imported without a flag', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('an export with semicolons is imported without a flag', { tags: ['slow'] }, async ({ local }) => {
   for (const noun of ['courses', 'progress']) {
     await stdout(local, `${noun} export --delimiter ";" --file ${noun}.csv`)
     expect(readFileSync(join(local.cwd, `${noun}.csv`), 'utf8').split('\r\n')[0]).toContain(';')

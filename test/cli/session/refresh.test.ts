@@ -81,9 +81,7 @@ describe('an access token', () => {
     expect(statSync(join(user.config, 'profiles.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('in a file others can read is used, and the file closed', {
-    tags: ['slow'],
-  }, async ({ user }) => {
+  test('in a file others can read is used, and the file closed', { tags: ['slow'] }, async ({ user }) => {
     const file = join(user.config, 'profiles.json')
     chmodSync(file, 0o644)
     expect(await user.run('courses list')).toEqual({

@@ -156,9 +156,7 @@ describe('--to-sheet', () => {
     expect(fake.tabs[0]).toMatchObject({ rows: 1000, columns: 26 })
   })
 
-  test('writes learner data to a tab of its own, or a header', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('writes learner data to a tab of its own, or a header', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     const ran = await local.run(`analytics export --to-sheet ${spreadsheetId}`)
     expect(ran).toMatchObject({ code: 0 })

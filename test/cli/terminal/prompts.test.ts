@@ -161,9 +161,7 @@ describe('a course or a person', () => {
     expect(stderr).toContain('Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100')
   })
 
-  test('gets a grade for an item or the whole course', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('gets a grade for an item or the whole course', { tags: ['slow'] }, async ({ local }) => {
     const { code, stderr } = await local.run('grades set', {
       tty: 120,
       typed: ['bob\r', 'LOG\r', '85\r', '\r'],

@@ -57,7 +57,7 @@ async function undo(cli: Cli, id: string): Promise<string | null> {
   return (JSON.parse(ran.stdout) as { change?: string | null }).change ?? null
 }
 
-test('random changes are undone to the state before, and redone to the state after', {
+test('random changes are undone, and redone', {
   tags: ['slow'],
   timeout: 240_000,
 }, async ({ academy }) => {

@@ -122,9 +122,7 @@ async function withSchool(cli: TestCli): Promise<string> {
 }
 
 describe('undo returns to the state before', () => {
-  test('an apply with all kinds of steps, and an undo of the undo', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('an apply with all kinds of steps, and an undo of the undo', { tags: ['slow'] }, async ({ local }) => {
     await ok(local, 'users create --email keep@b.example')
     const empty = await stateOf(local)
     const before = await withSchool(local)
@@ -214,9 +212,7 @@ describe('applied, undone, applied and undone again, an academy is as before eac
   })
 })
 
-test('an undo is undone, also of a lesson that came back with its course and moved to another', {
-  tags: ['slow'],
-}, async ({ local }) => {
+test('an undo is undone, also of a lesson moved elsewhere', { tags: ['slow'] }, async ({ local }) => {
   const lesson = { externalId: 'L', title: 'Start', description: 'long '.repeat(1000) }
   const courses = [
     { externalId: 'A', title: 'Alps', lessons: [lesson] },
@@ -301,9 +297,7 @@ describe('undo of terms, groups and mappings', () => {
     await undoAndRedo(local, { ...taught, courses: [alps, { ...bays, lessons: [] }, capes, dunes] })
   })
 
-  test('added members are removed, removed ones return', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('added members are removed, removed ones return', { tags: ['slow'] }, async ({ local }) => {
     await undoAndRedo(local, {
       ...taught,
       groups: [{ externalId: 'G', name: '5c', members: ['2', '3'] }],
@@ -398,9 +392,7 @@ describe('undo', () => {
     expect(await stateOf(local)).not.toBe(before)
   })
 
-  test('finds a change by its first letters, or as the last one', {
-    tags: ['slow'],
-  }, async ({ local }) => {
+  test('finds a change by its first letters, or as the last one', { tags: ['slow'] }, async ({ local }) => {
     await withSchool(local)
     const id = await idOf(local, 'apply')
     expect(await ok(local, `undo ${id.slice(0, 30)} --dry-run`)).toContain('- Alps')

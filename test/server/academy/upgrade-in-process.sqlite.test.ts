@@ -11,9 +11,7 @@ function versionOf(path: string): unknown {
   return database.prepare('pragma user_version').get()?.['user_version']
 }
 
-test('a terminal slower than the upgrade gets all steps', {
-  tags: ['slow'],
-}, async ({ directory }) => {
+test('a terminal slower than the upgrade gets all steps', { tags: ['slow'] }, async ({ directory }) => {
   const path = join(directory, 'academy.db')
   makeOldAcademy(path)
   const told: string[] = []

@@ -240,7 +240,7 @@ test.for(['json', 'csv', 'ndjson'])(
   },
 )
 
-test('lists and their totals are about the courses that an instructor teaches', { tags: ['slow'] }, async ({
+test('lists and totals are of the courses one teaches', { tags: ['slow'] }, async ({
   instructor,
   school,
 }) => {

@@ -104,9 +104,7 @@ test('admins see all changes, instructors their own', async ({ admin, instructor
   expect((await admin.post(`${path}/${two['change-id']}/end`, { state: 'failed' })).status).toBe(404)
 })
 
-test('a change shows an instructor the action alone where they no longer see the person', {
-  tags: ['slow'],
-}, async ({ admin, instructor }) => {
+test('a change shows an instructor less of the unseen', { tags: ['slow'] }, async ({ admin, instructor }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Logic' })
   const { body: group } = await instructor.post('/v1/groups', { name: 'Section', courseId: course.id })
   const header = await begin(instructor)

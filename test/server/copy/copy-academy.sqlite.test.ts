@@ -84,7 +84,7 @@ function watched(store: Store, onCells: (rows: readonly unknown[][]) => void): S
   }
 }
 
-test('every table of an academy is copied, each after those that it refers to, but for the search index', async ({
+test('every table of an academy is copied, after those it needs', async ({
   academy: { database: model },
 }) => {
   const copied = copiedTables.map(({ name }) => name)
@@ -105,9 +105,7 @@ test('every table of an academy is copied, each after those that it refers to, b
   }
 })
 
-test('audit entries that were not linked yet are linked in the copy, in their order', {
-  tags: ['slow'],
-}, async ({ academy, admin }) => {
+test('audit entries not yet linked are linked in order', { tags: ['slow'] }, async ({ academy, admin }) => {
   for (const title of ['One', 'Two', 'Three']) await admin.post('/v1/courses', { title })
   const log = sql`select place, id, hash from audit_entries order by id`
   const linked = await academy.database.all(log)
@@ -132,9 +130,7 @@ test('a copy holds every row as it is, and can be searched', { tags: ['slow'] },
   expect(await to.database.check()).toEqual([])
 })
 
-test('API keys and browser sessions stay valid, and so do answers to repeated requests', {
-  tags: ['slow'],
-}, async ({ academy, admin }) => {
+test('API keys, browser sessions and replays stay valid', { tags: ['slow'] }, async ({ academy, admin }) => {
   const headers = { 'idempotency-key': 'once' }
   const made = await admin.post('/v1/courses', { title: 'Sea' }, headers)
   await givePassword(academy, admin.id)
@@ -154,9 +150,7 @@ test('API keys and browser sessions stay valid, and so do answers to repeated re
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(admin.email)])
 })
 
-test('an interrupted copy leaves the target, and is made again', {
-  tags: ['slow'],
-}, async ({ academy }) => {
+test('an interrupted copy leaves the target, and is made again', { tags: ['slow'] }, async ({ academy }) => {
   await fill(academy)
   const { run, target, to } = await openCopy(academy.path)
   const before = contentOf(target)

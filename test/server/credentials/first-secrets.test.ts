@@ -76,11 +76,7 @@ test('exactly one of several servers gets the password', async ({ academy, datab
   }
 })
 
-test('of several that start while a key is owed, one gets it; who asks for one gets one anyway', async ({
-  academy,
-  database,
-  directory,
-}) => {
+test('of several that start while a key is owed, one gets it', async ({ academy, database, directory }) => {
   const { database: other } = await openAcademyFile(join(directory, 'academy.db'), now)
   try {
     const keysOf = (stores: readonly Store[], key: boolean) =>

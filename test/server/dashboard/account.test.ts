@@ -69,11 +69,7 @@ test.for([
   expect(JSON.stringify(academy.logged)).not.toContain(given.currentPassword)
 })
 
-test('guessing the current password is slowed down like signing in', { tags: ['slow'] }, async ({
-  analyst,
-  clock,
-  signIn,
-}) => {
+test('guessing the current password is slow', { tags: ['slow'] }, async ({ analyst, clock, signIn }) => {
   const browser = await signIn(analyst)
   const page = await browser.open('/dashboard/account')
   const guess = () =>
@@ -115,9 +111,7 @@ const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
 
-test('the browsers that are signed in are listed, and each other one is ended after a question', {
-  tags: ['slow'],
-}, async ({ academy, analyst, clock }) => {
+test('signed-in browsers are listed and ended', { tags: ['slow'] }, async ({ academy, analyst, clock }) => {
   await givePassword(academy, analyst.id)
   const open = async (address: string, userAgent: string) => {
     const browser = browserAt(academy, address, userAgent)
@@ -154,12 +148,7 @@ test('the browsers that are signed in are listed, and each other one is ended af
   expect((await desk.open(ofOld)).status).toBe(404)
 })
 
-test('a user cannot end the session of another user, or find out that there is one', async ({
-  academy,
-  analyst,
-  learner,
-  signIn,
-}) => {
+test('a user cannot end or find sessions of another user', async ({ academy, analyst, learner, signIn }) => {
   const theirs = await startOtherSession(academy, learner)
   const browser = await signIn(analyst)
   expect((await browser.open(`/dashboard/sessions/${theirs}/end`)).status).toBe(404)

@@ -11,7 +11,7 @@ async function register(browser: PlainBrowser, fields: Record<string, string> = 
   return browser.submit(await browser.open('/dashboard/apps'), { ...filledIn, ...fields }, button)
 }
 
-test('a confidential application is registered, its secret shown this once', { tags: ['slow'] }, async ({
+test('an application is registered with a secret', { tags: ['slow'] }, async ({
   academy,
   admin,
   browser,

@@ -92,11 +92,7 @@ test('an invalid filter is reported above the form', async ({ browser }) => {
   }
 })
 
-test('the chain says how many entries are linked, and how many wait', { tags: ['slow'] }, async ({
-  academy,
-  browser,
-  courseId,
-}) => {
+test('the chain counts linked and waiting', { tags: ['slow'] }, async ({ academy, browser, courseId }) => {
   expect(courseId).toMatch(/^crs_/)
   await linked(academy)
   const last = await academy.database.one<{ place: number; hash: string }>(

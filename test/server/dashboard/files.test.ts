@@ -95,9 +95,7 @@ test('people are downloaded with the filter and order of their page, over many p
   expect(at('firstName')[222]).toBe('=1+1')
 })
 
-test('a workbook has the first rows of too many, and its name says so', {
-  tags: ['slow'],
-}, async () => {
+test('a workbook has the first rows of too many, and its name says so', { tags: ['slow'] }, async () => {
   async function* batches(rows: number) {
     for (let from = 0; from < rows; from += 1000) {
       yield Array.from({ length: Math.min(1000, rows - from) }, (_, index) => ({ id: `trm_${from + index}` }))
@@ -123,11 +121,7 @@ test('a workbook has the first rows of too many, and its name says so', {
   }
 })
 
-test('each table of a course and a person has its rows in both formats', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-  browser,
-}) => {
+test('each table has its rows in both formats', { tags: ['slow'] }, async ({ academy, admin, browser }) => {
   const ids: string[] = []
   for (const externalId of ['T-1', 'T-2']) {
     const course = { title: 'Twins', status: 'published', externalId }
@@ -192,9 +186,7 @@ test('files have the rows that the user may see', async ({ admin, instructor, le
   expect(own.map(({ title }) => title)).toEqual(['Foreign'])
 })
 
-test('keys, endpoints, integrations and calendars are downloaded without secrets', {
-  tags: ['slow'],
-}, async ({ academy, admin, browser }) => {
+test('lists with secrets are downloaded without', { tags: ['slow'] }, async ({ academy, admin, browser }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const { body: endpoint } = await admin.post('/v1/webhooks/endpoints', {
     url: 'https://hooks.example/learning',

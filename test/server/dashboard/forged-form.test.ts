@@ -38,12 +38,7 @@ test.for(forgeries)(
   },
 )
 
-test('the token of another browser is none', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-  analyst,
-  signIn,
-}) => {
+test('the token of another is useless', { tags: ['slow'] }, async ({ academy, admin, analyst, signIn }) => {
   const things = await thingsOf(academy, admin, admin)
   const [own, others] = [await signIn(admin), await signIn(analyst)]
   const csrf = await csrfOf(others)

@@ -22,7 +22,7 @@ const test = base
     return { id: body.grade.id as string, deliveryId: body.deliveryId as string }
   })
 
-test('a grade shows whose it is, in what, from which delivery, and each score before', async ({
+test('a grade shows its owner, delivery and earlier scores', async ({
   browser,
   courseId,
   grade,
@@ -39,12 +39,7 @@ test('a grade shows whose it is, in what, from which delivery, and each score be
   expect(text).toMatch(/History .* 2 85 of 100 .* 1 40 of 100 1 Jan 2024, 00:00 UTC/)
 })
 
-test('a delivery, the grades of a course and those of a learner lead to the grade', async ({
-  browser,
-  courseId,
-  grade,
-  learner,
-}) => {
+test('a delivery and lists of grades lead to the grade', async ({ browser, courseId, grade, learner }) => {
   for (const place of [
     `deliveries/${grade.deliveryId}`,
     `courses/${courseId}/grades`,

@@ -62,12 +62,7 @@ test('a course without learners or grades says what is next', async ({ ada, admi
   expect(empty.text).not.toContain('No grades yet.')
 })
 
-test('items that are called alike say whose they are, and the course as a whole comes last', async ({
-  academy,
-  ada,
-  browser,
-  courseId,
-}) => {
+test('items of one name say whose they are, the course last', async ({ academy, ada, browser, courseId }) => {
   const given = { learnerId: ada, courseId, label: 'Quiz', scoreGiven: 10 }
   await academy.grade({ ...given, itemId: '7' })
   await academy.grade({ ...given, itemId: '12', source: 'canvas' })
@@ -163,14 +158,7 @@ test('the grades of a learner have a page, latest first', async ({ academy, ada,
   ])
 })
 
-test('a learner sees only their own grades on the page of a course', async ({
-  academy,
-  ada,
-  admin,
-  courseId,
-  learner,
-  signIn,
-}) => {
+test('a learner sees their own grades alone', async ({ academy, ada, admin, courseId, learner, signIn }) => {
   await admin.post('/v1/enrollments', { courseId, userId: learner.id })
   await academy.grade({ learnerId: ada, courseId, itemId: 'secret', scoreGiven: 12 })
   const browser = await signIn(learner)

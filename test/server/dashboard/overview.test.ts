@@ -144,12 +144,7 @@ test('completion is a picture, the same in words, and the same as a table', asyn
   ])
 })
 
-test('learners who need attention come first, each count a link to them', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-  browser,
-  courses,
-}) => {
+test('learners in need come first', { tags: ['slow'] }, async ({ academy, admin, browser, courses }) => {
   const [stuck, busy] = [await academy.person('learner'), await academy.person('learner')]
   const set = (id: string, completionPercentage: number, lastAccessed: string) =>
     admin.put(`/v1/learners/${id}/progress`, { courseId: courses.logic, completionPercentage, lastAccessed })
@@ -181,11 +176,7 @@ test('learners who need attention come first, each count a link to them', { tags
   }
 })
 
-test('courses that need attention less stay folded away', { tags: ['slow'] }, async ({
-  admin,
-  browser,
-  learner,
-}) => {
+test('courses in less need stay folded away', { tags: ['slow'] }, async ({ admin, browser, learner }) => {
   for (let index = 0; index < 26; index += 1) {
     const course = { title: `Course ${index}`, status: 'published' }
     const courseId = (await admin.post('/v1/courses', course)).body.id
@@ -199,9 +190,7 @@ test('courses that need attention less stay folded away', { tags: ['slow'] }, as
   expect(text).toContain('and 3 with fewer')
 })
 
-test('a learner sees their own courses that are published, and nothing of anybody else', {
-  tags: ['slow'],
-}, async ({ courses, learner, signIn }) => {
+test('a learner sees their own open courses', { tags: ['slow'] }, async ({ courses, learner, signIn }) => {
   const { html, text } = await (await signIn(learner)).open('/dashboard')
   expect(rows(html)).toEqual([
     ['Course', 'Status', 'Completion', 'Last accessed', 'Grade'],
@@ -217,12 +206,7 @@ test('a learner sees their own courses that are published, and nothing of anybod
   }
 })
 
-test('an academy with nothing in it says how to begin, to those who may', { tags: ['slow'] }, async ({
-  analyst,
-  browser,
-  learner,
-  signIn,
-}) => {
+test('an empty academy says how to go', { tags: ['slow'] }, async ({ analyst, browser, learner, signIn }) => {
   const { html, text } = await browser.open('/dashboard')
   expect(text).toContain('No courses yet. Create a course learnctl courses create --title "My first course"')
   expect(html).not.toContain('role="img"')

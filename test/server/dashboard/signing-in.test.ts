@@ -68,9 +68,7 @@ test('the log names who it was, and nothing secret', async ({ academy, admin, br
   for (const secret of [...browser.cookies.values(), password]) expect(logged).not.toContain(secret)
 })
 
-test('behind a public address with a path, every link stays below it', {
-  tags: ['slow'],
-}, async () => {
+test('behind a public address with a path, every link stays below it', { tags: ['slow'] }, async () => {
   const { path, remove } = freshDirectory()
   onTestFinished(remove)
   const publicUrl = 'https://school.example/academy/'

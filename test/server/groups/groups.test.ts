@@ -168,7 +168,7 @@ test('a batch creates, changes and restores groups by id', async ({ admin }) => 
   ])
 })
 
-test('a learner sees the groups that they are in, and there themselves only', { tags: ['slow'] }, async ({
+test('a learner sees their groups and themselves', { tags: ['slow'] }, async ({
   academy,
   admin,
   learner,
@@ -275,9 +275,7 @@ test('groups and members are in the audit log, erased ones not', async ({ admin,
   ])
 })
 
-test('lists are filtered by members of groups', {
-  tags: ['slow'],
-}, async ({ academy, admin, learner }) => {
+test('lists are filtered by members of groups', { tags: ['slow'] }, async ({ academy, admin, learner }) => {
   const courseId = await courseOf(admin)
   const other = await academy.person('learner')
   for (const { id: learnerId } of [learner, other]) {

@@ -64,9 +64,7 @@ test('a client that does not read keeps the next one out, until it leaves', { ta
   await turnIsFree()
 })
 
-test('a client that does not read is cut, and frees its place', {
-  tags: ['slow'],
-}, async () => {
+test('a client that does not read is cut, and frees its place', { tags: ['slow'] }, async () => {
   const hasty = await startServer(served.path, { longReads: { ...oneEach, idleMs: 50 } })
   onTestFinished(hasty.stop)
   const { socket, closed } = await unread(hasty.port, served.key)
@@ -84,9 +82,7 @@ test('HEAD of an export holds nothing', { tags: ['slow'] }, async () => {
   }
 })
 
-test('a fault in a report is answered and logged as anywhere', {
-  tags: ['slow'],
-}, async () => {
+test('a fault in a report is answered and logged as anywhere', { tags: ['slow'] }, async () => {
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
   expect((await served.fetch('/v1/analytics/learners?course_id=none')).status).toBe(404)
   expect((await served.fetch('/v1/analytics/learners?colour=red')).status).toBe(400)
@@ -122,9 +118,7 @@ function ask(longReads: ThreadPool, search = '') {
   return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
 }
 
-test('requests to a thread that ends fail, and the next request starts another', { tags: ['slow'] }, async ({
-  directory,
-}) => {
+test('requests to a thread that ends fail, others do not', { tags: ['slow'] }, async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const longReads = new ThreadPool({ path, publicUrl: undefined }, limits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')
@@ -133,9 +127,7 @@ test('requests to a thread that ends fail, and the next request starts another',
   await longReads.close()
 })
 
-test('once they are closed nothing begins or waits any more', {
-  tags: ['slow'],
-}, async () => {
+test('once they are closed nothing begins or waits any more', { tags: ['slow'] }, async () => {
   const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
   const refused = { status: 'rejected', reason: { code: 'unavailable' } }
   const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))

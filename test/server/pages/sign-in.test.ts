@@ -15,11 +15,7 @@ function isIn({ text }: Shown): boolean {
   return text.includes('to act on your behalf?')
 }
 
-test('a person signs in with e-mail address, in any case, or username, and comes back to where they were', async ({
-  academy,
-  learner,
-  flow,
-}) => {
+test('a person signs in by address or username, and comes back', async ({ academy, learner, flow }) => {
   await givePassword(academy, learner.id)
   await learner.put('/v1/user/profile', { username: 'ada' })
   for (const account of [learner.email, learner.email.toUpperCase(), ` ${learner.email} `, 'ada']) {
@@ -111,11 +107,7 @@ test('failures from one network do not delay another', async ({ academy, learner
   }
 })
 
-test('failures at other accounts keep no user at the same address out', { tags: ['slow'] }, async ({
-  academy,
-  flow,
-  learner,
-}) => {
+test('failures elsewhere keep no user out', { tags: ['slow'] }, async ({ academy, flow, learner }) => {
   await givePassword(academy, learner.id)
   for (let count = 0; count < 25; count += 1) {
     await academy.bearer('Bearer lpk_guess').get('/v1/courses')
@@ -160,12 +152,7 @@ test('correct passwords are not counted', { tags: ['slow'] }, async ({ academy, 
   }
 })
 
-test('an e-mail address is its owner alone, even when it is the username of another user', async ({
-  academy,
-  flow,
-  instructor,
-  learner,
-}) => {
+test('an e-mail address is its owner’s, not a username', async ({ academy, flow, instructor, learner }) => {
   for (const { id } of [learner, instructor]) await givePassword(academy, id)
   await academy.database.run(sql`update users set username = ${instructor.email} where id = ${learner.id}`)
   const page = await attempt(flow.browser, instructor.email)

@@ -42,9 +42,7 @@ const brief = ({
   completionPercentage,
 }: Record<string, unknown>) => `${userExternalId} ${courseExternalId} ${version} ${completionPercentage}`
 
-test('progress of all is in the order of enrolments, on any page', {
-  tags: ['slow'],
-}, async ({ admin }) => {
+test('progress of all is in the order of enrolments, on any page', { tags: ['slow'] }, async ({ admin }) => {
   await fill(admin)
   const all = ['S-1 A 1 10', 'S-2 A 2 20', 'S-3 A 3 30', 'S-4 A 4 40', 'S-0 B 1 5', 'S-3 B 1 5']
   for (const limit of [1, 2, 5, 100]) {

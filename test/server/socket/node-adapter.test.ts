@@ -50,9 +50,7 @@ test('an unread body ends where it ends, before the next request', { tags: ['slo
   }
 })
 
-test('an answer reaches a client that is still sending', {
-  tags: ['slow'],
-}, async ({ served }) => {
+test('an answer reaches a client that is still sending', { tags: ['slow'] }, async ({ served }) => {
   const size = 16 * tooMuch
   const head = `POST /v1/courses HTTP/1.1\r\n${host}${close}Content-Length: ${size}\r\n\r\n`
   const { socket, closed, received } = await openSocket(served.port)

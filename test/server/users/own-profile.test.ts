@@ -105,9 +105,7 @@ test('a username that is taken is 409', async ({ admin, learner }) => {
   })
 })
 
-test('a password is kept as scrypt with a salt, however composed', {
-  tags: ['slow'],
-}, async () => {
+test('a password is kept as scrypt with a salt, however composed', { tags: ['slow'] }, async () => {
   const stored = await hashPassword('Passwort für Åsa')
   expect(stored).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}$/)
   expect(await verifyPassword('Passwort für Åsa'.normalize('NFD'), stored)).toBe(true)

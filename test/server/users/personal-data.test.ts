@@ -135,9 +135,7 @@ test('the schema has no other tables than these and those of searches', async ({
   ).toEqual([])
 })
 
-test('the data about a person has all that identifies them, page by page, and nothing that opens anything', {
-  tags: ['slow'],
-}, async ({ academy, admin }) => {
+test('the data about a person is complete and safe', { tags: ['slow'] }, async ({ academy, admin }) => {
   const id = await makeKnownPerson(academy, admin)
   const read = (limit: number) => readPages<PersonalRecord>(admin, `/v1/users/${id}/data`, limit)
   const records = await read(100)
