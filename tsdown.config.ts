@@ -1,4 +1,5 @@
 import * as crypto from 'node:crypto'
+import * as net from 'node:net'
 import { defineConfig, type Rolldown } from 'tsdown'
 import { inventory } from './packaging/inventory.ts'
 
@@ -49,25 +50,29 @@ const commanderBuiltins: Rolldown.Plugin = {
       : null,
 }
 
+const lazyModules: Readonly<Record<string, object>> = { 'node:crypto': crypto, 'node:net': net }
+
 /**
- * Lets Node's crypto, which takes a quarter of an empty program's start, load when one of its functions is first called: a
- * list of a local academy calls none.
+ * Lets modules of Node that take a quarter of an empty program's start load when one of their functions is first called: a list
+ * of a local academy calls none.
  */
-const lazyCrypto: Rolldown.Plugin = {
-  name: 'lazy-crypto',
-  resolveId: (id, importer) => (id === 'node:crypto' && importer?.includes('/src/') ? '\0lazy-crypto' : null),
-  load: (id) =>
-    id === '\0lazy-crypto'
-      ? [
-          `let loaded; const crypto = () => (loaded ??= process.getBuiltinModule('node:crypto'));`,
-          ...Object.entries(crypto)
-            .filter(([, value]) => typeof value === 'function')
-            .map(
-              ([name]) => `export function ${name}(...values) {
-                return new.target ? new (crypto().${name})(...values) : crypto().${name}(...values) }`,
-            ),
-        ].join('\n')
-      : null,
+const lazyBuiltins: Rolldown.Plugin = {
+  name: 'lazy-builtins',
+  resolveId: (id, importer) => (lazyModules[id] && importer?.includes('/src/') ? `\0lazy-${id}` : null),
+  load(id) {
+    const name = id.replace('\0lazy-', '')
+    const members = id === name ? undefined : lazyModules[name]
+    if (!members) return null
+    return [
+      `let loaded; const builtin = () => (loaded ??= process.getBuiltinModule('${name}'));`,
+      ...Object.entries(members)
+        .filter(([, value]) => typeof value === 'function')
+        .map(
+          ([member]) => `export function ${member}(...values) {
+            return new.target ? new (builtin().${member})(...values) : builtin().${member}(...values) }`,
+        ),
+    ].join('\n')
+  },
 }
 
 const common = {
@@ -103,7 +108,7 @@ export default defineConfig([
       'cli/chunks/temporary-academy': 'src/testing/temporary-academy.ts',
     },
     dts: false,
-    plugins: [evaluated, commanderBuiltins, lazyCrypto, inventory],
+    plugins: [evaluated, commanderBuiltins, lazyBuiltins, inventory],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       chunkFileNames: 'cli/chunks/[name]-[hash].cjs',

@@ -11,7 +11,7 @@ import {
   InterruptedError,
   ReaderGoneError,
 } from './terminal/errors.ts'
-import { type Io, outputColumns, print, processIo } from './terminal/io.ts'
+import { type Io, processIo, write } from './terminal/io.ts'
 
 /**
  * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
@@ -111,7 +111,7 @@ async function completeLine(argv: readonly string[], io: Io): Promise<void> {
 
 async function showVersion(io: Io): Promise<void> {
   const { version } = await import('../contract/version.ts')
-  await print(io, `${version}\n`)
+  await write(io.stdout, `${version}\n`)
 }
 
 async function runOrHelp(
@@ -121,18 +121,18 @@ async function runOrHelp(
   runApart: RunApart,
 ): Promise<void> {
   const { createHost, widthOf } = await import('./program/host.ts')
-  const width = widthOf(outputColumns(io))
+  const width = widthOf(io.stdout.columns)
   const host = createHost(width, runApart)
   // Help by whole words and one flag, the usual case, needs no parser.
   const isHelp = ['--help', '-h'].includes(argv.at(-1) ?? '')
   const help = isHelp ? await host.helpOf(argv.slice(0, -1)) : null
-  if (help !== null) return print(io, help)
+  if (help !== null) return write(io.stdout, help)
   const { createProgram } = await import('./program/program.ts')
   try {
     await createProgram(host, width, execute).parse(argv)
   } catch (error) {
     if (!(error instanceof HelpShown)) throw error
-    await print(io, error.message)
+    await write(io.stdout, error.message)
   }
 }
 

@@ -86,16 +86,18 @@ export interface BoundFlag {
   readonly flag: Flag
 }
 
+const settingFlags = new Set(Object.values<Setting>(settings).map(({ flag }) => flag))
+
 export function bindQueryFlags(table: FieldFlags = {}): BoundFlag[] {
-  const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
-  const places = Object.keys(table).map(kebab)
+  const bound = Object.entries(table).map(([place, flag]) => {
+    const own = kebab(place)
+    return { place, flag, own, name: flag.name ?? own }
+  })
+  const names = new Set(bound.map(({ name }) => name))
   // A name shared by several fields, or used for something else, is ambiguous.
   const isFree = (own: string) =>
-    !names.includes(own) &&
-    places.filter((each) => each === own).length === 1 &&
-    Object.values<Setting>(settings).every(({ flag }) => flag !== own)
-  return Object.entries(table).map(([place, flag]) => {
-    const [name, own] = [flag.name ?? kebab(place), kebab(place)]
+    !names.has(own) && !settingFlags.has(own) && bound.filter((each) => each.own === own).length === 1
+  return bound.map(({ place, flag, own, name }) => {
     const unlisted = [...(flag.unlisted ?? []), ...(isFree(own) ? [`--${own}`] : [])]
     return { place, flag: { kind: 'text', ...flag, name, ...(unlisted.length > 0 && { unlisted }) } }
   })

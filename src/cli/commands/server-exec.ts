@@ -11,7 +11,7 @@ import { databaseFile, findSnapshot } from '../local-server/served-database.ts'
 import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
 import { transports } from '../session/session.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
-import type { Output } from '../terminal/io.ts'
+import type { OutputStream } from '../terminal/io.ts'
 
 export function execCommand(runLine: RunLine): Command {
   return {
@@ -278,7 +278,7 @@ async function serveWhile(place: Place, { rest }: Given): Promise<number> {
   }
 }
 
-function discardingOutput(): Output {
+function discardingOutput(): OutputStream {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import type { LogEntry } from '../../server/http/log.ts'
-import { ignoreStreamErrors, type Output } from '../terminal/io.ts'
+import { ignoreStreamErrors, type OutputStream } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 
 /**
@@ -127,7 +127,7 @@ interface LineWriter {
  * Creates a writer that batches the lines of a tenth of a second: one system call for all, on a busy server.
  * Waiting lines are written before the process ends, also in a crash. Drops lines while the reader is a megabyte behind.
  */
-export function createLineWriter(stream: Output): LineWriter {
+export function createLineWriter(stream: OutputStream): LineWriter {
   let waiting = ''
   let timer: NodeJS.Timeout | undefined
   ignoreStreamErrors(stream)

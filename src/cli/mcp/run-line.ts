@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, jsonText, parseJson, parseJsonOrNull } f
 import { settings, variableOf } from '../../config/setting.ts'
 import type { RunApart } from '../command/command.ts'
 import { InterruptedError, UsageError } from '../terminal/errors.ts'
-import type { Io, Output } from '../terminal/io.ts'
+import type { Io, OutputStream } from '../terminal/io.ts'
 import type { CheckedLine } from './check-line.ts'
 import type { ResultView } from './result-view.ts'
 
@@ -87,7 +87,7 @@ export async function runLine(
 function collector(maxCharacters: number) {
   const pieces: string[] = []
   let size = 0
-  const stream: Output = new Writable({
+  const stream: OutputStream = new Writable({
     decodeStrings: false,
     defaultEncoding: 'utf8',
     write(piece: string | Buffer, _, done) {

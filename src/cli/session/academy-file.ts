@@ -1,5 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { closeSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import { shellWord } from '../../codec/display-text.ts'
@@ -142,18 +141,18 @@ export async function openEmptyAcademy<Academy extends { readonly close: () => P
   database: string,
   open: (path: string) => Promise<Academy>,
 ): Promise<Academy> {
-  const folder = await mkdtemp(join(tmpdir(), 'learnctl-'))
-  const remove = () => rm(folder, { recursive: true, force: true })
+  const folder = mkdtempSync(join(tmpdir(), 'learnctl-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     const academy = await open(join(folder, 'academy.db'))
     await note(io, `Database not found: ${database}; the plan is for an empty academy`)
     const close = async () => {
       await academy.close()
-      await remove()
+      remove()
     }
     return { ...academy, close }
   } catch (error) {
-    await remove()
+    remove()
     throw error
   }
 }

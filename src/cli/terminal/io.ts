@@ -8,23 +8,28 @@ import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
 import { wrap } from './format-text.ts'
 
 export type Input = Readable & { readonly isTTY?: boolean }
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+/** What standard output needs of a stream. */
+export interface Output {
+  readonly isTTY?: boolean
+  /** Width in characters; undefined if it is no terminal. */
+  readonly columns?: number
+  write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown
+  on(event: 'error', listener: () => void): unknown
+  listenerCount(event: 'error'): number
+}
 
 /** Everything that a run reads from its environment or writes to it. */
 export interface Io extends Place {
   readonly stdin: Input
   readonly stdout: Output
-  readonly stderr: Output
+  readonly stderr: OutputStream
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly random: () => number
   /** Opens an http or https page in the user's browser. Reports no failure. */
   readonly openBrowser: (url: string) => Promise<void>
-  /** Width of standard output in characters, undefined if it is no terminal (default that of the stream). */
-  readonly columns?: () => number | undefined
-  /** Prints a short text at once, without opening a stream. Returns what could not be printed so. */
-  readonly printAtOnce?: (text: string) => Uint8Array
   /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
   /** Tunes garbage collection for much short-lived data, in a process of its own. */
@@ -34,20 +39,19 @@ export interface Io extends Place {
 type Printing = Pick<Io, 'stderr'> & Partial<Pick<Io, 'env'>>
 
 export function processIo(): Io {
+  let stdout: Output | undefined
   return {
     // Opening standard input keeps a process alive, so only its readers may do so.
     get stdin() {
       return process.stdin
     },
     get stdout() {
-      return process.stdout
+      stdout ??= isDevice(1) ? process.stdout : fileOutput()
+      return stdout
     },
     get stderr() {
       return process.stderr
     },
-    // A stream for a pipe or a file would load a dozen modules of Node.
-    columns: () => (isDevice(1) ? process.stdout.columns : undefined),
-    printAtOnce: (text) => (isDevice(1) ? Buffer.from(text) : printedAtOnce(text)),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
@@ -109,7 +113,7 @@ async function openBrowser(url: string): Promise<void> {
  * Ignores later errors of a stream: without a listener, a terminal that closes would end the process before
  * its clean-up.
  */
-export function ignoreStreamErrors(stream: Output): void {
+export function ignoreStreamErrors(stream: Pick<Output, 'on' | 'listenerCount'>): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }
 
@@ -122,26 +126,35 @@ function isDevice(file: number): boolean {
   }
 }
 
-/** Writes to standard output; returns the rest when a pipe is full or closed. */
-function printedAtOnce(text: string): Uint8Array {
+/**
+ * Returns standard output as a pipe or a file. Its stream, which loads a dozen modules of Node, is opened only when the pipe
+ * does not take all at once: the stream waits, or says why not.
+ */
+function fileOutput(): Output {
+  let stream: OutputStream | undefined
+  return {
+    write(text, done) {
+      const rest = stream ? text : restAfterWrite(text)
+      if (rest.length === 0) return done?.()
+      if (!stream) ignoreStreamErrors(process.stdout)
+      stream = process.stdout
+      return stream.write(rest, done)
+    },
+    // Errors reach the callback of `write`.
+    on: () => {},
+    listenerCount: () => 1,
+  }
+}
+
+/** Writes to standard output; returns what it did not take. */
+function restAfterWrite(text: string | Uint8Array): Uint8Array {
   let rest = Buffer.from(text)
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
   } catch {
-    // The stream waits, or says why not.
+    // The stream says why.
   }
   return rest
-}
-
-/** In characters; undefined if it is no terminal. */
-export function outputColumns(io: Pick<Io, 'columns' | 'stdout'>): number | undefined {
-  return io.columns ? io.columns() : io.stdout.columns
-}
-
-/** Prints a text that is the whole output of a run. Throws as `write`. */
-export async function print(io: Io, text: string): Promise<void> {
-  const rest = io.printAtOnce?.(text) ?? text
-  if (rest.length > 0) await write(io.stdout, rest)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import type { Output } from '../../../src/cli/terminal/io.ts'
+import type { OutputStream } from '../../../src/cli/terminal/io.ts'
 import { createProgressLine } from '../../../src/cli/terminal/progress-line.ts'
 
 test('a terminal that closes under a progress bar is no fault of the work', async () => {
@@ -15,7 +15,7 @@ test('a terminal that closes under a progress bar is no fault of the work', asyn
   let now = 0
   const line = await createProgressLine(
     // The bar only needs a terminal with a known width.
-    { stderr: Object.assign(stderr, { isTTY: true, columns: 80 }) as Output, now: () => now },
+    { stderr: Object.assign(stderr, { isTTY: true, columns: 80 }) as OutputStream, now: () => now },
     'rows',
     100,
   )
