@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Sql } from 'sql-template-tag'
 import { type Grade, GradeInput } from '../../src/contract/grades.ts'
 import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
@@ -25,8 +26,9 @@ import { smallMoodle } from './fake-moodle.ts'
 import { outgoingTo } from './fake-system.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
+import { unknownFaults } from './plans/known-plans.ts'
+import { sqlitePlans } from './plans/plan-faults.ts'
 import { watchDatabase } from './plans/watched-database.ts'
-import { watchStatements } from './plans/watched-statements.ts'
 import { fetchOf } from './web.ts'
 
 export { freshDirectory } from './fresh-directory.ts'
@@ -387,4 +389,32 @@ function requireDeclared(method: string, path: string, status: number, code: unk
       `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/openapi/responses.ts)`,
     )
   }
+}
+
+/** Statements that were checked already: their plans depend on the schema, which all academies share. */
+const checkedStatements = new Set<string>()
+
+/** Statements of one academy. */
+interface WatchedStatements {
+  readonly seen: (statement: Sql) => void
+  /** Returns those that read or sort a table from end to end; the academy must still be open. */
+  readonly faults: () => Promise<string[]>
+}
+
+/** Checks the plans of all statements that a test causes in the SQLite academy at this path. */
+function watchStatements(path: string): WatchedStatements {
+  const asked = new Map<string, Sql>()
+
+  async function faults(): Promise<string[]> {
+    const statements = [...asked.values()].filter(({ sql: text }) => !checkedStatements.has(text))
+    if (statements.length === 0) return []
+    for (const { sql: text } of statements) checkedStatements.add(text)
+    const plans = sqlitePlans(path)
+    const found: string[] = []
+    for (const statement of statements) found.push(...(await plans.faultsOf(statement)))
+    await plans.close()
+    return unknownFaults(found, true)
+  }
+
+  return { faults, seen: (statement) => void asked.set(statement.sql, statement) }
 }

@@ -54,15 +54,6 @@ describe('create', () => {
     })
   })
 
-  test.for([
-    ['teacher', 'instructor'],
-    ['student', 'learner'],
-    ['observer', 'analyst'],
-  ])("takes other platforms' word %s for %s", async ([alias = '', role = ''], { local }) => {
-    const user = await resultOf(local, `users create --email a@school.example --role ${alias}`)
-    expect(user).toMatchObject({ role })
-  })
-
   test('has no flag for a password, but takes one from standard input', async ({ local }) => {
     const secret = 'correct horse battery'
     const stdin = JSON.stringify({ email: 'ada@school.example', password: secret })

@@ -30,14 +30,6 @@ test('a user is enrolled in a course as a learner, active and now', async ({ ins
   })
 })
 
-test('course and user may be named by external id and e-mail address', async ({ admin }) => {
-  const courseId = await courseOf(admin)
-  const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: 'S1' })).body
-  const made = await admin.post('/v1/enrollments', { courseId: 'ext:L1', userId: 'email:ADA@b.example' })
-  expect(made.body).toMatchObject({ courseId, userId: user.id })
-  expect((await admin.get('/v1/enrollments?user_id=ext:S1&course_id=ext:L1')).body.data).toHaveLength(1)
-})
-
 test('an unknown course or user is 404 with its place', async ({ admin, learner }) => {
   const courseId = await courseOf(admin)
   expect(await admin.post('/v1/enrollments', { courseId: 'crs_none', userId: learner.id })).toMatchObject({
