@@ -16,14 +16,11 @@ test.for([
   })
 })
 
-test('an archived course does not become a draft', async ({ admin }) => {
+test('an archived course does not become a draft, and none is made', async ({ admin }) => {
   expect(await admin.put(await courseIn(admin, 'archived'), { status: 'draft' })).toMatchObject({
     status: 409,
     body: { code: 'invalid_transition', from: 'archived', to: 'draft', allowed: ['published'] },
   })
-})
-
-test('a course is not made archived', async ({ admin }) => {
   expect(await admin.post('/v1/courses', { title: 'Logic', status: 'archived' })).toMatchObject({
     status: 409,
     body: { code: 'invalid_transition', to: 'archived', allowed: ['draft', 'published'] },
@@ -97,15 +94,12 @@ test('a course with progress is deleted by force, with its data', async ({ acade
   ]) {
     expect((await admin.get(list)).body.data, list).toEqual([])
   }
-})
-
-test('a course with grades alone is deleted by force only, too', async ({ academy, admin, learner }) => {
-  const path = await courseIn(admin, 'published')
-  const courseId = path.split('/').at(-1) ?? ''
-  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
-  await academy.grade({ learnerId: learner.id, courseId, scoreGiven: 90 })
-  expect(await admin.delete(path)).toMatchObject({ status: 409, body: { code: 'has_progress' } })
-  expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
+  const graded = await courseIn(admin, 'published')
+  const gradedId = graded.split('/').at(-1) ?? ''
+  await admin.post('/v1/enrollments', { courseId: gradedId, userId: learner.id })
+  await academy.grade({ learnerId: learner.id, courseId: gradedId, scoreGiven: 90 })
+  expect(await admin.delete(graded)).toMatchObject({ status: 409, body: { code: 'has_progress' } })
+  expect((await admin.delete(`${graded}?force=true`)).status).toBe(204)
 })
 
 test('a course with lessons alone is deleted by force only, or once they are gone', async ({ admin }) => {

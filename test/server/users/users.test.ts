@@ -56,7 +56,7 @@ test.for(['ada', 'a@b', 'a b@c.example', '@b.example', 'a@b@c.example', `${'a'.r
   },
 )
 
-test('an e-mail address is one person, whatever the case', async ({ admin }) => {
+test('e-mail addresses, in any case, external ids and usernames are unique', async ({ admin }) => {
   const { id } = (await admin.post('/v1/users', { email: 'Müller@School.example' })).body
   expect(await admin.post('/v1/users', { email: 'mÜLLER@school.EXAMPLE' })).toMatchObject({
     status: 409,
@@ -70,9 +70,6 @@ test('an e-mail address is one person, whatever the case', async ({ admin }) => 
   const other = (await admin.post('/v1/users', { email: 'b@school.example' })).body
   expect((await admin.put(`/v1/users/${other.id}`, { email: 'müller@school.example' })).status).toBe(409)
   expect((await admin.put(`/v1/users/${id}`, { email: 'müller@school.example' })).body.version).toBe(2)
-})
-
-test('external ids and usernames are unique too', async ({ admin }) => {
   await admin.post('/v1/users', { email: 'a@b.example', externalId: 'S1', username: 'ada' })
   for (const field of [{ externalId: 'S1' }, { username: 'ada' }]) {
     const answer = await admin.post('/v1/users', { email: 'c@d.example', ...field })
@@ -109,9 +106,6 @@ test('a deleted user stays taken, is skipped, and is revived by status active', 
     email: 'ada@b.example',
     version: 3,
   })
-})
-
-test('a user is not made deleted', async ({ admin }) => {
   const answer = await admin.post('/v1/users', { email: 'a@b.example', status: 'deleted' })
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/status' }] } })
 })
