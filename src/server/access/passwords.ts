@@ -39,21 +39,15 @@ const hashing = () => import('./password-hash.ts')
 
 /** As many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), maxWaiting })
+  const atOnce = Math.min(maxConcurrent, availableParallelism())
+  const refusal = () => tooMany('passwords waiting to be checked', 10)
+  const queue = createFairQueue({ atOnce, maxWaiting, refusal })
 
-  async function inTurn<Result>(
-    { name, isClientGone }: PasswordCaller,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await queue.run(name, async () => {
-        if (isClientGone()) throw clientGone()
-        return work()
-      })
-    } catch (error) {
-      if (!(error instanceof QueueFullError)) throw error
-      throw tooMany('passwords waiting to be checked', 10)
-    }
+  function inTurn<Result>({ name, isClientGone }: PasswordCaller, work: () => Promise<Result>) {
+    return queue.run(name, async () => {
+      if (isClientGone()) throw clientGone()
+      return work()
+    })
   }
 
   return {
@@ -71,21 +65,19 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   }
 }
 
-interface FairQueue {
-  /**
-   * Runs the work in its turn. Turns rotate among the callers with waiting work: a hundred pieces of one delay another's
-   * single piece by one. Throws QueueFullError if too much work of the caller is waiting.
-   */
-  run<Result>(caller: string, work: () => Promise<Result>): Promise<Result>
+interface QueueOptions {
+  readonly atOnce: number
+  /** Work of each caller. */
+  readonly maxWaiting: number
+  /** The error for a caller with the maximum of waiting work. */
+  readonly refusal: () => Error
 }
 
-/** Its caller has the maximum of waiting work. */
-export class QueueFullError extends Error {
-  override readonly name = 'QueueFullError'
-}
-
-/** Creates a queue that runs `atOnce` pieces of work at a time, and lets each caller have `maxWaiting` waiting. */
-export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): FairQueue {
+/**
+ * Creates a queue that runs `atOnce` pieces of work at a time. Turns rotate among the callers with waiting work: a hundred
+ * pieces of one delay another's single piece by one.
+ */
+export function createFairQueue({ atOnce, maxWaiting, refusal }: QueueOptions) {
   /** In the order of their turns: a Map keeps insertion order. */
   const waiting = new Map<string, (() => Promise<void>)[]>()
   let running = 0
@@ -105,9 +97,9 @@ export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWai
   }
 
   return {
-    run<Result>(caller: string, work: () => Promise<Result>) {
+    run<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {
       const works = waiting.get(caller) ?? []
-      if (works.length >= maxWaiting) return Promise.reject(new QueueFullError())
+      if (works.length >= maxWaiting) return Promise.reject<Result>(refusal())
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       works.push(() => work().then(resolve, reject))
       waiting.set(caller, works)

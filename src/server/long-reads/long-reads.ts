@@ -1,11 +1,19 @@
+import type { ReadableStream, ReadableStreamDefaultReader } from 'node:stream/web'
+import { Worker } from 'node:worker_threads'
+import { createFairQueue } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { Reply } from '../http/reply.ts'
 import type { LongReads, RequestContext } from '../http/request-context.ts'
-import { clientGone, type ProblemError, shuttingDown, tooMany, unavailable } from '../problem-error.ts'
-import { type BodyLimits, ReaderThread, type Slot, type ThreadData } from './thread.ts'
+import { clientGone, ProblemError, shuttingDown, tooMany, unavailable } from '../problem-error.ts'
 
-export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
+export interface LongReadLimits extends BodyLimits {
   readonly threads: number
+  /** Reads of an owner whose response has not been read to its end. */
+  readonly perOwner: number
+  readonly inAll: number
+  /** Requests of an owner that wait for a thread. */
+  readonly waitingPerOwner: number
   /** Default: this program's. */
   readonly threadFile?: URL | undefined
   /** An idle thread is closed after it. */
@@ -18,18 +26,25 @@ export const longReadLimits: LongReadLimits = {
   perOwner: 4,
   inAll: 16,
   waitingPerOwner: 8,
-  waitMs: 10_000,
   // Long enough for a user with a pager; a held snapshot makes the write-ahead log grow.
   idleMs: 60_000,
   totalMs: 15 * 60_000,
   restMs: 60_000,
 }
 
-/** Threads are started on demand. After `close`, running, waiting and later reads throw 503. */
+const retryAfterSeconds = 5
+const busy = () => tooMany('exports and reports at once', retryAfterSeconds)
+
+/**
+ * Threads are started on demand; each prepares one reply at a time, and owners take turns. After `close`, running,
+ * waiting and later reads throw 503.
+ */
 export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits
-  readonly #queue: ReadQueue
+  readonly #queue: ReturnType<typeof createFairQueue>
+  /** Number of running reads by owner. */
+  readonly #running = new Map<string, number>()
   readonly #threads = new Set<ReaderThread>()
   #restTimer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -37,18 +52,32 @@ export class ThreadPool implements LongReads {
   constructor(data: ThreadData, limits: LongReadLimits) {
     this.#data = data
     this.#limits = limits
-    this.#queue = new ReadQueue({ ...limits, answering: limits.threads })
+    const { threads, waitingPerOwner } = limits
+    this.#queue = createFairQueue({ atOnce: threads, maxWaiting: waitingPerOwner, refusal: busy })
   }
 
-  async answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply> {
-    const slot = await this.#queue.enter(owner, request.raw.signal)
-    try {
+  answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply> {
+    return this.#queue.run(owner, async () => {
+      if (request.raw.signal?.aborted) throw clientGone()
       if (this.#isClosed) throw shuttingDown()
+      const end = this.#begin(owner)
       this.#restLater()
-      return await this.#freeThread().answer(request, principal, slot)
-    } catch (error) {
-      slot.release()
-      throw error
+      return this.#freeThread().answer(request, principal, end)
+    })
+  }
+
+  /** Returns a function that ends the read. Throws 429 if the owner has too many, and 503 if all have. */
+  #begin(owner: string): () => void {
+    const { perOwner, inAll } = this.#limits
+    const own = this.#running.get(owner) ?? 0
+    if (own >= perOwner) throw busy()
+    if ([...this.#running.values()].reduce((sum, count) => sum + count, 0) >= inAll)
+      throw unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
+    this.#running.set(owner, own + 1)
+    return () => {
+      const left = (this.#running.get(owner) ?? 1) - 1
+      if (left > 0) this.#running.set(owner, left)
+      else this.#running.delete(owner)
     }
   }
 
@@ -83,118 +112,230 @@ export class ThreadPool implements LongReads {
   }
 }
 
-export interface QueueLimits {
-  readonly perOwner: number
-  /** Running reads. */
-  readonly inAll: number
-  /** Replies being prepared: the number of threads. */
-  readonly answering: number
-  readonly waitingPerOwner: number
-  readonly waitMs: number
+export interface ThreadData {
+  readonly path: string
+  /** To read instead of the file. */
+  readonly postgres?: PostgresOptions | undefined
+  readonly publicUrl: string | undefined
+  /** If the server's clock is fixed. */
+  readonly fixedTime?: string | undefined
 }
 
-const retryAfterSeconds = 5
+export interface ToThread {
+  readonly id: number
+  readonly request: RequestContext
+  /** Undefined for pages, which authenticate by themselves. */
+  readonly principal: Principal | undefined
+}
 
-export class ReadQueue {
-  readonly #limits: QueueLimits
-  readonly #runningByOwner = new Map<string, number>()
-  #waiting: Waiting[] = []
-  #running = 0
-  /** Running reads whose reply has not started. */
-  #answering = 0
+export type Piece = string | Uint8Array
 
-  constructor(limits: QueueLimits) {
+export type FromThread =
+  | {
+      readonly kind: 'reply'
+      readonly id: number
+      readonly reply: Omit<Reply, 'body'> & { readonly body: string | ReadableStream<Piece> | null }
+    }
+  | { readonly kind: 'broken'; readonly id: number; readonly cause: unknown }
+
+const ownFile = new URL(
+  import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.cjs',
+  import.meta.url,
+)
+/** Beyond it the thread ends; the server goes on. */
+const maxMemoryMiB = 256
+/** Objects are short-lived; a larger young generation takes more memory and makes exports no faster. */
+const maxYoungMiB = 3
+
+/** Calls `onEnd` once it accepts no more requests. */
+export class ReaderThread {
+  readonly #worker: Worker
+  readonly #limits: BodyLimits
+  readonly #tasks = new Map<number, Task>()
+  /** Its reply has not started yet. */
+  #answering: number | undefined
+  #lastId = 0
+
+  constructor(
+    data: ThreadData,
+    { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
+    onEnd: () => void,
+  ) {
     this.#limits = limits
+    this.#worker = new Worker(threadFile, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB, maxYoungGenerationSizeMb: maxYoungMiB },
+      // Pages are JSX, which Node does not read from source.
+      ...(threadFile.pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('tsx')] }),
+    })
+    // An open response keeps the process alive; an idle thread must not.
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromThread) => this.#receive(message))
+    this.#worker.on('error', (cause) => {
+      onEnd()
+      this.#failAll(cause)
+    })
+    this.#worker.on('messageerror', (cause) => {
+      this.#failAll(cause)
+      // Its bodies would wait for readers forever, and keep their snapshots.
+      void this.#worker.terminate()
+    })
+    this.#worker.on('exit', () => {
+      this.#failAll(new Error('The reader thread has ended.'))
+      onEnd()
+    })
   }
 
-  /**
-   * Waits for a slot; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 after
-   * `waitMs`, and 408 if the signal is aborted.
-   */
-  async enter(owner: string, signal: AbortSignal | undefined): Promise<Slot> {
-    if (signal?.aborted) throw clientGone()
-    const waiting: Waiting = { owner, ...Promise.withResolvers<Slot>() }
-    const abort = () => this.#refuse(waiting, clientGone())
-    const late = setTimeout(() => this.#refuse(waiting, this.#refusalOf(owner)), this.#limits.waitMs).unref()
-    signal?.addEventListener('abort', abort, { once: true })
-    this.#waiting.push(waiting)
-    this.#startNext()
-    if (this.#waitingOf(owner) > this.#limits.waitingPerOwner) this.#refuse(waiting, this.#refusalOf(owner))
-    try {
-      return await waiting.promise
-    } finally {
-      clearTimeout(late)
-      signal?.removeEventListener('abort', abort)
+  get load(): number {
+    return this.#tasks.size
+  }
+
+  /** The thread cannot begin another request. */
+  get isAnswering(): boolean {
+    return this.#answering !== undefined
+  }
+
+  /** Calls `onEnd` once the body has been read, or the request has failed. Throws if the thread ends before the reply. */
+  answer(request: RequestContext, principal: Principal | undefined, onEnd: () => void): Promise<Reply> {
+    this.#lastId += 1
+    const id = this.#lastId
+    const { method, url, headers, address, signal } = request.raw
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    this.#answering = id
+    this.#tasks.set(id, { onEnd, resolve, reject, signal })
+    const raw = { method, url, headers, ...(address !== undefined && { address }) }
+    this.#worker.postMessage({ id, request: { ...request, raw }, principal } satisfies ToThread)
+    return promise
+  }
+
+  async close(): Promise<void> {
+    this.#failAll(shuttingDown())
+    await this.#worker.terminate()
+  }
+
+  #receive(message: FromThread): void {
+    const { id } = message
+    if (message.kind === 'broken') this.#fail(id, message.cause)
+    else this.#startReply(id, message.reply)
+  }
+
+  #startReply(id: number, reply: Extract<FromThread, { kind: 'reply' }>['reply']): void {
+    this.#answering = undefined
+    const task = this.#tasks.get(id)
+    const { body: stream, ...head } = reply
+    if (stream === null || typeof stream === 'string') {
+      task?.resolve({ ...head, body: stream })
+      this.#finish(id)
+      return
     }
+    const body = new TimedBody(stream, this.#limits, () => this.#finish(id))
+    if (!task || task.signal?.aborted) void body.return()
+    if (!task) return
+    task.body = body
+    task.signal?.addEventListener('abort', () => void body.return(), { once: true })
+    task.resolve({ ...head, body })
   }
 
-  #startNext(): void {
-    for (let next = this.#next(); next; next = this.#next()) {
-      this.#remove(next)
-      next.resolve(this.#start(next.owner))
-    }
+  #fail(id: number, cause: unknown): void {
+    const task = this.#tasks.get(id)
+    task?.reject(cause)
+    task?.body?.fail(cause)
+    this.#finish(id)
   }
 
-  /** Returns the waiting read of the owner with the fewest running ones; undefined if there is no room. */
-  #next(): Waiting | undefined {
-    const { inAll, answering, perOwner } = this.#limits
-    if (this.#running >= inAll || this.#answering >= answering) return undefined
-    return this.#waiting
-      .filter(({ owner }) => this.#runningOf(owner) < perOwner)
-      .reduce<Waiting | undefined>(
-        (least, one) => (least && this.#runningOf(least.owner) <= this.#runningOf(one.owner) ? least : one),
-        undefined,
-      )
+  #failAll(cause: unknown): void {
+    for (const id of [...this.#tasks.keys()]) this.#fail(id, cause)
   }
 
-  #start(owner: string): Slot {
-    let [isAnswering, isRunning] = [true, true]
-    this.#runningByOwner.set(owner, this.#runningOf(owner) + 1)
-    this.#running += 1
-    this.#answering += 1
-    const startReply = () => {
-      if (!isAnswering) return
-      isAnswering = false
-      this.#answering -= 1
-      this.#startNext()
-    }
-    const release = () => {
-      if (!isRunning) return
-      isRunning = false
-      this.#running -= 1
-      const left = this.#runningOf(owner) - 1
-      if (left > 0) this.#runningByOwner.set(owner, left)
-      else this.#runningByOwner.delete(owner)
-      startReply()
-      this.#startNext()
-    }
-    return { startReply, release }
-  }
-
-  #refuse(waiting: Waiting, reason: ProblemError): void {
-    this.#remove(waiting)
-    waiting.reject(reason)
-  }
-
-  #remove(waiting: Waiting): void {
-    this.#waiting = this.#waiting.filter((other) => other !== waiting)
-  }
-
-  #refusalOf(owner: string): ProblemError {
-    if (this.#runningOf(owner) + this.#waitingOf(owner) >= this.#limits.perOwner)
-      return tooMany('exports and reports at once', retryAfterSeconds)
-    return unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
-  }
-
-  #runningOf(owner: string): number {
-    return this.#runningByOwner.get(owner) ?? 0
-  }
-
-  #waitingOf(owner: string): number {
-    return this.#waiting.filter((one) => one.owner === owner).length
+  #finish(id: number): void {
+    const task = this.#tasks.get(id)
+    if (!task) return
+    this.#tasks.delete(id)
+    if (this.#answering === id) this.#answering = undefined
+    task.onEnd()
   }
 }
 
-interface Waiting extends PromiseWithResolvers<Slot> {
-  readonly owner: string
+interface Task {
+  readonly onEnd: () => void
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (cause: unknown) => void
+  readonly signal: AbortSignal | undefined
+  body?: TimedBody
+}
+
+export interface BodyLimits {
+  /** Between two reads. */
+  readonly idleMs: number
+  /** For the whole body. */
+  readonly totalMs: number
+}
+
+/** The body of a reply, which a client reads. Cuts a client that exceeds the time limits: its next read throws 408. */
+export class TimedBody implements AsyncIterableIterator<Piece> {
+  readonly #reader: ReadableStreamDefaultReader<Piece>
+  readonly #onEnd: () => void
+  readonly #idle: NodeJS.Timeout
+  readonly #late: NodeJS.Timeout
+  #isReading = false
+  #hasEnded = false
+  #failure: { readonly cause: unknown } | undefined
+
+  constructor(stream: ReadableStream<Piece>, { idleMs, totalMs }: BodyLimits, onEnd: () => void) {
+    this.#reader = stream.getReader()
+    this.#onEnd = onEnd
+    this.#idle = setTimeout(() => {
+      if (this.#isReading) this.#idle.refresh()
+      else this.#cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
+    }, idleMs).unref()
+    this.#late = setTimeout(
+      () => this.#cut(`The client took longer than ${totalMs / 1000} s for the response.`),
+      totalMs,
+    ).unref()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Piece>> {
+    this.#isReading = true
+    try {
+      const { done, value } = await this.#reader.read()
+      if (this.#failure) throw this.#failure.cause
+      if (!done) return { done, value }
+    } catch (error) {
+      this.#end()
+      throw error
+    } finally {
+      this.#isReading = false
+      if (!this.#hasEnded) this.#idle.refresh()
+    }
+    return this.return()
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    this.#end()
+    return { done: true, value: undefined }
+  }
+
+  /** Discards what is buffered: the next read throws. */
+  fail(cause: unknown): void {
+    if (!this.#hasEnded) this.#failure = { cause }
+    this.#end()
+  }
+
+  #cut(why: string): void {
+    this.fail(new ProblemError('request_timeout', why))
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    clearTimeout(this.#idle)
+    clearTimeout(this.#late)
+    // Ends a read that waits, also for a thread that has ended.
+    this.#reader.cancel().catch(() => {})
+    this.#onEnd()
+  }
 }

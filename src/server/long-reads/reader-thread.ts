@@ -9,7 +9,7 @@ import { openReader } from '../database/sqlite/sqlite.ts'
 import { type Answerer, createAnswerer } from '../http/app.ts'
 import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
-import type { FromThread, Piece, ThreadData, ToThread } from './thread.ts'
+import type { FromThread, Piece, ThreadData, ToThread } from './long-reads.ts'
 
 const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
 /** Bodies that are being read. */

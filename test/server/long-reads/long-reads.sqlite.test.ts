@@ -12,7 +12,7 @@ const csv = '/v1/analytics/learners?format=csv'
 const learners = 3000
 
 /** One slot for each credential, so that one read keeps the next one out. */
-const oneEach = { perOwner: 1, waitingPerOwner: 0 }
+const oneEach = { perOwner: 1, waitingPerOwner: 1 }
 const limits = { ...longReadLimits, threadFile: builtThread() }
 
 let served: Served

@@ -1,6 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
 import { expect, test } from 'vitest'
-import { type BodyLimits, type Piece, TimedBody } from '../../../src/server/long-reads/thread.ts'
+import { type BodyLimits, type Piece, TimedBody } from '../../../src/server/long-reads/long-reads.ts'
 
 const patient = { idleMs: 60_000, totalMs: 60_000 }
 
