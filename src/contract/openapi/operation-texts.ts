@@ -185,7 +185,7 @@ export const operationWords: Words = {
   'analytics.statements':
     'Statements of the Experience API (xAPI) for a learning record store, in the order of enrolments: each entry of the history of progress is `progressed` (`initialized` for a first one at 0%), the one that reaches the completion threshold also `completed`; each published score is `scored`, and the grade of the course as it is now `passed` or `failed`. The same record makes the same statement with the same `id`, for the same `actor` and `home_page`. Learners are named by their ids, never by their names.',
   'analytics.backfill':
-    'Queues messages for what has happened before, in the order of enrolments, up to 500 with each request: repeat it with `cursor` until `nextCursor` is null. The messages are sent, retried and listed like others. Statements have the same ids each time, so that sending them again changes nothing. While more than 50,000 messages wait for the endpoint, requests are refused with 429 and `Retry-After`.',
+    'Queues messages for what has happened before, in the order of enrolments, up to 500 with each request: repeat it with `cursor` until `nextCursor` is null. The messages are sent, retried and listed like others. Statements have the same ids each time, so that sending them again changes nothing.',
 
   'calendars.list': 'Lists the calendars of all courses and users, without their addresses.',
   'calendars.create':

@@ -1,15 +1,13 @@
-import sql from 'sql-template-tag'
 import { type EventType, patternsOf } from '../../contract/actions.ts'
 import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
 import { type LearningRecord, StatementMaker } from '../../lms/xapi.ts'
 import { enqueueFor } from '../changes/event-queue.ts'
-import type { Database } from '../database/database.ts'
 import { findEndpoint } from '../events/endpoint-row.ts'
 import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
-import { ProblemError, tooMany } from '../problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { readActivity } from './activity.ts'
 import { listAtRisk } from './at-risk.ts'
 import { pageOfDataRows, readChanges, readLearnerChanges } from './change-feed.ts'
@@ -91,14 +89,10 @@ function suffixOf({ start, end }: Period): string {
 }
 
 const maxRecords = 500
-/** An endpoint with more takes none: beyond 100,000 the oldest would fail. */
-const maxWaiting = 50_000
-const retrySeconds = 15
 
 /**
  * Queues what learners have reached for a learning record store, a part at a time, as if it happened now. Statements have the
- * same ids each time, so that a part can be queued again. Throws 409 for a disabled endpoint, and 429 while too many
- * messages wait for it.
+ * same ids each time, so that a part can be queued again. Throws 409 for a disabled endpoint.
  */
 async function backfill(call: Call<typeof analytics.backfill>) {
   const { database, query, now } = call
@@ -115,7 +109,6 @@ async function backfill(call: Call<typeof analytics.backfill>) {
     const detail = `Webhook endpoint ${endpoint.url} is disabled; set it active first.`
     throw new ProblemError('endpoint_disabled', detail)
   }
-  await requireRoom(database, endpoint.id)
   const { endpoint_id: _, ...filter } = query
   const { data, nextCursor } = await readLearningHistory(
     { ...call, query: { ...filter, limit: maxRecords } },
@@ -126,13 +119,6 @@ async function backfill(call: Call<typeof analytics.backfill>) {
   const wanted = events.filter(({ type }) => patternsOf(type).some((pattern) => patterns.includes(pattern)))
   for (const event of wanted) enqueueFor(call, endpoint, event)
   return { queued: wanted.length, nextCursor }
-}
-
-async function requireRoom(database: Database, endpointId: string): Promise<void> {
-  const isFull = await database.one(sql`
-    select 1 from webhook_messages where endpoint_id = ${endpointId} and due_at is not null
-    order by due_at limit 1 offset ${maxWaiting}`)
-  if (isFull) throw tooMany('messages wait for this endpoint', retrySeconds)
 }
 
 /** None for the grade of a course, which follows from each score. */

@@ -1,5 +1,6 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { analytics } from '../../contract/analytics.ts'
+import { calls } from '../../contract/calls.ts'
 import { attentionKinds } from '../../contract/constants.ts'
 import type { Query } from '../../contract/operation.ts'
 import type { AtRiskRow } from '../../contract/questions.ts'
@@ -8,7 +9,7 @@ import type { Row } from '../database/database.ts'
 import type { Page } from '../database/page.ts'
 import { attentionConditions } from './figures.ts'
 import { rowFilterOf } from './row-filter.ts'
-import { type RowShape, readShapedPage } from './row-page.ts'
+import { readShapedPage } from './row-page.ts'
 import { expressionByColumn } from './rows.ts'
 
 /** `now` is ISO 8601 in UTC. */
@@ -38,57 +39,26 @@ export async function listAtRisk(call: AskingForRisk): Promise<Page<AtRiskRow>> 
     database,
     { limit: query.limit, cursor: query.cursor, include_total: false },
     { ...filter, ofProgress: [...filter.ofProgress, isAtRisk] },
-    { ...shape, columns: sql`${shape.columns}, ${join(flags)}` },
+    { columns: sql`${columns}, ${join(flags)}`, show: toAtRiskRow },
   )
 }
 
-const copied = [
-  'learnerId',
-  'email',
-  'firstName',
-  'lastName',
-  'externalId',
-  'courseId',
-  'courseTitle',
-  'courseExternalId',
-  'lastAccessed',
-  'completionPercentage',
-  'gradePercent',
-  'enrolledAt',
-] as const
-
-const expressions = [
-  ...copied.map((name) => [name, expressionByColumn[name]] as const),
-  ['progressedAt', sql`p.risen_at`] as const,
-  ['passingScore', sql`c.passing_score`] as const,
-]
-
-const shape: RowShape<AtRiskRow> = {
-  columns: join(
-    expressions.map(([name, expression]) => sql`${expression} as ${raw(`"${name}"`)}`),
-    ', ',
-  ),
-  show: toAtRiskRow,
+const expressions: Readonly<Record<string, Sql>> = {
+  ...expressionByColumn,
+  progressedAt: sql`p.risen_at`,
+  passingScore: sql`c.passing_score`,
 }
 
+/** In the order of the answer. */
+const names = calls.analytics.atRisk.holds.answer
+const columns = join(
+  names.flatMap((name) => (expressions[name] ? [sql`${expressions[name]} as ${raw(`"${name}"`)}`] : [])),
+)
+
 function toAtRiskRow(row: Row): AtRiskRow {
+  const reasons = attentionKinds.filter((kind) => row[kind] === 1)
   // The statement selects the other columns of an AtRiskRow under their names.
-  const found = row as Row & Omit<AtRiskRow, 'reasons'>
-  return {
-    learnerId: found.learnerId,
-    email: found.email,
-    firstName: found.firstName,
-    lastName: found.lastName,
-    externalId: found.externalId,
-    courseId: found.courseId,
-    courseTitle: found.courseTitle,
-    courseExternalId: found.courseExternalId,
-    reasons: attentionKinds.filter((kind) => row[kind] === 1),
-    lastAccessed: found.lastAccessed,
-    completionPercentage: found.completionPercentage,
-    progressedAt: found.progressedAt,
-    gradePercent: found.gradePercent,
-    passingScore: found.passingScore,
-    enrolledAt: found.enrolledAt,
-  }
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'reasons' ? reasons : (row[name] ?? null)]),
+  ) as unknown as AtRiskRow
 }

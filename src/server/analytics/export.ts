@@ -39,6 +39,9 @@ const textColumns: readonly string[] = [
   'externalId',
   'courseTitle',
   'courseExternalId',
+  'itemId',
+  'source',
+  'label',
 ]
 const isPlain = columns.map((name) => !textColumns.includes(name))
 
@@ -126,18 +129,7 @@ const gradeColumns = [
   'published',
 ] as const
 
-/** All others are ids, times or numbers. */
-const gradeTextColumns: readonly string[] = [
-  'email',
-  'firstName',
-  'lastName',
-  'externalId',
-  'courseTitle',
-  'itemId',
-  'source',
-  'label',
-]
-const isPlainGradeCell = gradeColumns.map((name) => !gradeTextColumns.includes(name))
+const isPlainGradeCell = gradeColumns.map((name) => !textColumns.includes(name))
 
 /** Oldest first, except cleared ones and those of deleted users. */
 export function gradeRowsOf(courseId: string): FileRows {

@@ -56,30 +56,20 @@ export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Prom
 type Answered<O extends Operation> = Answer<O> | Streamed | Constant | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
-/** `prepare` is slow work before the transaction. */
-export interface PreparedHandler<O extends Operation> {
-  readonly prepare: (call: Call<O>) => Promise<unknown>
+/** A handler, and how it runs. */
+export interface Handling<O extends Operation> {
   readonly handle: Handler<O>
+  /** Slow work before the transaction. */
+  readonly prepare?: (call: Call<O>) => Promise<unknown>
+  /** It may read the whole academy, but writes nothing. */
+  readonly isLong?: true
+  /** It reads nothing of the academy, or manages its own transactions. */
+  readonly isUntransacted?: true
 }
 
-/** May read the whole academy, but writes nothing. */
-export interface LongHandler<O extends Operation> {
-  readonly isLong: true
-  readonly handle: Handler<O>
-}
-
-/** Reads nothing of the academy, or manages its own transactions. */
-export interface UntransactedHandler<O extends Operation> {
-  readonly isUntransacted: true
-  readonly handle: Handler<O>
-}
-
-export interface Route {
+export interface Route extends Omit<Handling<Operation>, 'handle'> {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
-  readonly prepare?: (call: Call) => Promise<unknown>
-  readonly isLong?: boolean
-  readonly isUntransacted?: boolean
   /** Validates the query and adds its defaults; throws 400. */
   readonly queryOf: (search: string) => Record<string, unknown>
 }

@@ -8,19 +8,13 @@ import { isList } from '../../contract/lists.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { invalid, ProblemError, problemsIn } from '../problem-error.ts'
-import type { Call, Handler, LongHandler, PreparedHandler, Route, UntransactedHandler } from './handler.ts'
+import type { Call, Handler, Handling, Route } from './handler.ts'
 import { maxArrayLength, maxDepth, maxMembers, mergePatch, pointerOf } from './request-body.ts'
 
 /** A missing handler does not compile. */
 export function routesOf<Group extends Readonly<Record<string, Operation>>>(
   group: Group,
-  handlers: {
-    readonly [Verb in keyof Group]:
-      | Handler<Group[Verb]>
-      | PreparedHandler<Group[Verb]>
-      | LongHandler<Group[Verb]>
-      | UntransactedHandler<Group[Verb]>
-  },
+  handlers: { readonly [Verb in keyof Group]: Handler<Group[Verb]> | Handling<Group[Verb]> },
 ): Route[] {
   return Object.entries(group).map(([verb, operation]) => {
     const handler: unknown = handlers[verb]

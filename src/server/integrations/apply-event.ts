@@ -193,9 +193,6 @@ export function readEventOrFault(
   }
 }
 
-/** No system sends as many. */
-const maxCandidates = 16
-
 /** In order of precedence. */
 export type Identities = Readonly<Record<MappedNoun, readonly Candidate[]>>
 
@@ -228,7 +225,7 @@ export async function resolveIdentities(
 }
 
 function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate[]): Sql {
-  const keys = known(candidates).filter(({ by }) => by === 'key')
+  const keys = candidates.filter(({ by }) => by === 'key')
   return firstOf(
     keys.map(
       ({ value }) => sql`(
@@ -241,7 +238,7 @@ function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate
 /** The id of the first candidate that exists. */
 function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const table = noun === 'course' ? 'courses' : 'users'
-  const conditions = known(candidates).flatMap(({ by, value }) => {
+  const conditions = candidates.flatMap(({ by, value }) => {
     if (by === 'key' || (by === 'email' && noun === 'course')) return []
     if (by === 'externalId') return [sql`external_id = ${value}`]
     return [by === 'email' ? sql`email_key = ${value.toLowerCase()}` : matchesReference(table, value)]
@@ -252,10 +249,6 @@ function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
 }
 
 const alive = { course: empty, user: sql` and status <> 'deleted'` }
-
-function known(candidates: readonly Candidate[]): readonly Candidate[] {
-  return candidates.slice(0, maxCandidates)
-}
 
 function firstOf(ids: readonly Sql[]): Sql {
   return sql`coalesce(${join([...ids, sql`null`, sql`null`])})`

@@ -5,7 +5,6 @@ import { ProblemError } from '../problem-error.ts'
 
 const defaultLimit = 100
 const maxLimit = 10_000
-const maxOffset = 1_000_000_000
 
 export interface ListQuery {
   readonly limit: number
@@ -36,7 +35,7 @@ export function readListQuery(query: URLSearchParams, fields: readonly string[])
   }
   return {
     limit: readNumber(query, 'limit', { min: 1, max: maxLimit, initial: defaultLimit }),
-    offset: readNumber(query, 'offset', { min: 0, max: maxOffset, initial: 0 }),
+    offset: readNumber(query, 'offset', { min: 0, max: 1_000_000_000, initial: 0 }),
     sort,
     isDescending: orderBy === 'desc',
     filter,

@@ -8,8 +8,6 @@ import { send } from './node-adapter.ts'
 const single: readonly string[] = ['host', 'authorization', 'content-type']
 /** Time for a refused client to read the response. */
 const farewellMs = 1_000
-/** A host name of 253 characters (RFC 1035 §2.3.4) and a port. */
-const maxHostLength = 260
 const maxHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
@@ -87,7 +85,7 @@ function isRepeated(raw: readonly string[], name: string): boolean {
 }
 
 function hostnameOf(host: string): string {
-  return host.length <= maxHostLength && /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
+  return /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
     ? new URL(`http://${host}`).hostname
     : ''
 }

@@ -95,18 +95,6 @@ test('while another program holds the database writes wait, reads are answered, 
   expect(done).toEqual(Array.from({ length: 20 }, () => 201))
 })
 
-test('no more writes than can be held wait for another program', async ({ academy, admin }) => {
-  await admin.get('/v1/courses')
-  const other = otherProgram(academy)
-  const { database } = academy
-  const outcomes = Array.from({ length: 501 }, () =>
-    database.write(async () => 'done').catch(({ code }) => code),
-  )
-  expect(await outcomes[500]).toBe('unavailable')
-  other.close()
-  expect(new Set(await Promise.all(outcomes.slice(0, 500)))).toEqual(new Set(['done']))
-})
-
 test('a key that is used for the first time reads while another program holds the database', async ({
   academy,
   analyst,

@@ -44,8 +44,6 @@ interface PoolOptions {
   readonly graceMs?: number
 }
 
-/** Waiting callers are held in memory; as many as a server has connections. */
-const maxWaiting = 500
 const idleMs = 60_000
 /** Timeout after which PostgreSQL ends an idle transaction, so that a hanging process does not hold locks for ever. */
 const idleInTransactionMs = 180_000
@@ -83,7 +81,6 @@ export function openPool({
 
   return {
     async lease() {
-      if (pool.waitingCount >= maxWaiting) throw new PoolExhausted('Too many wait for a connection')
       try {
         return leaseOf(await pool.connect(), leased)
       } catch (error) {

@@ -207,8 +207,6 @@ interface Wanted {
   readonly user: string
 }
 
-const maxBytes = 1024 * 1024
-
 /**
  * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
  * match counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
@@ -217,7 +215,6 @@ export function findPassword(path: string, { host, port, database, user }: Wante
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file) return { password: undefined, ignored: undefined }
   if (!file.isFile()) return { password: undefined, ignored: 'is not a file' }
-  if (file.size > maxBytes) return { password: undefined, ignored: 'is larger than 1 MiB' }
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
     return { password: undefined, ignored: `can be read by others; run \`chmod 600 ${path}\`` }
   }

@@ -1,4 +1,3 @@
-import { unavailable } from '../../problem-error.ts'
 import type { Store, Transaction } from '../database.ts'
 import { resultCodeOf } from './connection.ts'
 
@@ -21,8 +20,6 @@ const busy = 5
 const maxDelayMs = 50
 /** Enough for dozens of writes, too short to be noticed. */
 const maxTurnMs = 20
-/** Waiting writes are held in memory; as many as a server has connections. */
-const maxWaiting = 500
 
 /**
  * Groups writes of the same turn of the event loop into one transaction, each in a savepoint: a write that throws
@@ -105,7 +102,6 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
 
   return <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
-      if (waiting.length >= maxWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
       // Each job resolves with its own result; the array holds jobs of many types.
       waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
       commitSoon()
