@@ -133,7 +133,7 @@ export function namesOf({ firstName, lastName, displayName }: Names): [given: st
 }
 
 /** Splits at the last space. */
-export function splitName(name: string): [given: string, family: string] {
+function splitName(name: string): [given: string, family: string] {
   const space = name.lastIndexOf(' ')
   return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
 }
@@ -189,12 +189,6 @@ export interface MappedItem {
   readonly weight: number | null
 }
 
-export interface MappedItems {
-  readonly items: readonly MappedItem[]
-  /** Number of weights of grades that the course has no place for. */
-  readonly lostWeights: number
-}
-
 /**
  * The graded items, and items with a weight but no grade. A weight is the category of its own.
  *
@@ -205,20 +199,20 @@ export function itemsOf(
   course: string,
   weights: readonly { readonly name: string; readonly weight: number }[],
   graded: ReadonlyMap<string, ItemGrade>,
-): MappedItems {
+) {
   const titles = new Map([...graded].map(([itemId, grade]) => [itemId, titleOf(itemId, grade.label)]))
   const known = new Set([...titles].flat())
   for (const { name } of weights) if (!known.has(name)) titles.set(name, name)
   const { weightByTitle, lost } = weightsOf(weights, titles, graded)
   const items = [...titles]
     .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-    .map(([itemId, title]) => {
+    .map(([itemId, title]): MappedItem => {
       const weight = weightByTitle.get(title) ?? null
       const categoryId = weight === null ? noCategory.id : joinIds(course, title)
       const max = graded.get(itemId)?.scoreMaximum ?? 100
       return { sourcedId: lineItemIdOf(course, itemId), itemId, title, max, categoryId, weight }
     })
-  return { items, lostWeights: lost }
+  return { items, /** Weights of grades that the course has no place for. */ lostWeights: lost }
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -227,7 +221,7 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
  * Items are unique in their course only, so the course is a part of the id; a UUID is unique by itself, and stays the
  * id that another system gave it.
  */
-export function lineItemIdOf(course: string, itemId: string): string {
+function lineItemIdOf(course: string, itemId: string): string {
   return uuid.test(itemId) ? itemId : joinIds(course, itemId)
 }
 

@@ -1,6 +1,13 @@
-import { type Argument, type Command, type Given, checkArgument, noColumns, notAList } from '../command/command.ts'
+import {
+  type Argument,
+  type Command,
+  checkArgument,
+  type Given,
+  noColumns,
+  notAList,
+} from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, checkChoices, textsIn } from '../command/flag.ts'
+import { checkChoices, type Flag, textsIn } from '../command/flag.ts'
 import { pseudonymFlag } from '../pseudonyms/pseudonym-flags.ts'
 import { exportFormats, formatNames } from '../roster/roster.ts'
 import { rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'

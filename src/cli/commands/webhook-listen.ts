@@ -283,20 +283,15 @@ interface Forwarded {
   readonly error: string | null
 }
 
-interface Forwarder {
-  forward(event: ArrivedEvent): Promise<Forwarded>
-  close(): Promise<void>
-}
-
 /** Shorter than the sender's timeout. */
 const timeoutMs = 10_000
 
 /** Keeps headers and body, so that the receiver can verify them. */
-async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string): Promise<Forwarder> {
+async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string) {
   const { createNetworkTransport } = await import('../../client/network.ts')
   const transport: ClosableTransport = await createNetworkTransport({ env: io.env })
   return {
-    async forward({ headers, body }) {
+    async forward({ headers, body }: ArrivedEvent): Promise<Forwarded> {
       const began = io.now()
       try {
         const request = { method: 'POST', url, headers, body, signal: io.signal }
@@ -313,18 +308,13 @@ async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string
   }
 }
 
-interface LoopbackServer {
-  readonly origin: string
-  close(): Promise<void>
-}
-
 /** Larger than any event. */
 const maxBytes = 4 * 1024 * 1024
 
 /** Listens on a free loopback port, to which any program on this machine can send; answers with a status. */
 async function listenOnLoopback(
   answer: (request: IncomingMessage, body: Buffer) => Promise<number> | number,
-): Promise<LoopbackServer> {
+) {
   const { createServer } = await import('node:http')
   const server = createServer(async (request, response) => {
     try {

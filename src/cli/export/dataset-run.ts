@@ -41,15 +41,6 @@ interface DatasetOptions {
   readonly pseudonymising: Pseudonymising | null
 }
 
-interface DatasetResult {
-  readonly manifest: Manifest
-  /** By table; empty if nothing has changed. */
-  readonly rows: Readonly<Record<string, number>>
-  readonly isFull: boolean
-  /** Notes about columns that a pseudonymised run leaves out, and about groups of fewer than `k` people. */
-  readonly notes: readonly string[]
-}
-
 const tableNames = datasetTables.map(({ name }) => name)
 const renewEveryMs = 10_000
 
@@ -57,11 +48,7 @@ const renewEveryMs = 10_000
  * Adds what has changed since the last run to a data set, or makes one. The manifest is replaced once all files of the run are
  * complete; files that it does not name are those of interrupted runs, and are removed by the next one.
  */
-export async function writeDataset(
-  context: Context,
-  caller: Caller,
-  options: DatasetOptions,
-): Promise<DatasetResult> {
+export async function writeDataset(context: Context, caller: Caller, options: DatasetOptions) {
   const directory = resolve(context.io.cwd, options.name)
   readManifest(directory, options.name)
   makeDirectory(directory, null)
@@ -81,7 +68,7 @@ async function writeLocked(
   caller: Caller,
   directory: string,
   { name, format, isFull, platform, pseudonymising }: DatasetOptions,
-): Promise<DatasetResult> {
+) {
   const found = readManifest(directory, name)
   const before = isFull ? null : found
   const pseudonyms = pseudonymising && {

@@ -70,7 +70,7 @@ function assertHistoryFilters(list: Operation, filters: readonly BoundFlag[], { 
 interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly dataset: Dataset
   readonly list: Call
-  readonly columns: RecordColumns
+  readonly columns: ReturnType<typeof recordColumns>
 }
 
 function recordSource(context: Context, caller: Caller, rows: Batches, wanted: WantedRecords): Source {
@@ -201,15 +201,6 @@ async function typeRecordColumns(columns: readonly Column[], list: Call): Promis
   }))
 }
 
-interface RecordColumns {
-  /** Columns of a row, in order. */
-  readonly shown: readonly Column[]
-  /** True if the columns were chosen by name. */
-  readonly chosen: boolean
-  /** Fields of a row that the platform computes and no record has. */
-  readonly made: readonly string[]
-}
-
 /**
  * Returns the columns that an import takes; with `all` also those that the platform sets; or the chosen ones.
  * Throws a UsageError on an unknown name.
@@ -219,7 +210,7 @@ function recordColumns(
   list: Pick<Call, 'holds'>,
   names: readonly string[] | null,
   all: boolean,
-): RecordColumns {
+) {
   const own = columns.filter(({ secret }) => !secret)
   const isOwn = (path: string) =>
     columns.some((column) => column.path === path || path.startsWith(`${column.path}.`))

@@ -270,33 +270,23 @@ function countsDocument({ counts }: RosterCheck): object {
   return Object.fromEntries(counts)
 }
 
-export interface PartCounts {
-  readonly roster: number
-  readonly platform: number
-  /** Records of the roster that the platform has with equal fields. */
-  readonly equal: number
-  /** Records that the platform should not have any more. */
-  readonly extra: number
-}
-
-export type RosterCheck = ReturnType<typeof checkOf>
+type RosterCheck = ReturnType<typeof checkOf>
 
 /** Returns the counts of both sides: `actions` are what they differ in. */
 export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'actions' | 'leftOut'>) {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
-  const counts = new Map<Part, PartCounts>()
-  for (const [part, entries] of declared) {
+  const countsOf = (part: Part, entries: readonly Entry[]) => {
     const own = byPart.get(part) ?? []
     const wanted = new Set<Entry>(entries.filter(({ isRemoved, lacksPeople }) => !isRemoved && !lacksPeople))
     const created = own.filter(({ kind }) => kind === 'create').length
     const changed = own.filter(({ kind, entry }) => kind === 'update' && entry && wanted.has(entry)).length
     const absent = entries.filter((entry) => leftOut.has(entry)).length
     const platform = wanted.size - created - absent
-    counts.set(part, {
-      ...{ roster: wanted.size, platform, equal: platform - changed },
-      extra: own.length - created - changed,
-    })
+    // Those of the roster that the platform has with equal fields, and those that it should not have any more.
+    const [equal, extra] = [platform - changed, own.length - created - changed]
+    return { roster: wanted.size, platform, equal, extra }
   }
+  const counts = new Map([...declared].map(([part, entries]) => [part, countsOf(part, entries)]))
   return { counts, differences: actions }
 }
 
@@ -315,7 +305,7 @@ export function countLines({ counts }: RosterCheck): string[] {
   })
 }
 
-export function differenceDocument({ dataset, kind, key, current, changes }: Action): object {
+function differenceDocument({ dataset, kind, key, current, changes }: Action): object {
   return {
     dataset,
     difference: kind === 'create' ? 'missing' : kind === 'delete' ? 'extra' : 'different',
@@ -325,22 +315,20 @@ export function differenceDocument({ dataset, kind, key, current, changes }: Act
   }
 }
 
-export interface ReportedRun {
-  readonly startedAt: string
-  /** Null if the roster could not be read, or a saved plan was carried out. */
-  readonly roster: DeclaredRoster | null
-  /** Null if the run ended before the roster was applied. */
-  readonly report: RosterReport | null
-  /** Null if there was none. */
-  readonly fault: unknown
-}
-
 /** Writes the report of a run, readable by its owner only, also if the run failed. Replaces an existing file. */
 export async function writeReport(
   { io, session }: Context,
   path: string,
-  { startedAt, roster, report, fault }: ReportedRun,
+  run: {
+    readonly startedAt: string
+    /** Null if the roster could not be read, or a saved plan was carried out. */
+    readonly roster: DeclaredRoster | null
+    /** Null if the run ended before the roster was applied. */
+    readonly report: RosterReport | null
+    readonly fault: unknown
+  },
 ): Promise<void> {
+  const { startedAt, roster, report, fault } = run
   const failure = fault === null ? null : failureOf(fault, session.target())
   const document = {
     ...(report ? reportDocument(report) : { formatVersion: 1, outcome: 'failed' }),

@@ -15,39 +15,29 @@ import {
 } from '../records/entries.ts'
 import { shownIn } from '../records/finder.ts'
 import { keyIn, valueName } from '../records/identity.ts'
-import type { Action, Plan } from '../records/plan.ts'
+import type { Action } from '../records/plan.ts'
 import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import type { Session } from '../session/session.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { inScope, integrationIn, type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts'
+import {
+  type DeclaredRoster,
+  inScope,
+  integrationIn,
+  type RosterReadOptions,
+  readDeclaredRoster,
+} from './declared-roster.ts'
 import { rosterPartOf, rosterParts, type Scope } from './roster.ts'
 
-/** Records of one side of a comparison. */
-export interface Side {
-  /** Path, profile or address as given. */
-  readonly name: string
-  readonly declared: Declared
-  /** True for a platform: its records show all fields, so that an absent one is empty. */
-  readonly isWhole: boolean
-  /** True for a part with changes only, which says nothing of the records that it lacks. */
-  readonly isDelta: (part: Part) => boolean
-  /** About records that were read leniently or cannot be read. */
-  readonly notes: readonly string[]
-}
-
-export interface Comparison {
-  /** Changes that make the first side equal to the second. */
-  readonly plan: Plan
-  /** Parts that only one side has, and fields that only some side has, in words. */
-  readonly notCompared: readonly string[]
-}
+/** A roster, or the records of a platform (`isWhole`): these show all fields, so that an absent one is empty. */
+type Side = Pick<DeclaredRoster, 'name' | 'declared' | 'isDelta' | 'notes'> & { readonly isWhole: boolean }
 
 /**
  * Compares the records that both sides can have, and of these the fields that both sides have. Users match by external
- * id, else by e-mail address.
+ * id, else by e-mail address. Returns the changes that make the first side equal to the second, and in words what only one
+ * side has.
  */
-export async function compareSides(before: Side, after: Side): Promise<Comparison> {
+export async function compareSides(before: Side, after: Side) {
   const actions: Action[] = []
   const deletes: (readonly Action[])[] = []
   const notCompared = partsOfOne(before, after)

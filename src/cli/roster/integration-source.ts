@@ -16,12 +16,14 @@ import {
   checkDay,
   enrollmentEntry,
   entryOf,
-  filled,
   gradeEntries,
   groupEntry,
   peopleForm,
   personEntry,
   type RosterEnrollment,
+  type RosterGroup,
+  type RosterPerson,
+  type RosterTerm,
   termEntry,
 } from './records.ts'
 import {
@@ -128,86 +130,58 @@ const people = peopleForm('externalId', {
   'profile.displayName': 'displayName',
 })
 
+/** Makes entries of records, which have the fields of a roster: the server reads them so from each system. */
 const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) => readonly RosterEntry[]>> = {
   terms({ row }, record) {
-    const [externalId, name] = [textIn(record, 'externalId'), textIn(record, 'name')]
-    const day = (field: string) => checkDay(row, field, textIn(record, field))
-    const term = { externalId, name, startDate: day('startDate'), endDate: day('endDate') }
-    return [termEntry(row, term, ['startDate', 'endDate'])]
+    const term = record as unknown as RosterTerm
+    const day = (field: 'startDate' | 'endDate') => checkDay(row, field, term[field] ?? '')
+    return [
+      termEntry(row, { ...term, startDate: day('startDate'), endDate: day('endDate') }, [
+        'startDate',
+        'endDate',
+      ]),
+    ]
   },
 
-  users({ reading, row, instructors }, record) {
-    const text = (field: string) => textIn(record, field)
-    const externalId = text('externalId')
+  users({ reading, row, instructors }, { status, ...record }) {
+    const person = record as unknown as RosterPerson
     // Two people of the other system, such as with the same ID number in Moodle, are not joined.
-    reading.requireUnique(row, 'externalId', externalId, 'external id')
-    const person = {
-      ...{ externalId, email: text('email'), username: text('username') },
-      ...{ firstName: text('firstName'), lastName: text('lastName'), displayName: text('displayName') },
-      role: text('role') || (instructors.has(`ext:${externalId}`) ? 'instructor' : undefined),
-      isSuspended: text('status') === '' ? undefined : text('status') === 'suspended',
-    }
-    return [personEntry(reading, row, people, person)]
+    reading.requireUnique(row, 'externalId', person.externalId, 'external id')
+    const { role = instructors.has(`ext:${person.externalId}`) ? 'instructor' : undefined } = person
+    const isSuspended = status === undefined ? undefined : status === 'suspended'
+    return [personEntry(reading, row, people, { ...person, role, isSuspended })]
   },
 
   courses({ row }, record) {
-    const [externalId, title] = [textIn(record, 'externalId'), textIn(record, 'title')]
-    const [description, language] = [textIn(record, 'description'), textIn(record, 'language')]
-    const course = {
-      externalId,
-      title,
-      ...filled({ description, language, status: textIn(record, 'status') }),
-    }
-    addSchemaProblems(row, courses, course)
-    const term = textIn(record, 'term')
-    return [entryOf('courses', { ...course, ...(term !== '' && { term }) }, row)]
+    addSchemaProblems(row, courses, record)
+    return [entryOf('courses', record, row)]
   },
 
-  groups({ reading, row }, record) {
-    const [externalId, name] = [textIn(record, 'externalId'), textIn(record, 'name')]
-    for (const user of record['members'] as string[]) reading.addMember(`ext:${externalId}`, user)
-    return [groupEntry(row, { externalId, name, course: textIn(record, 'courseId') || null })]
+  groups({ reading, row }, { members, ...record }) {
+    const group = record as unknown as RosterGroup
+    for (const user of members as string[]) reading.addMember(`ext:${group.externalId}`, user)
+    return [groupEntry(row, group)]
   },
 
-  enrollments({ row }, record) {
-    // The reader of the system gives no other status.
-    const given = record as unknown as RosterEnrollment
-    return [enrollmentEntry(row, { ...given, firstDay: textIn(record, 'firstDay') || null })]
-  },
+  enrollments: ({ row }, record) => [enrollmentEntry(row, record as unknown as RosterEnrollment)],
 
   grades({ row, kind }, record) {
-    const { courseId, learnerId } = record
-    const [scoreGiven, scoreMaximum] = [Number(record['scoreGiven']), Number(record['scoreMaximum'])]
-    const grade = {
-      ...{ courseId, learnerId, itemId: textIn(record, 'itemId'), label: textIn(record, 'label') },
-      ...{ scoreGiven, scoreMaximum, ...filled({ gradedAt: textIn(record, 'gradedAt') }) },
-      ...{ published: record['published'] !== false, extraCredit: scoreGiven > scoreMaximum },
-      // Grades that arrive as events have the same source.
-      source: kind,
-    }
-    return gradeEntries(row, grades, grade, kind)
+    const { label = '', published = true, scoreGiven, scoreMaximum } = record
+    const extraCredit = Number(scoreGiven) > Number(scoreMaximum)
+    // Grades that arrive as events have the same source.
+    return gradeEntries(row, grades, { ...record, label, published, extraCredit, source: kind }, kind)
   },
 }
 
 /** Returns a record of another system by its id and name: `user S-17 (Ada Lovelace)`. */
 function nameOf(part: RosterPart, record: JsonObject): string {
-  const plain = (field: string) => textIn(record, field).replace(/^ext:/, '')
+  const plain = (field: string) => String(record[field] ?? '').replace(/^ext:/, '')
   if (part === 'enrollments') return `enrolment of ${plain('userId')} in ${plain('courseId')}`
   if (part === 'grades') return `grade of ${plain('learnerId')} in ${plain('courseId')}, ${plain('itemId')}`
-  const names = [
-    plain('title'),
-    plain('name'),
-    `${plain('firstName')} ${plain('lastName')}`,
-    plain('displayName'),
-  ]
-  const name = [...names, plain('email')].find((text) => text.trim() !== '')
+  const person = `${plain('firstName')} ${plain('lastName')}`
+  const names = [plain('title'), plain('name'), person, plain('displayName'), plain('email')]
+  const name = names.find((text) => text.trim() !== '')
   return `${nouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
-}
-
-/** Empty for no value. */
-function textIn(record: JsonObject, field: string): string {
-  const value = record[field]
-  return value === undefined || value === null ? '' : String(value)
 }
 
 /**
@@ -247,7 +221,7 @@ function resolve(pulled: PulledRecords) {
       const externalId = groupId(group)
       const own = new Set((members.get(`ext:${externalId}`) ?? []).map(({ userId }) => users(userId)))
       const courseId = group['courseId'] ?? null
-      return { externalId, name: group['name'], courseId: courseId && ofCourses(courseId), members: [...own] }
+      return { externalId, name: group['name'], course: courseId && ofCourses(courseId), members: [...own] }
     }),
     enrollments,
     grades: gradesWithItems(pulled).map((grade) => ({
@@ -284,7 +258,7 @@ function recordsIn({ records }: PulledRecords, part: RecordPart): readonly Pulle
 function referencesIn(
   pulled: PulledRecords,
   part: RecordPart,
-  externalIdOf = (record: JsonObject) => textIn(record, 'externalId'),
+  externalIdOf = ({ externalId }: JsonObject) => String(externalId ?? ''),
 ): (reference: unknown) => string {
   const known = new Map(recordsIn(pulled, part).map(({ id, record }) => [id, externalIdOf(record)]))
   return (reference) => {
@@ -299,7 +273,7 @@ function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   if (!pulled.parts.has('items')) return found
   const items = new Map(recordsIn(pulled, 'items').map(({ id, record }) => [id, record]))
   return found.flatMap(({ state: _, ...grade }) => {
-    const { label, scoreMaximum } = items.get(textIn(grade, 'itemId')) ?? {}
+    const { label, scoreMaximum } = items.get(String(grade['itemId'])) ?? {}
     const isGraded = typeof grade['scoreGiven'] === 'number' && typeof scoreMaximum === 'number'
     return isGraded ? [{ ...grade, label, scoreMaximum }] : []
   })
@@ -309,7 +283,7 @@ function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
 function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
   const byPerson = new Map<string, JsonObject>()
   for (const { id, record } of records) {
-    const key = `${id ?? ''}\n${textIn(record, 'externalId')}`
+    const key = `${id ?? ''}\n${record['externalId']}`
     byPerson.set(key, { ...byPerson.get(key), ...record })
   }
   return [...byPerson.values()]
@@ -320,7 +294,7 @@ const statuses = ['inactive', 'completed', 'active']
 /** Each once, with the status that counts most. */
 function bestOf(enrollments: readonly JsonObject[]): readonly JsonObject[] {
   const byKey = new Map<string, JsonObject>()
-  const rankOf = (record: JsonObject = {}) => statuses.indexOf(textIn(record, 'status'))
+  const rankOf = (record: JsonObject = {}) => statuses.indexOf(String(record['status']))
   for (const record of enrollments) {
     const key = [record['courseId'], record['userId'], record['role']].join('\n')
     if (rankOf(record) > rankOf(byKey.get(key))) byKey.set(key, record)

@@ -243,14 +243,8 @@ function versionOf(used: ReadonlyMap<string, readonly HeadedFile[]>): string | n
   return columns ? (columns.includes('role') ? '1.1' : '1.2') : null
 }
 
-interface Package {
-  readonly files: readonly PackedFile[]
-  /** Files that are no CSV and are left out. */
-  readonly others: readonly string[]
-}
-
 /** Opens a folder, a zip file or a single CSV file. Throws a UsageError if there is none, or no CSV file in it. */
-async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string): Promise<Package> {
+async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string) {
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch((cause: unknown) => {
     const reason = systemCode(cause) === 'ENOENT' ? 'file not found' : (systemCode(cause) ?? String(cause))
@@ -289,7 +283,7 @@ async function isZip(path: string): Promise<boolean> {
   }
 }
 
-async function filesInFolder(io: Pick<Io, 'signal'>, folder: string): Promise<Package> {
+async function filesInFolder(io: Pick<Io, 'signal'>, folder: string) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const names = entries
     .filter((entry) => entry.isFile() || entry.isSymbolicLink())

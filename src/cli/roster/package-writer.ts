@@ -215,17 +215,15 @@ export function cellColumns(header: readonly string[]): Columns<Cells> {
   return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }
 
-/** Counts records that a format cannot hold as they are. */
-export interface Losses<Name extends string> {
-  add(name: Name, count?: number): void
-  notes(): readonly string[]
-}
-
-/** @param texts notes in their order: `{user}` becomes `1 user` or `2 users`, `{it|them}` one of the two words */
-export function createLosses<Name extends string>(texts: Readonly<Record<Name, string>>): Losses<Name> {
+/**
+ * Counts records that a format cannot hold as they are.
+ *
+ * @param texts notes in their order: `{user}` becomes `1 user` or `2 users`, `{it|them}` one of the two words
+ */
+export function createLosses<Name extends string>(texts: Readonly<Record<Name, string>>) {
   const counts = new Map<string, number>()
   return {
-    add: (name, count = 1) => void counts.set(name, (counts.get(name) ?? 0) + count),
+    add: (name: Name, count = 1) => void counts.set(name, (counts.get(name) ?? 0) + count),
     notes: () =>
       Object.entries<string>(texts).flatMap(([name, text]) => {
         const count = counts.get(name) ?? 0

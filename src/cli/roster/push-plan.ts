@@ -7,7 +7,7 @@ import { type PulledRecord, readPage } from './pull-records.ts'
 
 /** Counted at the end. */
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
-export type CountedPart = (typeof countedParts)[number]
+type CountedPart = (typeof countedParts)[number]
 
 /** A record that Classroom shall have, compared with what it has. */
 export interface Compared {
@@ -100,7 +100,7 @@ function compareGrade(
   return { ...shared, state, write: { part: 'grades', ...write } }
 }
 
-export interface PushCounts {
+interface PushCounts {
   /** Records that Classroom shall have. */
   readonly wanted: number
   /** Records that it has already. */
@@ -121,7 +121,7 @@ export function countStates(records: readonly Compared[]): Readonly<Record<Count
   }
 }
 
-export function submissionKey(itemId: string, email: string): string {
+function submissionKey(itemId: string, email: string): string {
   return `${itemId}\n${email}`
 }
 
@@ -176,7 +176,7 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
 }
 
-export type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
+type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
 
 /** Reads a course of Classroom by the alias of its external id; null if there is none. */
 export async function readCourse(

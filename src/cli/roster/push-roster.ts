@@ -26,11 +26,6 @@ export interface PushOptions {
   readonly parts: ReadonlySet<string>
 }
 
-interface Refusal {
-  readonly name: string
-  readonly detail: string
-}
-
 const title = 'Google Classroom'
 /** Courses that are worked on at once. */
 const coursesAtOnce = 4
@@ -47,16 +42,18 @@ const maxListed = 1000
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
   const { output, settings } = context
   const wanted = await readWanted(context, options)
+  /** Details of refusals by the name of the record. */
+  const refusals = new Map<string, string>()
   let checks = await compareAll(context, wanted.courses, options)
   const planned = differencesIn(checks)
   const isSilent = planned.length === 0 && !context.io.stdout.isTTY && !context.io.stderr.isTTY
   if (settings.output.value === 'table' && !isSilent) await output.text(`${planLines(planned).join('\n')}\n`)
   if (!isSilent) for (const note of [...wanted.notes, ...notesOf(checks)]) await output.note(note)
   if (settings.dryRun.value) {
-    if (settings.output.value !== 'table') await output.document(documentOf('planned', 'ok', checks, []))
+    if (settings.output.value !== 'table')
+      await output.document(documentOf('planned', 'ok', checks, refusals))
     return
   }
-  const refusals = new Map<string, Refusal>()
   if (planned.length > 0) {
     await confirmAt(context, `write ${pluralise(planned.length, 'record')}`, `to ${title}`)
     // Course work has no key that Classroom would refuse twice: two pushes at once could create it twice.
@@ -68,7 +65,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
       }
     })
   }
-  await report(context, { checks, refusals: [...refusals.values()], isSilent, count: planned.length })
+  await report(context, { checks, refusals, isSilent, count: planned.length })
 }
 
 /** Reads the courses that Classroom shall have. Archived courses are not created. */
@@ -138,7 +135,7 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
-  refusals: Map<string, Refusal>,
+  refusals: Map<string, string>,
 ): Promise<boolean> {
   const possible = checks.map((check) =>
     differencesIn([check]).flatMap(({ write, name }) =>
@@ -171,7 +168,7 @@ interface NamedWrite extends Pick<Compared, 'name'> {
 async function writeBatch(
   { session, io }: Context,
   records: readonly NamedWrite[],
-  refusals: Map<string, Refusal>,
+  refusals: Map<string, string>,
 ): Promise<void> {
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
@@ -187,7 +184,7 @@ async function writeBatch(
         const record = left[index]
         if (!record) continue
         if (outcome === 'waiting') waiting.push(record)
-        if (outcome === 'refused') refusals.set(record.name, { name: record.name, detail: detail ?? '' })
+        if (outcome === 'refused') refusals.set(record.name, detail ?? '')
       }
       if (waiting.length < left.length) patience.restart()
       left = waiting
@@ -235,7 +232,7 @@ function notesOf(checks: readonly Checked[]): readonly string[] {
 
 interface Pushed {
   readonly checks: readonly Checked[]
-  readonly refusals: readonly Refusal[]
+  readonly refusals: ReadonlyMap<string, string>
   readonly isSilent: boolean
   /** Number of differences before. */
   readonly count: number
@@ -244,7 +241,7 @@ interface Pushed {
 async function report(context: Context, { checks, refusals, isSilent, count }: Pushed): Promise<void> {
   const { output, settings } = context
   const left = differencesIn(checks)
-  const exit: ExitName = refusals.length > 0 ? 'partial' : left.length > 0 ? 'drift' : 'ok'
+  const exit: ExitName = refusals.size > 0 ? 'partial' : left.length > 0 ? 'drift' : 'ok'
   const outcome =
     exit === 'ok' ? (count === 0 ? 'equal' : 'pushed') : exit === 'drift' ? 'different' : 'refused'
   if (settings.output.value !== 'table') await output.document(documentOf(outcome, exit, checks, refusals))
@@ -265,9 +262,9 @@ async function report(context: Context, { checks, refusals, isSilent, count }: P
       },
     )
   }
-  const many = refusals.length
+  const many = refusals.size
   throw new CommandError('refused', 'partial', `${title} refused ${pluralise(many, 'record')}`, {
-    why: namesOf(refusals.map(({ name, detail }) => `${name}: ${detail}`)),
+    why: namesOf([...refusals].map(([name, detail]) => `${name}: ${detail}`)),
   })
 }
 
@@ -290,7 +287,7 @@ function documentOf(
   outcome: string,
   exit: ExitName,
   checks: readonly Checked[],
-  refusals: readonly Refusal[],
+  refusals: ReadonlyMap<string, string>,
 ): object {
   const left = differencesIn(checks)
   return {
@@ -300,7 +297,7 @@ function documentOf(
     counts: countStates(recordsIn(checks)),
     differenceCount: left.length,
     differences: left.slice(0, maxListed).map(({ part, name, state }) => ({ part, name, action: state })),
-    refusedCount: refusals.length,
-    refused: refusals.slice(0, maxListed),
+    refusedCount: refusals.size,
+    refused: [...refusals].slice(0, maxListed).map(([name, detail]) => ({ name, detail })),
   }
 }

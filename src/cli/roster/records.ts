@@ -41,7 +41,7 @@ export function termEntry(
   return entryOf('terms', { externalId, name, startDate, endDate }, row)
 }
 
-interface RosterGroup {
+export interface RosterGroup {
   readonly externalId: string
   readonly name: string
   /** Reference to its course; null for none. */
@@ -165,11 +165,11 @@ export function readDay(row: CsvRow, column: string, isTime = false): string | n
 
 export interface RosterPerson {
   readonly externalId: string
-  readonly email: string
-  readonly username: string
-  readonly firstName: string
-  readonly lastName: string
-  readonly displayName: string
+  readonly email?: string
+  readonly username?: string
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly displayName?: string
   /** Role in an academy; undefined if the roster does not say: new users become learners. */
   readonly role?: string | undefined
   readonly isSuspended?: boolean | undefined
@@ -213,7 +213,7 @@ export function personEntry(
   const address = addressOf(reading, row, columns, person)
   const email = address ?? ''
   const username = usernameOf(row, person)
-  const { externalId, role = '', isSuspended, firstName, lastName, displayName } = person
+  const { externalId, role = '', isSuspended, firstName = '', lastName = '', displayName = '' } = person
   const profile = filled({ firstName, lastName, displayName })
   const record = filled({
     ...{ externalId, email, username, role },
@@ -237,7 +237,7 @@ function addressOf(
   { options: { emailDomain } }: Reading,
   row: RosterRow,
   columns: PersonColumns,
-  { email, username, externalId }: RosterPerson,
+  { email = '', username = '', externalId }: RosterPerson,
 ): string | null {
   if (email !== '') return email
   if (emailSchema.safeParse(username).success) {
@@ -262,7 +262,7 @@ function addressOf(
 }
 
 /** Returns the user name; empty for the e-mail address, which exports write where a format requires a user name. */
-function usernameOf(row: RosterRow, { username, email }: RosterPerson): string {
+function usernameOf(row: RosterRow, { username = '', email = '' }: RosterPerson): string {
   if (username.toLowerCase() === email.toLowerCase()) return ''
   if (username === '' || usernameSchema.safeParse(username).success) return username
   row.addLeniency('user names with other characters are left out', username)
