@@ -16,15 +16,8 @@ import {
 import { sentence } from '../records/sources/file.ts'
 import { CommandError, type Finding, type Findings, UsageError } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
-import { type OpenRosterOptions, openRoster } from './open-roster.ts'
-import {
-  type Roster,
-  type RosterPart,
-  type RosterProblem,
-  type RosterSource,
-  rosterPartOf,
-  type Scope,
-} from './roster.ts'
+import { type OpenRosterOptions, readRoster } from './open-roster.ts'
+import { type Roster, type RosterPart, type RosterProblem, rosterPartOf, type Scope } from './roster.ts'
 import { readRosterOptions } from './roster-options.ts'
 
 export interface RosterReadOptions extends OpenRosterOptions {
@@ -43,8 +36,8 @@ export async function readDeclaredRoster(
   scope: Scope,
   { skipInvalid, ...options }: RosterReadOptions,
 ) {
-  const source = await openSource(context, path, options, scope)
-  const { records, findings } = await source.read()
+  const source = await readAny(context, path, options, scope)
+  const { records, findings } = source
   const problemCount = findings.problemCount
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
   await options.keepMapping?.()
@@ -83,7 +76,7 @@ export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'so
 }
 
 function problemsError(
-  { name, format }: RosterSource,
+  { name, format }: Roster,
   problems: readonly RosterProblem[],
   count: number,
 ): UsageError {
@@ -138,20 +131,20 @@ export function addressHint(problems: readonly RosterProblem[]): string | null {
 }
 
 /**
- * Opens a roster: files, or `integration:canvas` for the system of an integration.
+ * Reads a roster: files, or `integration:canvas` for the system of an integration.
  *
  * @param scope parts and courses to read of another system; none for all courses, and all parts but grades
  */
-export async function openSource(
+async function readAny(
   context: Context,
   given: string,
   options: OpenRosterOptions,
   scope: Pick<Scope, 'only' | 'courses'> = { only: [], courses: [] },
-): Promise<RosterSource> {
+): Promise<Roster> {
   const kind = integrationIn(given)
-  if (kind === null) return openRoster(context.io, given, options)
-  const { openIntegration } = await import('./integration-source.ts')
-  return openIntegration(context, kind, options, scope)
+  if (kind === null) return readRoster(context.io, given, options)
+  const { readIntegration } = await import('./integration-source.ts')
+  return readIntegration(context, kind, options, scope)
 }
 
 /** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for a kind that cannot be read. */
@@ -263,8 +256,8 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   output.check(shape)
   await io.expectGarbage?.()
   const options = await readRosterOptions(io, given.flags, [name])
-  const source = await openSource(context, name, options)
-  const report = reportOf(source, await source.read())
+  const roster = await readAny(context, name, options)
+  const report = reportOf(roster)
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) await output.document(report)
   else {
     const rows = [
@@ -277,19 +270,19 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
       if (notKept.length > 0) await output.note(`${name}: columns that are not kept: ${notKept.join(', ')}`)
     }
   }
-  if (!report.valid) throw refusal(source.title, report)
+  if (!report.valid) throw refusal(roster.title, report)
   await options.keepMapping?.()
   await reportToWorkflow(io, {
-    title: `${sentence(report.source)} is valid: ${summaryOf(source.title, report)}`,
+    title: `${sentence(report.source)} is valid: ${summaryOf(roster.title, report)}`,
     ...warningsOf(report),
   })
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
-  await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(source.title, report)}`)
+  await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(roster.title, report)}`)
 }
 
 type RosterReport = ReturnType<typeof reportOf>
 
-function reportOf(source: RosterSource, { records, findings }: Roster) {
+function reportOf({ records, findings, ...source }: Roster) {
   const countsOf = (removed: boolean) =>
     Object.fromEntries(
       [...records].map(([part, all]) => [

@@ -27,21 +27,21 @@ import {
   termEntry,
 } from './records.ts'
 import {
+  type Roster,
   type RosterEntry,
   RosterFindings,
   type RosterPart,
-  type RosterSource,
   rosterParts,
   type Scope,
 } from './roster.ts'
 
 /** Reads the roster of another system, through the integration of the target. */
-export async function openIntegration(
+export async function readIntegration(
   context: Context,
   kind: LmsKind,
   options: RosterOptions,
   { only, courses: chosen }: Pick<Scope, 'only' | 'courses'>,
-): Promise<RosterSource> {
+): Promise<Roster> {
   const wanted = withNeeds(only)
   const pulled = await pullRecords(context, kind, recordPartsOf(wanted), chosen)
   const { system } = pulled
@@ -51,32 +51,28 @@ export async function openIntegration(
   const isHidden = (part: RosterPart) => hiddenBy[part].some((each) => hidden.has(each))
   const mode = (part: RosterPart) => (isHidden(part) ? 'delta' : 'bulk')
   const shown = new Map(parts.map((part) => [part, records[part]]))
+  const reading = new Reading(new RosterFindings(notes), options)
+  const instructors = new Set(
+    (shown.get('enrollments') ?? []).flatMap(({ userId, role }) => (role === 'instructor' ? userId : [])),
+  )
+  for (const [part, all] of shown) {
+    const mayLackPeople = hidden.has('users') && (part === 'groups' || part === 'enrollments')
+    for (const record of all) {
+      const place = { file: `${system} ${part}`, line: 0, record: `${system} ${nameOf(part, record)}` }
+      reading.findings.addRow(place.file)
+      const row = new RosterRow(reading.findings, place)
+      const entries = readers[part]({ reading, row, kind, instructors }, record)
+      if (row.hasProblem) continue
+      for (const entry of entries) reading.add(row, mayLackPeople ? { ...entry, mayLackPeople } : entry)
+    }
+  }
   return {
     ...{ name: `integration:${kind}`, format: kind, title: system, version: null, systemName: kind },
-    ...{ parts, mode, isPartial },
+    ...{ parts, mode, isPartial, ...reading.finish(parts) },
     files: parts.map((part) => ({ name: `${system} ${part}`, table: part, mode: mode(part) })),
     hash: createHash('sha256')
       .update(jsonText([...shown]))
       .digest('hex'),
-    async read() {
-      const reading = new Reading(new RosterFindings(notes), options)
-      const instructors = new Set(
-        (shown.get('enrollments') ?? []).flatMap(({ userId, role }) => (role === 'instructor' ? userId : [])),
-      )
-      for (const [part, all] of shown) {
-        const entriesOf = readers[part]
-        for (const record of all) {
-          const place = { file: `${system} ${part}`, line: 0, record: `${system} ${nameOf(part, record)}` }
-          reading.findings.addRow(place.file)
-          const row = new RosterRow(reading.findings, place)
-          const entries = entriesOf({ reading, row, kind, instructors }, record)
-          const mayLackPeople = hidden.has('users') && (part === 'groups' || part === 'enrollments')
-          if (row.hasProblem) continue
-          for (const entry of entries) reading.add(row, mayLackPeople ? { ...entry, mayLackPeople } : entry)
-        }
-      }
-      return reading.finish(parts)
-    },
   }
 }
 

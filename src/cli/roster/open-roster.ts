@@ -31,11 +31,11 @@ import {
   academyRoles,
   formatNames,
   isRoleColumn,
+  type Roster,
   RosterFindings,
   type RosterFormat,
   type RosterMode,
   type RosterPart,
-  type RosterSource,
   roleField,
   rosterFormats,
   rosterParts,
@@ -61,14 +61,14 @@ interface LeftOut {
 }
 
 /**
- * Opens a folder, a zip file or a CSV file. Throws a UsageError if there is none, or if its format is unclear, with the
+ * Reads a folder, a zip file or a CSV file. Throws a UsageError if there is none, or if its format is unclear, with the
  * columns that were seen.
  */
-export async function openRoster(
+export async function readRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   path: string,
   options: OpenRosterOptions,
-): Promise<RosterSource> {
+): Promise<Roster> {
   const given = path === '-' ? 'standard input' : path
   const { map, delimiter } = options.mapping
   const { files, others } = await filesOf(io, path, options)
@@ -93,7 +93,7 @@ export async function openRoster(
     if (column !== null && !named.has(name))
       leftOut.push({ file: given, why: 'columns of the mapping are in no file', value: name })
   }
-  return sourceOf(given, format, options, { used, leftOut, manifest })
+  return readFiles(given, format, options, { used, leftOut, manifest })
 }
 
 async function filesOf(
@@ -110,12 +110,12 @@ async function filesOf(
   return { files, others }
 }
 
-function sourceOf(
+async function readFiles(
   name: string,
   format: RosterFormat,
   options: RosterOptions,
   { used, leftOut, manifest }: ReturnType<typeof sortFiles> & { readonly manifest: Manifest | null },
-): RosterSource {
+): Promise<Roster> {
   const { tables, more = {}, read } = formatReaders[format]
   const forms = tables.filter((form) => used.has(form.name))
   const deltas = new Set(tables.flatMap((form) => (manifest?.modeOf(form.name) === 'delta' ? form.name : [])))
@@ -132,8 +132,17 @@ function sourceOf(
     (used.get(form.name) ?? []).map(({ file }) => ({ file, table: form.name, mode: modeOf(form.name) })),
   )
   const parts = rosterParts.filter((part) => forms.some((form) => hasPart(form, part)))
+  const findings = new RosterFindings()
+  for (const { file, why, value } of leftOut) findings.addLeniency(file, why, value)
+  manifest?.check(findings, (table) => tables.every((form) => form.name !== table) || used.has(table))
+  if (format === 'oneroster' && manifest === null) {
+    findings.addLeniency(name, 'there is no manifest.csv; files are read as bulk')
+  }
+  const byTable = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
+  const reading = new Reading(findings, options, byTable, (table) => deltas.has(table))
+  await read(reading)
   return {
-    ...{ name, format, title: formatNames[format], parts },
+    ...{ name, format, title: formatNames[format], parts, ...reading.finish(parts) },
     version: manifest?.version ?? (format === 'oneroster' ? versionOf(used) : null),
     systemName: manifest?.systemName ?? null,
     files: files.map(({ file, ...more }) => ({ name: file.name, ...more })),
@@ -144,18 +153,6 @@ function sourceOf(
       // Classes, which follow courses, are the courses of an academy where there are any.
       const form = forms.findLast((each) => hasPart(each, part))
       return form ? modeOf(form.name) : 'bulk'
-    },
-    async read() {
-      const findings = new RosterFindings()
-      for (const { file, why, value } of leftOut) findings.addLeniency(file, why, value)
-      manifest?.check(findings, (table) => tables.every((form) => form.name !== table) || used.has(table))
-      if (format === 'oneroster' && manifest === null) {
-        findings.addLeniency(name, 'there is no manifest.csv; files are read as bulk')
-      }
-      const byTable = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
-      const reading = new Reading(findings, options, byTable, (table) => deltas.has(table))
-      await read(reading)
-      return reading.finish(parts)
     },
   }
 }

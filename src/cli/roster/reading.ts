@@ -209,7 +209,7 @@ export class Reading {
   }
 
   /** Returns the records of these parts, groups with their members in the order of the files. */
-  finish(parts: readonly RosterPart[]): Roster {
+  finish(parts: readonly RosterPart[]): Pick<Roster, 'records' | 'findings'> {
     for (const [key, entry] of this.records('groups')) {
       if (entry.isRemoved) continue
       entry.record = { ...entry.record, members: [...(this.#members.get(key) ?? [])] }

@@ -134,15 +134,8 @@ export class RosterFindings {
   }
 }
 
-/** The records of a source. Those with problems are left out, and reported in the findings. */
-export interface Roster {
-  /** Records of each part that the source has, also removed ones; the last row of each. */
-  readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
-  readonly findings: RosterFindings
-}
-
 /** A roster in files (a folder, a zip file or a single CSV file), or that of another system. */
-export interface RosterSource {
+export interface Roster {
   /** As given, or `integration:` and the kind of system. */
   readonly name: string
   /** Format of the files, or kind of the system. */
@@ -160,8 +153,9 @@ export interface RosterSource {
   mode(part: RosterPart): RosterMode
   /** True if the source has records that it does not show. */
   readonly isPartial?: boolean
-  /** Reads everything into memory. */
-  read(): Promise<Roster>
+  /** Records of each part that the source has, also removed ones; the last row of each, without those with problems. */
+  readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
+  readonly findings: RosterFindings
 }
 
 export interface RosterFile {

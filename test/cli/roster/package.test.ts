@@ -26,7 +26,7 @@ async function zipped(
 }
 
 async function read(path: string) {
-  const { records, findings } = await (await openAt(path)).read()
+  const { records, findings } = await openAt(path)
   const notes = findings.notes().map((note) => note.replaceAll(path, 'school.zip'))
   return { ids: (records.get('users') ?? []).map(({ record }) => record['externalId']), notes }
 }

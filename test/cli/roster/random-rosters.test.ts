@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatReaders } from '../../../src/cli/roster/open-roster.ts'
-import type { RosterFormat, RosterSource } from '../../../src/cli/roster/roster.ts'
+import type { Roster, RosterFormat } from '../../../src/cli/roster/roster.ts'
 import { CommandError } from '../../../src/cli/terminal/errors.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 import { oneRosterPackage } from '../../helpers/oneroster-package.ts'
@@ -124,8 +124,8 @@ function countIn(notes: readonly string[], file: string): number {
     .reduce((sum, note) => sum + Number(/\((\d+) times/.exec(note)?.[1] ?? 1), 0)
 }
 
-async function requireAccounted(source: RosterSource): Promise<void> {
-  const { records, findings } = await source.read()
+async function requireAccounted(source: Roster): Promise<void> {
+  const { records, findings } = source
   const found = [...records.values()].flat()
   const places = new Set([
     ...found.map(({ place }) => `${place.file}:${place.line}`),
@@ -183,7 +183,7 @@ test('a roster without faults has no problems', { tags: ['slow'] }, async () => 
       writeFileSync(join(path, format, name), text)
     const source = await openAt(join(path, format), { emailDomain: 'school.example' })
     expect(source.format).toBe(format)
-    const { findings } = await source.read()
+    const { findings } = source
     expect(
       findings.problems().filter(({ file }) => file !== 'results.csv' && file !== 'lineItems.csv'),
     ).toEqual([])

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { plainMapping } from '../../../src/cli/records/sources/mapping.ts'
-import { type OpenRosterOptions, openRoster } from '../../../src/cli/roster/open-roster.ts'
+import { type OpenRosterOptions, readRoster as readRosterFiles } from '../../../src/cli/roster/open-roster.ts'
 import type { RosterPart, RosterProblem } from '../../../src/cli/roster/roster.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 
@@ -23,24 +23,23 @@ export function writeRoster(files: RosterFiles): string {
   return path
 }
 
-/** Opens a file or folder as a roster. */
+/** Reads a file or folder as a roster. */
 export function openAt(path: string, options: Partial<OpenRosterOptions> = {}) {
   const io = { cwd: path, stdin: process.stdin, stderr: process.stderr, signal: new AbortController().signal }
-  return openRoster(io, path, { format: null, emailDomain: null, mapping: plainMapping, ...options })
+  return readRosterFiles(io, path, { format: null, emailDomain: null, mapping: plainMapping, ...options })
 }
 
 /** Reads files as a roster; problems and warnings are texts, `users.csv:2 email: is required`. */
 export async function readRoster(files: RosterFiles, options: Partial<OpenRosterOptions> = {}) {
   const path = writeRoster(files)
-  const source = await openAt(path, options)
-  const roster = await source.read()
+  const roster = await openAt(path, options)
   const { findings } = roster
   const all = (part: RosterPart, removed: boolean) =>
     (roster.records.get(part) ?? []).filter(({ isRemoved = false }) => isRemoved === removed)
   const recordsOf = (part: RosterPart) => all(part, false).map(({ record }) => record)
   const removedOf = (part: RosterPart) => all(part, true).map(({ record }) => record)
   return {
-    ...{ source, roster, findings, recordsOf, removedOf },
+    ...{ source: roster, roster, findings, recordsOf, removedOf },
     problems: findings.problems().map(textOf),
     warnings: findings.warnings.map(textOf),
     notes: findings.notes().map((note) => note.replaceAll(path, 'roster')),
