@@ -327,7 +327,7 @@ export const commands: readonly Command[] = [
   applyCommand,
   validateCommand,
   copyCommand,
-  importCommand('courses', 'courses', ['courses import courses.csv']),
+  importCommand({ dataset: 'courses', nouns: 'courses', examples: ['courses import courses.csv'] }),
   exportCommand({
     dataset: 'courses',
     query: oldestFirst(courseFlags.filters),

@@ -177,7 +177,11 @@ export const commands: readonly Command[] = [
     ...anyEnrollment,
     examples: ['enrollments restore --course AAA-2014J --user 6516'],
   }),
-  importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
+  importCommand({
+    dataset: 'enrollments',
+    nouns: 'enrolments',
+    examples: ['enrollments import enrollments.csv'],
+  }),
   exportCommand({
     dataset: 'enrollments',
     people: true,

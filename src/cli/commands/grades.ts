@@ -157,15 +157,15 @@ export const commands: readonly Command[] = [
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: [`grades history ${example}`],
   }),
-  importCommand(
-    'grades',
-    'grades',
-    [
+  importCommand({
+    dataset: 'grades',
+    nouns: 'grades',
+    examples: [
       'grades import grades.csv',
       'grades import gradebook.csv --gradebook ext:AAA-2014J',
       'grades import --from canvas --dry-run',
     ],
-    {
+    fieldSwitch: {
       field: 'extraCredit',
       flag: {
         name: 'extra-credit',
@@ -173,7 +173,7 @@ export const commands: readonly Command[] = [
         summary: 'Accept scores above the maximum; a column extraCredit does so row by row',
       },
     },
-    {
+    system: {
       flag: {
         name: 'from',
         kind: 'text',
@@ -186,7 +186,7 @@ export const commands: readonly Command[] = [
         return openIntegrationGrades(context, kind as LmsKind)
       },
     },
-    {
+    form: {
       flag: {
         name: 'gradebook',
         kind: 'text',
@@ -199,7 +199,7 @@ export const commands: readonly Command[] = [
         return openGradebook(io, path, course, mapping)
       },
     },
-  ),
+  }),
   {
     name: 'report',
     hasRows: true,

@@ -96,7 +96,11 @@ export const commands: readonly Command[] = [
     examples: ['groups members remove 5b 11391'],
   }),
   {
-    ...importCommand('memberships', 'members of groups', ['groups members import members.csv']),
+    ...importCommand({
+      dataset: 'memberships',
+      nouns: 'members of groups',
+      examples: ['groups members import members.csv'],
+    }),
     name: 'members import',
     summary: 'Add members to groups from a file',
   },
@@ -111,7 +115,7 @@ export const commands: readonly Command[] = [
     }),
     name: 'members export',
   },
-  importCommand('groups', 'groups', ['groups import groups.csv']),
+  importCommand({ dataset: 'groups', nouns: 'groups', examples: ['groups import groups.csv'] }),
   exportCommand({
     dataset: 'groups',
     query: oldestFirst(groupFlags.filters),

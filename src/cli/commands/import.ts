@@ -1,17 +1,8 @@
-import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import {
-  checkChoices,
-  type Flag,
-  fileFormFlags,
-  mappingFlags,
-  planFlags,
-  requirePlanAlone,
-} from '../command/flag.ts'
+import { checkChoices, type Flag, fileFormFlags, mappingFlags } from '../command/flag.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
-import type { PlanTarget } from '../records/plan-file.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { Mapping } from '../records/sources/mapping.ts'
 import { ExitWith, type Finding, UsageError } from '../terminal/errors.ts'
@@ -56,7 +47,6 @@ export const importFlags = [
     kind: 'switch',
     summary: 'Reset fields whose cells are empty (default: an empty cell changes nothing)',
   },
-  ...planFlags,
   {
     name: 'batch-size',
     kind: 'number',
@@ -64,28 +54,33 @@ export const importFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** Flags that a saved plan has the answers to. */
-const planned = importFlags.flatMap(({ name }) =>
-  ['errors', 'plan', 'plan-out', 'batch-size'].includes(name) ? [] : [name],
-)
-
 /** A switch that adds a field to each record, such as `--extra-credit` of grades. */
 interface FieldSwitch {
   readonly flag: Flag
   readonly field: string
 }
 
-export function importCommand(
-  name: DatasetName,
-  noun: string,
-  examples: readonly string[],
-  own?: FieldSwitch,
-  system?: OtherSystem,
-  form?: OtherForm,
-): Command {
+interface Importing {
+  readonly dataset: DatasetName
+  /** Plural noun of the records. */
+  readonly nouns: string
+  readonly examples: readonly string[]
+  readonly fieldSwitch?: FieldSwitch
+  readonly system?: OtherSystem
+  readonly form?: OtherForm
+}
+
+export function importCommand({
+  dataset: name,
+  nouns,
+  examples,
+  fieldSwitch,
+  system,
+  form,
+}: Importing): Command {
   return {
     name: 'import',
-    summary: `Create or update ${noun} from a file`,
+    summary: `Create or update ${nouns} from a file`,
     writes: ['academy', 'files'],
     prints: ['ImportReport', 'PlannedRow[]'],
     exits: ['partial'],
@@ -97,33 +92,24 @@ export function importCommand(
         summary: 'File to import; - for standard input',
         file: 'read',
         unlisted: ['--file', '-f'],
-        instead: system ? ['plan', system.flag.name] : ['plan'],
+        ...(system && { instead: [system.flag.name] }),
       },
     ],
     createsAcademy: true,
     interruption: 'explained',
-    flags: [
-      ...importFlags,
-      ...(own ? [own.flag] : []),
-      ...(system ? [system.flag] : []),
-      ...(form ? [form.flag] : []),
-    ],
+    flags: [...importFlags, ...[fieldSwitch, system, form].flatMap((other) => (other ? [other.flag] : []))],
     examples,
     run: async (context, given) => {
       const { loadDataset } = await import('../dataset/load-dataset.ts')
-      const path = given.arguments['file']
-      const isOn = own !== undefined && given.flags[own.flag.name] === true
-      const flags = isOn ? [`--${own.flag.name}`] : []
       const loaded = await loadDataset(name)
-      const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
-      const wanted = { dataset, path, command: [name, 'import'], flags }
+      const isOn = fieldSwitch !== undefined && given.flags[fieldSwitch.flag.name] === true
+      const dataset = isOn ? { ...loaded, presumed: { [fieldSwitch.field]: true } } : loaded
       const both = [system, form].flatMap((each) => each?.flag.name ?? [])
       if (both.length > 1 && both.every((flag) => given.flags[flag] !== undefined)) {
         throw new UsageError(`--${both.join(' and --')} cannot be used together`)
       }
-      const source =
-        (system && sourceIn(context, given, system)) ?? (form && formIn(context, given, form, flags))
-      await importRecords(context, given, { ...wanted, ...source })
+      const source = (system && sourceIn(context, given, system)) ?? (form && formIn(context, given, form))
+      await importRecords(context, given, { dataset, path: given.arguments['file'], ...source })
     },
   }
 }
@@ -170,34 +156,27 @@ function formIn(
   context: Context,
   given: Given,
   { flag, open }: OtherForm,
-  flags: readonly string[],
-): Pick<Imported, 'open' | 'flags'> | undefined {
+): Pick<Imported, 'open'> | undefined {
   const value = given.flags[flag.name]
   const path = given.arguments['file']
   if (value === undefined) return undefined
   if (path === undefined) throw new UsageError(`--${flag.name} requires a file`)
-  return {
-    flags: [...flags, `--${flag.name}`, String(value)],
-    open: (mapping) => open(context, path, String(value), mapping),
-  }
+  return { open: (mapping) => open(context, path, String(value), mapping) }
 }
 
 export interface Imported {
   readonly dataset: Dataset
-  /** File of records; undefined for a saved plan. */
+  /** File of records; undefined for another source. */
   readonly path: string | undefined
-  /** Words of the command line before the file. */
-  readonly command: readonly string[]
   /** Opens the source if it is no file. */
   readonly open?: (mapping: Mapping) => Promise<ImportFile>
-  readonly flags?: readonly string[]
 }
 
-/** Imports a file of records or a saved plan with the flags of every import. Throws ExitWith if rows were rejected. */
+/** Imports a file of records with the flags of every import. Throws ExitWith if rows were rejected. */
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset: wholeDataset, path, command, flags = [], open }: Imported,
+  { dataset, path, open }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
@@ -205,28 +184,21 @@ export async function importRecords(
   const batchSize = Number(given.flags['batch-size'] ?? 500)
   if (!(Number.isInteger(batchSize) && batchSize >= 1 && batchSize <= 1000))
     throw new UsageError(`--batch-size must be a whole number from 1 to 1000, not ${batchSize}`)
-  const plan = text('plan')
-  requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
   const [
     { openImportFile },
     { withoutOthers },
-    { fieldsOf, mappingOf, plainMapping, readMapping },
+    { fieldsOf, mappingOf, readMapping, saveMapping, wholeMapping },
     { errorsFileOf },
-    { openImportPlan },
   ] = await Promise.all([
     import('../records/sources/file.ts'),
     import('../records/sources/header.ts'),
     import('../records/sources/mapping.ts'),
     import('../records/run-import.ts'),
-    import('../records/plan-import.ts'),
   ])
   await io.expectGarbage?.()
-  const target = { command: command.join(' '), target: platformName(context.session.target()) }
-  const saved = plan === undefined ? null : await openImportPlan(io, plan, target)
-  const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
   const to = fieldsOf(dataset, context.session.target().kind === 'local')
-  const told = saved ? plainMapping : await readMapping(io, given.flags, to)
-  const file = saved?.file ?? (await (open ? open(told) : openImportFile(io, path ?? '-', told)))
+  const told = await readMapping(io, given.flags, to)
+  const file = await (open ? open(told) : openImportFile(io, path ?? '-', told))
   const known = await mappingOf(io, file, told, given.flags, to)
   const isPartial = given.flags['ignore-other-columns'] === true
   const mapping = isPartial ? await withoutOthers(io, dataset, known, file) : known
@@ -235,21 +207,17 @@ export async function importRecords(
     ...mapping,
     dataset,
     file,
-    onExists: saved?.onExists ?? ((text('on-exists') ?? 'update') as never),
+    onExists: (text('on-exists') ?? 'update') as never,
     skipInvalid: given.flags['skip-invalid'] === true,
     batchSize,
     errorsFile: text('errors') ?? errorsFileOf(file),
     isErrorsFileNamed: text('errors') !== undefined,
     saveMapping: async () => {
       if (mappingFile === undefined) return
-      const { saveMapping, wholeMapping } = await import('../records/sources/mapping.ts')
       await saveMapping(io, mappingFile, text('mapping'), wholeMapping(mapping, dataset, file))
     },
-    saved: saved && { command: target.command, rows: saved.rows },
   }
-  const planOut = text('plan-out')
-  const isPlanned = planOut !== undefined || settings.dryRun.value
-  await (isPlanned ? makePlan(context, wanted, planOut, target) : doImport(context, wanted))
+  await (settings.dryRun.value ? showPlan(context, wanted) : doImport(context, wanted))
 }
 
 async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
@@ -272,42 +240,30 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   }
 }
 
-/** Shows what an import would do, or saves it as a plan. Throws ExitWith if rows would be rejected. */
-async function makePlan(
-  context: Context,
-  wanted: Import,
-  planOut: string | undefined,
-  target: PlanTarget,
-): Promise<void> {
+/** Shows what an import would do. Throws ExitWith if rows would be rejected. */
+async function showPlan(context: Context, wanted: Import): Promise<void> {
   const { io, output } = context
-  const [{ planImport, plannedActions, saveImportPlan }, { createFindingList, reportToWorkflow }] =
-    await Promise.all([import('../records/plan-import.ts'), import('../output/github.ts')])
+  const [{ planImport, plannedActions }, { createFindingList, reportToWorkflow }] = await Promise.all([
+    import('../records/plan-import.ts'),
+    import('../output/github.ts'),
+  ])
   const findings = createFindingList()
   const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
   const plan = await planImport(context, wanted)
-  async function* counted() {
+  async function* listed() {
     for await (const rows of plan) {
       for (const { planned, shown } of rows) {
         counts[planned.action] = (counts[planned.action] ?? 0) + 1
         if (shown !== null) findings.add(rejectionAt(wanted.file, planned.line, shown))
       }
-      yield rows
+      yield rows.map(({ planned }) => planned)
     }
   }
-  async function* listed() {
-    for await (const rows of counted()) yield rows.map(({ planned }) => planned)
-  }
   const { name } = wanted.file
-  if (planOut !== undefined) {
-    await saveImportPlan(io, planOut, wanted, target, counted())
-    await output.done(`Saved the plan to ${planOut}: ${countsText(counts)}`)
-  } else {
-    const paths = ['line', 'key', 'action', 'changes', 'message']
-    await output.list(listed(), { table: paths, paths })
-    await output.done(`Dry run of ${name}: ${countsText(counts)}; nothing was sent`)
-  }
-  const title = `${planOut === undefined ? 'Dry run' : 'Plan'} of ${name}`
-  await reportToWorkflow(io, { title, counts, ...findings.found() })
+  const paths = ['line', 'key', 'action', 'changes', 'message']
+  await output.list(listed(), { table: paths, paths })
+  await output.done(`Dry run of ${name}: ${countsText(counts)}; nothing was sent`)
+  await reportToWorkflow(io, { title: `Dry run of ${name}`, counts, ...findings.found() })
   if (counts['fail']) throw new ExitWith('partial')
 }
 

@@ -243,7 +243,7 @@ export const commands: readonly Command[] = [
     columns,
     example: 'ext:welcome',
   }),
-  importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
+  importCommand({ dataset: 'lessons', nouns: 'lessons', examples: ['lessons import lessons.jsonl'] }),
   withModuleTitle(
     exportCommand({
       dataset: 'lessons',

@@ -79,11 +79,7 @@ async function mapFile(context: Context, given: Given): Promise<void> {
   if (first !== undefined) throw new UsageError('--file cannot be used with a mapping as arguments')
   const { mappingsOf } = await import('../dataset/mappings.ts')
   const path = given.flags['file'] === undefined ? undefined : String(given.flags['file'])
-  await importRecords(context, given, {
-    dataset: mappingsOf(kind),
-    path,
-    command: ['integrations', 'map', kind],
-  })
+  await importRecords(context, given, { dataset: mappingsOf(kind), path })
 }
 
 export function unmapCommand(kind: Argument): Command {

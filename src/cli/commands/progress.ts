@@ -62,7 +62,7 @@ export const commands: readonly Command[] = [
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),
-  importCommand('progress', 'progress', ['progress import progress.csv']),
+  importCommand({ dataset: 'progress', nouns: 'progress', examples: ['progress import progress.csv'] }),
   exportCommand({
     dataset: 'progress',
     people: true,

@@ -28,7 +28,7 @@ export const commands: readonly Command[] = [
     summary: 'Delete terms that have no courses',
     examples: ['terms delete ext:2027S --yes'],
   }),
-  importCommand('terms', 'terms', ['terms import terms.csv']),
+  importCommand({ dataset: 'terms', nouns: 'terms', examples: ['terms import terms.csv'] }),
   exportCommand({
     dataset: 'terms',
     query: oldestFirst(termFlags.filters),

@@ -132,7 +132,7 @@ export const commands: readonly Command[] = [
     columns: [...columns, 'scopes', 'authMethod'],
     examples: ['users me'],
   }),
-  importCommand('users', 'users', ['users import users.csv']),
+  importCommand({ dataset: 'users', nouns: 'users', examples: ['users import users.csv'] }),
   exportCommand({
     dataset: 'users',
     people: true,

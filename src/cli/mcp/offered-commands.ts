@@ -25,7 +25,7 @@ const placeFlags = ['course', 'module', 'title', 'description', 'after', 'positi
 const mappingFlags = ['map', 'map-value', 'mapping', 'delimiter', 'encoding', 'date-format']
 const importFlags = [
   ...mappingFlags,
-  ...['on-exists', 'skip-invalid', 'clear-empty', 'plan', 'batch-size', 'extra-credit', 'gradebook'],
+  ...['on-exists', 'skip-invalid', 'clear-empty', 'batch-size', 'extra-credit', 'gradebook'],
 ]
 const exportFlags = [
   ...rowFlags,

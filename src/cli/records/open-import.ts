@@ -13,7 +13,6 @@ import { note } from '../terminal/io.ts'
 import { type Checked, checkFile, readRows } from './check-rows.ts'
 import { type Finder, inWholeList, oneByOne } from './finder.ts'
 import type { ImportFile } from './sources/file.ts'
-import { givenRows } from './sources/json.ts'
 import type { FileMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import { idPrinter, type OnExists, openWriter, sourceOf, type Writer } from './write.ts'
@@ -31,8 +30,6 @@ export interface Import extends FileMapping {
   readonly isErrorsFileNamed: boolean
   /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
-  /** Command and rows of the saved plan that the file is; null for a file of records. */
-  readonly saved: { readonly command: string; readonly rows: readonly Row[] } | null
 }
 
 export interface CheckedImport extends Checked {
@@ -47,8 +44,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   const { dataset, file, onExists, skipInvalid } = wanted
   // Durations count back from one time, however often the rows are read.
   const now = context.io.now()
-  const rowsOf = async () =>
-    wanted.saved ? givenRows(dataset, wanted.saved.rows) : readRows(file, dataset, { ...wanted, now })
+  const rowsOf = () => readRows(file, dataset, { ...wanted, now })
   const { session, io } = context
   const isOurs =
     session.target().kind === 'local' || (await isLearnctlServer(await session.caller(), io.signal))
@@ -90,8 +86,8 @@ function unrecognised(which: string, session: Context['session']): UsageError {
  * Returns rows of which each has a key, so that an import that is run again recognises what it made: a row without an external
  * id gets one made of the file and its line.
  */
-function withKeys({ rows, ...others }: Rows, { dataset, file, saved }: Import): Rows {
-  const isKeyed = saved !== null || dataset.keys.some((fields) => fields.join() !== 'externalId')
+function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
+  const isKeyed = dataset.keys.some((fields) => fields.join() !== 'externalId')
   return { ...others, rows: isKeyed ? rows : keyed() }
 
   async function* keyed(): AsyncGenerator<readonly Row[]> {

@@ -6,24 +6,16 @@ import type { Context } from '../command/context.ts'
 import { textsIn } from '../command/flag.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
-import { type CommandError, UsageError } from '../terminal/errors.ts'
-import type { Io } from '../terminal/io.ts'
-import { createProblems, type Declared, type Entry, nouns, type Part, placeText } from './entries.ts'
-import { keyText } from './identity.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Declared } from './entries.ts'
 import { makePlan } from './make-plan.ts'
-import type { Action, Plan, PlanOptions } from './plan.ts'
-import { type PlanTarget, readPlanFile, stalePlan, writePlanFile } from './plan-file.ts'
+import type { PlanOptions } from './plan.ts'
+import { readPlan, type SavablePlan, type SavedAction, savedOf, stalePlan } from './plan-file.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
-import { type Variables, withVariables } from './sources/academy-document.ts'
 import { openWriter, sourceOf, type Writer } from './write.ts'
 
-export interface Planned {
-  readonly plan: Plan
-  /** Records that were compared. */
-  readonly declared: Declared
-  readonly options: PlanOptions
+export interface Planned extends SavablePlan {
   readonly reader: Writer
-  readonly target: string
   /** The change that the writes of the plan belong to. */
   readonly change: BulkChange
 }
@@ -94,7 +86,8 @@ export async function readSaved(
     }
     for (const action of saved) {
       const same = now.get(nameOf(action))
-      if (!same || !isDeepStrictEqual(stateOf(action), stateOf(savedOf(same)))) throw stale(command, action)
+      if (!same || !isDeepStrictEqual(stateOf(action), stateOf(savedOf(same))))
+        throw stalePlan(command, action)
     }
     const lessons = needed.filter(({ dataset }) => dataset === 'lessons')
     const courses = new Set(lessons.map(({ entry }) => entry?.record['courseId']))
@@ -110,84 +103,11 @@ async function openAcademy(context: Context, change: BulkChange) {
   return { reader, target, change }
 }
 
-/** An action in a plan file. */
-interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes'> {
-  readonly id: unknown
-  readonly version: unknown
-}
-
-/** Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would contain a password. */
-export async function savePlan(
-  io: Io,
-  path: string,
-  command: string,
-  { plan, declared, options, target }: Planned,
-): Promise<void> {
-  const secret = plan.actions.find(({ entry }) => entry?.record['password'] && entry.password === undefined)
-  if (secret?.entry) {
-    throw new UsageError('A plan file cannot hold a password', {
-      why: [`${placeText(secret.entry.place)}: ${keyText(secret.key)} has one`],
-      hint: `Take it from the environment, password: \${NAME}, or apply without a plan file`,
-    })
-  }
-  const entries = [...declared.values()].map((all) =>
-    all.filter((entry) => !entry.lacksPeople && !plan.leftOut.has(entry)).map(withoutSecret),
-  )
-  const header = { command, target, options, parts: [...declared.keys()] }
-  await writePlanFile(io, path, header, [plan.actions.map(savedOf), ...entries])
-}
-
-function savedOf({ dataset, kind, key, changes, current }: Action): Saved {
-  const { id = null, version = null } = current ?? {}
-  return { dataset, kind, key, changes, id, version }
-}
-
-function withoutSecret(entry: Entry): Entry {
-  const { password: _, ...record } = entry.record
-  return {
-    ...entry,
-    record: { ...record, ...(entry.password !== undefined && { password: entry.password }) },
-  }
-}
-
-/** Throws a UsageError if the file is not a saved plan, and a CommandError if it is for another target. */
-async function readPlan(
-  io: Io,
-  path: string,
-  plan: PlanTarget,
-  variables: Variables,
-): Promise<Comparable & { readonly actions: readonly Saved[] }> {
-  const { header, changes } = await readPlanFile(io, path, plan)
-  // Written by savePlan.
-  const lines = changes as (Saved | Entry)[]
-  const problems = createProblems()
-  const entries = lines.flatMap((line) => {
-    if (!('record' in line)) return []
-    const { password } = line.record
-    if (typeof password !== 'string') return [line]
-    const add = (_: unknown, message: string) => problems.add(line.place, `password ${message}`)
-    return [{ ...line, record: { ...line.record, password: withVariables(password, variables, add) } }]
-  })
-  problems.throwIfAny()
-  const byPart = Map.groupBy(entries, ({ dataset }) => dataset)
-  return {
-    options: header['options'] as PlanOptions,
-    declared: new Map((header['parts'] as Part[]).map((part) => [part, byPart.get(part) ?? []])),
-    actions: lines.flatMap((line) => ('kind' in line ? [line] : [])),
-  }
-}
-
-function nameOf({ dataset, key }: Pick<Saved, 'dataset' | 'key'>): string {
+function nameOf({ dataset, key }: Pick<SavedAction, 'dataset' | 'key'>): string {
   return `${dataset} ${key}`
 }
 
-/** Returns the error for an academy that has changed since the plan was made. */
-function stale(command: string, { dataset, key, kind }: Saved): CommandError {
-  const name = `${nouns[dataset]} ${keyText(key)}`
-  return stalePlan(command, `Cannot ${kind} ${name} as planned; nothing was changed`)
-}
-
 /** Returns the state of a record that an action relies on: its version, else the changes, which follow from its fields. */
-function stateOf({ kind, changes, id, version }: Saved): unknown {
+function stateOf({ kind, changes, id, version }: SavedAction): unknown {
   return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
 }

@@ -2,16 +2,64 @@ import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.t
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { writeTarget } from '../terminal/target-file.ts'
-import { type ImportFile, openImportFile } from './sources/file.ts'
+import { createProblems, type Declared, type Entry, nouns, type Part, placeText } from './entries.ts'
+import { keyText } from './identity.ts'
+import type { Action, Plan, PlanOptions } from './plan.ts'
+import { type Variables, withVariables } from './sources/academy-document.ts'
+import { openImportFile } from './sources/file.ts'
 import { jsonLines } from './sources/json.ts'
 
 const version = 4
+
+/** An action in a plan file. */
+export interface SavedAction extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes'> {
+  readonly id: unknown
+  readonly version: unknown
+}
+
+/** A plan that can be saved, and the records that it was made from. */
+export interface SavablePlan {
+  readonly plan: Plan
+  readonly declared: Declared
+  readonly options: PlanOptions
+  /** Name of the platform. */
+  readonly target: string
+}
+
+/** Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would contain a password. */
+export async function savePlan(
+  io: Io,
+  path: string,
+  command: string,
+  { plan, declared, options, target }: SavablePlan,
+): Promise<void> {
+  const secret = plan.actions.find(({ entry }) => entry?.record['password'] && entry.password === undefined)
+  if (secret?.entry) {
+    throw new UsageError('A plan file cannot hold a password', {
+      why: [`${placeText(secret.entry.place)}: ${keyText(secret.key)} has one`],
+      hint: `Take it from the environment, password: \${NAME}, or apply without a plan file`,
+    })
+  }
+  const entries = [...declared.values()].map((all) =>
+    all.filter((entry) => !entry.lacksPeople && !plan.leftOut.has(entry)).map(withoutSecret),
+  )
+  const header = { command, target, options, parts: [...declared.keys()] }
+  await writePlanFile(io, path, header, [plan.actions.map(savedOf), ...entries])
+}
+
+function withoutSecret(entry: Entry): Entry {
+  const { password: _, ...record } = entry.record
+  return {
+    ...entry,
+    record: { ...record, ...(entry.password !== undefined && { password: entry.password }) },
+  }
+}
 
 /**
  * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one
  * line for each change, and the number of changes, without which the file is incomplete.
  */
-export async function writePlanFile(
+async function writePlanFile(
   { cwd }: Pick<Io, 'cwd'>,
   path: string,
   header: JsonObject,
@@ -31,21 +79,48 @@ export async function writePlanFile(
 }
 
 export interface PlanTarget {
-  /** Command without its files: `users import`. */
+  /** Command without its files: `apply`. */
   readonly command: string
   /** Name of the platform. */
   readonly target: string
 }
 
+/** Throws a UsageError if the file is not a saved plan, and a CommandError if it is for another target. */
+export async function readPlan(
+  io: Io,
+  path: string,
+  plan: PlanTarget,
+  variables: Variables,
+): Promise<Pick<SavablePlan, 'declared' | 'options'> & { readonly actions: readonly SavedAction[] }> {
+  const { header, changes } = await readPlanFile(io, path, plan)
+  // Written by savePlan.
+  const lines = changes as (SavedAction | Entry)[]
+  const problems = createProblems()
+  const entries = lines.flatMap((line) => {
+    if (!('record' in line)) return []
+    const { password } = line.record
+    if (typeof password !== 'string') return [line]
+    const add = (_: unknown, message: string) => problems.add(line.place, `password ${message}`)
+    return [{ ...line, record: { ...line.record, password: withVariables(password, variables, add) } }]
+  })
+  problems.throwIfAny()
+  const byPart = Map.groupBy(entries, ({ dataset }) => dataset)
+  return {
+    options: header['options'] as PlanOptions,
+    declared: new Map((header['parts'] as Part[]).map((part) => [part, byPart.get(part) ?? []])),
+    actions: lines.flatMap((line) => ('kind' in line ? [line] : [])),
+  }
+}
+
 /**
- * Reads a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError if it was made for
+ * Reads the lines of a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError if it was made for
  * another target.
  */
-export async function readPlanFile(
+async function readPlanFile(
   io: Io,
   path: string,
   { command, target }: PlanTarget,
-): Promise<{ readonly file: ImportFile; readonly header: JsonObject; readonly changes: readonly unknown[] }> {
+): Promise<{ readonly header: JsonObject; readonly changes: readonly unknown[] }> {
   const file = await openImportFile(io, path, { format: 'jsonl', charset: 'utf-8' })
   const changes: unknown[] = []
   for await (const { value } of jsonLines(file)) changes.push(value)
@@ -63,16 +138,20 @@ export async function readPlanFile(
             ? 'is incomplete'
             : null
   if (fault !== null) throw new UsageError(`${path} ${fault}`, { code: 'invalid_plan', hint: again(command) })
-  if (header['target'] === target) return { file, header, changes }
+  if (header['target'] === target) return { header, changes }
   const message = `The plan was made for ${header['target']}, not for ${target}`
   throw new CommandError('stale_plan', 'conflict', message)
 }
 
-/** Returns the error for a platform that has changed since a plan was made. */
-export function stalePlan(command: string, reason: string): CommandError {
-  const platform = ['apply', 'courses apply', 'roster apply'].includes(command) ? 'academy' : 'platform'
-  return new CommandError('stale_plan', 'conflict', `The ${platform} has changed since the plan was made`, {
-    why: [reason],
+export function savedOf({ dataset, kind, key, changes, current }: Action): SavedAction {
+  const { id = null, version = null } = current ?? {}
+  return { dataset, kind, key, changes, id, version }
+}
+
+/** Returns the error for an academy that has changed since the plan was made. */
+export function stalePlan(command: string, { dataset, key, kind }: SavedAction): CommandError {
+  return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
+    why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],
     hint: again(command),
   })
 }

@@ -1,21 +1,15 @@
-import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../client/errors.ts'
-import { type JsonObject, jsonText } from '../../codec/json-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { valueAt } from '../../tables/column.ts'
 import type { Context } from '../command/context.ts'
-import { type Dataset, keyOf, namesOf, RecordError, referencesIn, referredNouns } from '../dataset/dataset.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { type Io, note } from '../terminal/io.ts'
+import { keyOf, namesOf, RecordError, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import { refusalText, shownRefusal } from './check-rows.ts'
 import { columnsChanged, isOlder, restoring } from './compare.ts'
 import { inLists } from './finder.ts'
 import { type CheckedImport, checkImport, type Import, openSending, type Sending } from './open-import.ts'
-import { type PlanTarget, readPlanFile, stalePlan, writePlanFile } from './plan-file.ts'
-import { type ImportFile, sentence } from './sources/file.ts'
 import type { Row } from './sources/rows.ts'
-import { type OnExists, type Refusal, versionOf } from './write.ts'
+import type { OnExists, Refusal } from './write.ts'
 
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
 type PlannedAction = (typeof plannedActions)[number]
@@ -36,9 +30,6 @@ export interface PlannedRow {
   readonly planned: Planned
   /** Reason of a rejection without values of people; null for other rows. */
   readonly shown: string | null
-  readonly row: Row
-  /** Existing record that the row was compared with; undefined if the platform was not asked. */
-  readonly found: Row['found']
 }
 
 /** Checks a file and yields what an import would do with each row; writes nothing. */
@@ -77,14 +68,12 @@ async function* planRows(
         const answer = rejection
           ? refused('')
           : await planRow({ ...sending, finder, onExists }, record, steps)
-        const { action, changes, refusal, found } = answer
+        const { action, changes, refusal } = answer
         const message = rejection?.message ?? (refusal && refusalText(dataset, row, labels, refusal))
         const key = keyOf(dataset, record)?.join(' ') ?? null
         planned[index] = {
           planned: { line: placeOf?.(line).line ?? line, key, action, changes, message },
           shown: rejection?.shown ?? (refusal && shownRefusal(dataset, row, labels, refusal)),
-          row,
-          found: found === undefined ? undefined : identityOf(found, record),
         }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
@@ -105,8 +94,6 @@ async function* planRows(
 
 interface PlannedAnswer extends Pick<Planned, 'action' | 'changes'> {
   readonly refusal: Pick<Refusal, 'detail' | 'faults'> | null
-  /** Existing record, null for none; undefined if the platform was not asked. */
-  readonly found?: JsonObject | null | undefined
 }
 
 async function planRow(
@@ -121,18 +108,17 @@ async function planRow(
     const [name = ''] = namesOf(dataset, record)
     const step = isStep ? steps.get(name) : undefined
     const match = step || keyOf(dataset, record) === null ? undefined : await finder?.find(record)
-    const found = match?.shown
-    const shown = step ?? found ?? null
+    const shown = step ?? match?.shown ?? null
     if (isStep) steps.set(name, shown && isOlder(dataset, record, shown) ? shown : { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
       return refusedAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
     }
-    const unchanged = { changes: [], refusal: null, found }
+    const unchanged = { changes: [], refusal: null }
     if (shown === null) {
       return (await missingIn(sending, record)) ?? { action: 'create', ...unchanged }
     }
-    if (onExists === 'fail') return { ...refused(`the ${dataset.noun} already exists`), found }
+    if (onExists === 'fail') return refused(`the ${dataset.noun} already exists`)
     if (onExists === 'skip') return { action: 'skip', ...unchanged }
     if (isOlder(dataset, record, shown)) {
       if (isOurs && (await isInHistory(sending, record, shown))) return { action: 'unchanged', ...unchanged }
@@ -195,93 +181,4 @@ function refused(detail: string, faults: Refusal['faults'] = []): PlannedAnswer 
 
 function refusedAt(field: string, detail: string): PlannedAnswer {
   return refused(detail, [{ pointer: `#/${field.replaceAll('.', '/')}`, detail }])
-}
-
-/** Saves the rows of a plan that create or change records. Throws a UsageError if one has a password. */
-export async function saveImportPlan(
-  io: Io,
-  path: string,
-  { dataset, file, onExists }: Import,
-  { command, target }: PlanTarget,
-  plan: AsyncIterable<readonly PlannedRow[]>,
-): Promise<void> {
-  const options = { onExists, ...(dataset.presumed && { presumed: dataset.presumed }) }
-  const header = { command, target, source: file.name, options }
-  await writePlanFile(io, path, header, changesIn())
-
-  async function* changesIn(): AsyncGenerator<readonly object[]> {
-    for await (const rows of plan) {
-      yield rows.flatMap(({ planned: { action }, row: { line, record, replaced }, found }) => {
-        if (action !== 'create' && action !== 'update') return []
-        requireNoSecret(dataset, record, `${sentence(file.name)}:${line}`)
-        return [{ action, line, record, ...(found && { found }), ...(replaced && { replaced }) }]
-      })
-    }
-  }
-}
-
-function requireNoSecret({ columns }: Dataset, record: JsonObject, place: string): void {
-  const secret = columns.find(({ secret, path }) => secret && valueAt(record, path) !== undefined)
-  if (!secret) return
-  throw new UsageError(`A plan file cannot hold a ${secret.name}`, {
-    why: [`${place} has one`],
-    hint: 'Import the file without a saved plan',
-  })
-}
-
-/** A saved plan of an import. */
-interface OpenedPlan {
-  readonly onExists: OnExists
-  readonly presumed: JsonObject | undefined
-  readonly file: ImportFile
-  /** The rows that it imports, with their lines in the file that it was made from. */
-  readonly rows: readonly Row[]
-}
-
-/** Throws a UsageError if the file is no plan of this command, and a CommandError if it is for another target. */
-export async function openImportPlan(io: Io, path: string, saved: PlanTarget): Promise<OpenedPlan> {
-  const { file, header, changes } = await readPlanFile(io, path, saved)
-  // Written by saveImportPlan.
-  const { onExists, presumed } = header['options'] as Pick<OpenedPlan, 'onExists' | 'presumed'>
-  return { file, onExists, presumed, rows: changes as Row[] }
-}
-
-/**
- * Throws a CommandError if the platform no longer has the records that a saved plan found; those that are as planned
- * already are no reason. Notes it if all of them are.
- */
-export async function requireAsPlanned(
-  context: Context,
-  { dataset, file, onExists, saved }: Import,
-  sending: Sending,
-  checked: CheckedImport,
-): Promise<void> {
-  const counts = { compared: 0, done: 0 }
-  for await (const some of planRows(context, onExists, sending, checked)) {
-    for (const { planned, row, found: now } of some) {
-      const { found: then, line } = row
-      if (then === undefined) continue
-      counts.compared += 1
-      if (planned.action === 'unchanged') counts.done += 1
-      else if (now !== undefined && !isDeepStrictEqual(then, now)) {
-        const change =
-          now.id === null ? 'no longer exists' : then.id === now.id ? 'has changed' : 'exists already'
-        const reason = `${file.name}: the ${dataset.noun} of line ${line} ${change}; nothing was changed`
-        throw stalePlan(saved?.command ?? '', reason)
-      }
-    }
-  }
-  if (counts.done > 0 && counts.done === counts.compared) {
-    await note(context.io, `The plan ${file.name} has been applied already`)
-  }
-}
-
-/** Identifies a record and its state: by its version, else by a hash of the fields that the row has. */
-function identityOf(shown: JsonObject | null, record: JsonObject): NonNullable<Row['found']> {
-  const id = shown?.['id']
-  const version = versionOf(shown) ?? null
-  const identity = { id: id === undefined ? null : String(id), version }
-  if (!shown || version !== null) return identity
-  const fields = Object.keys(record).map((field) => shown[field])
-  return { ...identity, hash: createHash('sha256').update(jsonText(fields)).digest('base64url') }
 }

@@ -12,7 +12,7 @@ import { type Failure, stagePlan, type Trial, whereAllowed } from './apply-plan.
 import { shownCode } from './check-rows.ts'
 import { nouns, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
-import { type MakePlan, type Planned, savePlan } from './open-plan.ts'
+import type { MakePlan, Planned } from './open-plan.ts'
 import {
   type Action,
   countsText,
@@ -23,6 +23,7 @@ import {
   summaryOf,
   undeclaredNotes,
 } from './plan.ts'
+import { savePlan } from './plan-file.ts'
 import { idPrinter } from './write.ts'
 
 /** Maximum actions of one section to show before the prompt; diff shows all. */

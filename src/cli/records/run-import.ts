@@ -17,7 +17,6 @@ import { writeTarget } from '../terminal/target-file.ts'
 import { type Rejection, refusalText, shownRefusal } from './check-rows.ts'
 import { columnsChanged, restoring } from './compare.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
-import { requireAsPlanned } from './plan-import.ts'
 import type { ImportFile } from './sources/file.ts'
 import { addedColumns, isAddedColumn, mappingCells } from './sources/header.ts'
 import { headerMapping } from './sources/mapping.ts'
@@ -57,7 +56,6 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const total = () => Object.values(sent.counts).reduce((sum, count) => sum + count, 0)
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    if (wanted.saved) await requireAsPlanned(context, wanted, sending, checked)
     await sendRows(sending, wanted, valid(await checked.rowsOf(), invalid), sent, () => line.update(total()))
     line.stop()
 

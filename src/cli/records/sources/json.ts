@@ -50,18 +50,6 @@ export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Read
   }
 }
 
-/** Returns rows that are read already, such as those of a saved plan. */
-export function givenRows(dataset: Dataset, rows: readonly Pick<Row, 'line' | 'record'>[]): Rows {
-  const given = rows.map((row) => ({ problems: [], ...row, cells: recordCells(dataset, row.record) }))
-  return {
-    header: dataset.columns.map(({ name }) => name),
-    paths: new Set(dataset.columns.map(({ path }) => path)),
-    rows: (async function* () {
-      yield given
-    })(),
-  }
-}
-
 async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,

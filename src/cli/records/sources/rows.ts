@@ -30,8 +30,6 @@ export interface Row {
   readonly cells: readonly string[]
   /** Texts of the file that the mapping replaced, by the path of their column. */
   readonly replaced?: Readonly<Record<string, string>>
-  /** Existing record that a saved plan found, with null for none; undefined if it is not to be compared. */
-  readonly found?: { readonly id: string | null; readonly version: number | null; readonly hash?: string }
 }
 
 /** Returns a value of a row as its file has it, and what the mapping reads for it. */
