@@ -23,34 +23,44 @@ import { pluralise } from '../terminal/format-text.ts'
 import { writeTarget } from '../terminal/target-file.ts'
 import { type DeclaredRoster, integrationIn } from './declared-roster.ts'
 
-export interface ApplyRosterOptions {
-  readonly label: string
-  /** Removes labelled records that the roster lacks. */
-  readonly prune: boolean
-  /** Deletes people who are gone instead of suspending them. */
-  readonly deleteUsers: boolean
-  /** Leaves out records that refer to unknown ones. */
-  readonly skipInvalid: boolean
-}
-
 export interface RosterToApply {
   readonly roster: DeclaredRoster
-  readonly options: ApplyRosterOptions
+  readonly options: PlanOptions
 }
 
-/** Outcome of an apply for its report. */
-export type RosterReport = ReturnType<typeof reportOf>
+type RosterReport = ReturnType<typeof reportOf>
 
 const command = 'roster apply'
 /** Maximum number of differences in a document. */
 const maxListed = 1000
 
 /**
- * Makes a platform equal to a roster. Throws a CommandError for refused records (exit 8).
- *
- * @param onReport receives what was done, before any such error is thrown
+ * Makes a platform equal to a roster, or carries a saved plan out. Throws a CommandError for refused records (exit 8). With
+ * `--report`, a file says what was done, also if that failed.
  */
 export async function applyRoster(
+  context: Context,
+  given: Given,
+  read: () => Promise<RosterToApply | { readonly plan: string }>,
+): Promise<void> {
+  const path = given.flags['report']
+  const startedAt = new Date(context.io.now()).toISOString()
+  const run: ReportedRun = { startedAt, roster: null, report: null, fault: null }
+  try {
+    const source = await read()
+    if ('roster' in source) run.roster = source.roster
+    await applySource(context, given, source, (report) => {
+      run.report = report
+    })
+  } catch (error) {
+    run.fault = error
+    throw error
+  } finally {
+    if (path !== undefined) await writeReport(context, String(path), run)
+  }
+}
+
+async function applySource(
   context: Context,
   given: Given,
   source: RosterToApply | { readonly plan: string },
@@ -123,7 +133,7 @@ function plannerOf({ roster, options }: RosterToApply): MakePlan {
   const compare = planOf({ command, source: sourceOf([roster.name]) }, async () => {
     const isWhole = options.prune && !roster.isDelta('groups')
     const declared = isWhole ? roster.declared : withOtherMembers(roster.declared)
-    return { declared, options: planOptions(roster, options) }
+    return { declared, options }
   })
   return async (context) => {
     const planned = await compare(context)
@@ -179,18 +189,17 @@ function withOtherMembers(declared: Declared): Declared {
 /** A roster gives no rights over an academy and takes none. */
 const protectedRole = 'admin'
 
-/** Returns how a roster is compared with a platform. */
-function planOptions(
+/** @param closes parts whose removed records are closed instead of deleted */
+export function planOptions(
   { declared, isDelta, courses }: DeclaredRoster,
-  { label, prune, deleteUsers, skipInvalid }: ApplyRosterOptions,
+  given: Pick<PlanOptions, 'label' | 'prune' | 'closes' | 'skipsUnknown'>,
 ): PlanOptions {
   return {
-    ...{ label, prune, closes: deleteUsers ? ['courses'] : ['users', 'courses'] },
+    ...given,
     protectedRole,
     // Terms stay, because past courses keep theirs.
     keeps: [...declared.keys()].filter((part) => part === 'terms' || isDelta(part)),
     ...(courses && { courses }),
-    skipsUnknown: skipInvalid,
   }
 }
 
@@ -315,20 +324,20 @@ function differenceDocument({ dataset, kind, key, current, changes }: Action): o
   }
 }
 
+interface ReportedRun {
+  readonly startedAt: string
+  /** Null if it could not be read, or a saved plan was carried out. */
+  roster: DeclaredRoster | null
+  report: RosterReport | null
+  fault: unknown
+}
+
 /** Writes the report of a run, readable by its owner only, also if the run failed. Replaces an existing file. */
-export async function writeReport(
+async function writeReport(
   { io, session }: Context,
   path: string,
-  run: {
-    readonly startedAt: string
-    /** Null if the roster could not be read, or a saved plan was carried out. */
-    readonly roster: DeclaredRoster | null
-    /** Null if the run ended before the roster was applied. */
-    readonly report: RosterReport | null
-    readonly fault: unknown
-  },
+  { startedAt, roster, report, fault }: ReportedRun,
 ): Promise<void> {
-  const { startedAt, roster, report, fault } = run
   const failure = fault === null ? null : failureOf(fault, session.target())
   const document = {
     ...(report ? reportDocument(report) : { formatVersion: 1, outcome: 'failed' }),
