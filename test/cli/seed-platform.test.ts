@@ -214,40 +214,36 @@ describe('is not offered, in one line that names host and operation', () => {
   })
 })
 
-describe('sends nothing there', () => {
-  test.for(here)('%s', async ([line, code], { cli, seed }) => {
-    if (line === 'quickstart') await putQuickstart(cli, 'few')
-    const before = seed.requests.length
-    const signal = line.startsWith('server start')
-      ? { signal: AbortSignal.abort(new InterruptedError('SIGTERM')) }
-      : {}
-    expect(await cli.run(line, at(seed, signal))).toMatchObject({ code })
-    expect(seed.requests).toHaveLength(before)
-  })
+test.for(here)('%s sends nothing there', async ([line, code], { cli, seed }) => {
+  if (line === 'quickstart') await putQuickstart(cli, 'few')
+  const before = seed.requests.length
+  const signal = line.startsWith('server start')
+    ? { signal: AbortSignal.abort(new InterruptedError('SIGTERM')) }
+    : {}
+  expect(await cli.run(line, at(seed, signal))).toMatchObject({ code })
+  expect(seed.requests).toHaveLength(before)
 })
 
-describe('with a key that', () => {
-  const lines = [...offered, ...missing].map(([line]) => line)
-  const keys: [what: string, keyOf: (seed: SeedServer) => string, message: string][] = [
-    ['has expired', ({ expiredKey }) => expiredKey, 'Expired key'],
-    ['it does not know', () => 'sk-live-unknown', 'Invalid token'],
-  ]
+const lines = [...offered, ...missing].map(([line]) => line)
+const keys: [what: string, keyOf: (seed: SeedServer) => string, message: string][] = [
+  ['has expired', ({ expiredKey }) => expiredKey, 'Expired key'],
+  ['it does not know', () => 'sk-live-unknown', 'Invalid token'],
+]
 
-  test.for(keys)(
-    '%s every command exits 4 and says which key that was',
-    { tags: ['slow'] },
-    async ([, keyOf, message], { cli, seed }) => {
-      for (const line of lines) {
-        const { code, stdout, stderr } = await cli.run(line, at({ url: seed.url, key: keyOf(seed) }))
-        expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: '' })
-        const [error, why, hint] = stderr.split('\n')
-        expect(error).toBe(`error: ${message}`)
-        expect(why).toBe(`  The API key from LEARNCTL_API_KEY was sent to ${seed.url}`)
-        expect(hint).toMatch(/^ {2}hint: .*LEARNCTL_API_KEY.*: learnctl auth login --url http:\S+$/)
-      }
-    },
-  )
-})
+test.for(keys)(
+  'with a key that %s every command exits 4 and says which key that was',
+  { tags: ['slow'] },
+  async ([, keyOf, message], { cli, seed }) => {
+    for (const line of lines) {
+      const { code, stdout, stderr } = await cli.run(line, at({ url: seed.url, key: keyOf(seed) }))
+      expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: '' })
+      const [error, why, hint] = stderr.split('\n')
+      expect(error).toBe(`error: ${message}`)
+      expect(why).toBe(`  The API key from LEARNCTL_API_KEY was sent to ${seed.url}`)
+      expect(hint).toMatch(/^ {2}hint: .*LEARNCTL_API_KEY.*: learnctl auth login --url http:\S+$/)
+    }
+  },
+)
 
 test.for(['--if-not-exists', '--upsert'])(
   'create %s sends nothing where the platform does not show external ids',

@@ -59,19 +59,17 @@ describe('create', () => {
   })
 })
 
-describe('delete', () => {
-  test('asks first, and ends what people allowed', { tags: ['slow'] }, async ({ remote, academy, admin }) => {
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
-    const { clientId } = await resultOf(remote, reports, { env })
-    await createGrant(academy, { userId: admin.id, clientId })
-    expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: Confirm with --yes')
-    const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
-    expect(asked.code).toBe(0)
-    expect(asked.stderr).toContain(
-      `Delete application Reports (${clientId}) on school.example? Its grants and tokens are revoked. This cannot be undone.`,
-    )
-    expect(asked.stderr).toContain(`Deleted application Reports (${clientId})\n`)
-    expect(await resultOf(remote, 'auth grants list', { env })).toEqual([])
-    expect(await remote.run(`apps delete ${clientId} --yes`, { env })).toMatchObject({ code: 3, stdout: '' })
-  })
+test('delete asks, and ends what was allowed', { tags: ['slow'] }, async ({ remote, academy, admin }) => {
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+  const { clientId } = await resultOf(remote, reports, { env })
+  await createGrant(academy, { userId: admin.id, clientId })
+  expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: Confirm with --yes')
+  const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
+  expect(asked.code).toBe(0)
+  expect(asked.stderr).toContain(
+    `Delete application Reports (${clientId}) on school.example? Its grants and tokens are revoked. This cannot be undone.`,
+  )
+  expect(asked.stderr).toContain(`Deleted application Reports (${clientId})\n`)
+  expect(await resultOf(remote, 'auth grants list', { env })).toEqual([])
+  expect(await remote.run(`apps delete ${clientId} --yes`, { env })).toMatchObject({ code: 3, stdout: '' })
 })

@@ -170,36 +170,34 @@ describe('a refusal', () => {
   })
 })
 
-describe('what was done', () => {
-  test('is one line on stderr; a pipe gets the id, -o the record', { tags: ['slow'] }, async ({ local }) => {
-    const piped = await local.run('courses create --title Go --external-id go')
-    expect(piped).toMatchObject({ code: 0, stderr: 'Created course Go (go)\n' })
-    expect(piped.stdout).toMatch(/^crs_\w+\n$/)
-    expect(await local.run('courses publish ext:go', { tty: 80 })).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Published course Go (go), version 2\n',
-    })
-    expect(await local.run('courses publish ext:go -q')).toEqual({ ...piped, stderr: '' })
-    expect(await local.run('courses publish ext:go')).toEqual({
-      ...piped,
-      stderr: 'Course Go (go) is already published\n',
-    })
-    expect(await local.run('courses unpublish ext:go --columns version')).toEqual({
-      code: 0,
-      stdout: '3\n',
-      stderr: '',
-    })
-    const update = 'courses update ext:go --title Went'
-    expect(await local.run(update, { env: { LEARNCTL_OUTPUT: 'yaml' } })).toMatchObject({
-      stdout: expect.stringContaining('modifiedAttributes:\n  - title\n'),
-      stderr: '',
-    })
-    expect((await local.run('courses restore ext:go 3 --yes')).stderr).toBe(
-      'Restored version 3 of course Go (go), version 5\n',
-    )
-    expect((await local.run('courses archive ext:go')).stderr).toBe('Archived course Go (go), version 6\n')
+test('a verb tells in one line; a pipe gets the id, -o the record', { tags: ['slow'] }, async ({ local }) => {
+  const piped = await local.run('courses create --title Go --external-id go')
+  expect(piped).toMatchObject({ code: 0, stderr: 'Created course Go (go)\n' })
+  expect(piped.stdout).toMatch(/^crs_\w+\n$/)
+  expect(await local.run('courses publish ext:go', { tty: 80 })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'Published course Go (go), version 2\n',
   })
+  expect(await local.run('courses publish ext:go -q')).toEqual({ ...piped, stderr: '' })
+  expect(await local.run('courses publish ext:go')).toEqual({
+    ...piped,
+    stderr: 'Course Go (go) is already published\n',
+  })
+  expect(await local.run('courses unpublish ext:go --columns version')).toEqual({
+    code: 0,
+    stdout: '3\n',
+    stderr: '',
+  })
+  const update = 'courses update ext:go --title Went'
+  expect(await local.run(update, { env: { LEARNCTL_OUTPUT: 'yaml' } })).toMatchObject({
+    stdout: expect.stringContaining('modifiedAttributes:\n  - title\n'),
+    stderr: '',
+  })
+  expect((await local.run('courses restore ext:go 3 --yes')).stderr).toBe(
+    'Restored version 3 of course Go (go), version 5\n',
+  )
+  expect((await local.run('courses archive ext:go')).stderr).toBe('Archived course Go (go), version 6\n')
 })
 
 describe('delete', () => {

@@ -175,22 +175,20 @@ describe('while the academy is in use', () => {
   })
 })
 
-describe('reset', () => {
-  test('leaves a new academy, whose server prints a key', { tags: ['slow'] }, async ({ local }) => {
-    await add(local, 'Gone')
-    const first = await serve(local)
-    await first.stop()
-    expect((await local.run('server reset')).code).toBe(2)
-    expect(await titles(local)).toEqual(['Gone'])
-    expect(await local.run('server reset --yes')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: `Reset ${join(local.cwd, 'academy.db')}\n`,
-    })
-    expect(await titles(local)).toEqual([])
-    const { printed } = await serve(local)
-    expect(printed).toMatch(/\nAdmin API key .*\nPassword for /)
+test('reset leaves a new academy, whose server prints a key', { tags: ['slow'] }, async ({ local }) => {
+  await add(local, 'Gone')
+  const first = await serve(local)
+  await first.stop()
+  expect((await local.run('server reset')).code).toBe(2)
+  expect(await titles(local)).toEqual(['Gone'])
+  expect(await local.run('server reset --yes')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `Reset ${join(local.cwd, 'academy.db')}\n`,
   })
+  expect(await titles(local)).toEqual([])
+  const { printed } = await serve(local)
+  expect(printed).toMatch(/\nAdmin API key .*\nPassword for /)
 })
 
 describe('backup', () => {

@@ -107,58 +107,48 @@ describe('a key', () => {
   })
 })
 
-describe('a verb without effect', () => {
-  test('says so, and keeps the version', { tags: ['slow'] }, async ({ local }) => {
-    const said = async (line: string) => {
-      const ran = await local.run(line)
-      expect(ran.code, ran.stderr).toBe(0)
-      return ran.stderr
-    }
-    await local.run(
-      'users create --email ada@example.org --first-name Ada --last-name Byron --external-id ada',
-    )
-    const ada = 'Ada Byron (ada@example.org)'
-    expect(await said('users suspend ada')).toBe(`Suspended user ${ada}\n`)
-    expect(await said('users suspend ada')).toBe(`User ${ada} is already suspended\n`)
-    expect(await said('users update ada --status suspended')).toBe(`No changes to user ${ada}, version 2\n`)
-    expect(await said('users activate ada')).toBe(`Activated user ${ada}\n`)
-    expect(await said('users activate ada ada@example.org')).toBe(`User ${ada} is already active\n`.repeat(2))
+test('a verb without effect says so, and keeps the version', { tags: ['slow'] }, async ({ local }) => {
+  const said = async (line: string) => {
+    const ran = await local.run(line)
+    expect(ran.code, ran.stderr).toBe(0)
+    return ran.stderr
+  }
+  await local.run('users create --email ada@example.org --first-name Ada --last-name Byron --external-id ada')
+  const ada = 'Ada Byron (ada@example.org)'
+  expect(await said('users suspend ada')).toBe(`Suspended user ${ada}\n`)
+  expect(await said('users suspend ada')).toBe(`User ${ada} is already suspended\n`)
+  expect(await said('users update ada --status suspended')).toBe(`No changes to user ${ada}, version 2\n`)
+  expect(await said('users activate ada')).toBe(`Activated user ${ada}\n`)
+  expect(await said('users activate ada ada@example.org')).toBe(`User ${ada} is already active\n`.repeat(2))
 
-    await local.run('courses create --title Go --external-id go')
-    expect(await said('courses publish go')).toBe('Published course Go (go), version 2\n')
-    expect(await said('courses publish go')).toBe('Course Go (go) is already published\n')
-    expect(await said('courses update go --title Go')).toBe('No changes to course Go (go), version 2\n')
-    await local.run('lessons create --course go --title One --external-id one')
-    expect(await said('lessons update one --status draft')).toBe('Updated lesson One (one), version 2\n')
-    expect(await said('lessons update one --status draft')).toBe(
-      'No changes to lesson One (one), version 2\n',
-    )
+  await local.run('courses create --title Go --external-id go')
+  expect(await said('courses publish go')).toBe('Published course Go (go), version 2\n')
+  expect(await said('courses publish go')).toBe('Course Go (go) is already published\n')
+  expect(await said('courses update go --title Go')).toBe('No changes to course Go (go), version 2\n')
+  await local.run('lessons create --course go --title One --external-id one')
+  expect(await said('lessons update one --status draft')).toBe('Updated lesson One (one), version 2\n')
+  expect(await said('lessons update one --status draft')).toBe('No changes to lesson One (one), version 2\n')
 
-    await local.run('enrollments create ada --course go')
-    const enrolment = 'enrolment of user ada@example.org in course Go'
-    const update = 'enrollments update --course go --user ada --status inactive'
-    expect(await said(update)).toBe(`Updated ${enrolment}, version 2\n`)
-    expect(await said(update)).toBe(`No changes to ${enrolment}, version 2\n`)
-  })
+  await local.run('enrollments create ada --course go')
+  const enrolment = 'enrolment of user ada@example.org in course Go'
+  const update = 'enrollments update --course go --user ada --status inactive'
+  expect(await said(update)).toBe(`Updated ${enrolment}, version 2\n`)
+  expect(await said(update)).toBe(`No changes to ${enrolment}, version 2\n`)
 })
 
-describe('messages', () => {
-  test('name users by their address and courses by their title', { tags: ['slow'] }, async ({ local }) => {
-    const refused = async (line: string) => {
-      const ran = await local.run(line)
-      expect(ran.code, ran.stderr).toBe(6)
-      expect(ran.stderr).not.toMatch(/(usr|crs)_/)
-      return ran.stderr
-    }
-    const grade = 'grades set S-1 --course sea --score 5'
-    expect(await refused(grade)).toContain(
-      'User ada@school.example is not enrolled in course Sea as a learner',
-    )
-    await local.run('users suspend S-1')
-    expect(await refused('progress set S-1 --course sea --completion 5')).toContain(
-      'User ada@school.example is suspended',
-    )
-    await local.run('courses archive sea')
-    expect(await refused(grade)).toContain('Course Sea is archived; publish it first')
-  })
+test('messages name users by address, and courses by title', { tags: ['slow'] }, async ({ local }) => {
+  const refused = async (line: string) => {
+    const ran = await local.run(line)
+    expect(ran.code, ran.stderr).toBe(6)
+    expect(ran.stderr).not.toMatch(/(usr|crs)_/)
+    return ran.stderr
+  }
+  const grade = 'grades set S-1 --course sea --score 5'
+  expect(await refused(grade)).toContain('User ada@school.example is not enrolled in course Sea as a learner')
+  await local.run('users suspend S-1')
+  expect(await refused('progress set S-1 --course sea --completion 5')).toContain(
+    'User ada@school.example is suspended',
+  )
+  await local.run('courses archive sea')
+  expect(await refused(grade)).toContain('Course Sea is archived; publish it first')
 })

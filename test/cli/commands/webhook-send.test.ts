@@ -72,27 +72,27 @@ describe('each event of each kind', () => {
   })
 })
 
-describe('signed as Canvas signs', () => {
-  test('a generated key is for a platform whose integration can be read', { tags: ['slow'] }, async () => {
-    const { run, send, cwd } = beside()
-    const made = await run('webhooks generate-key -o json')
-    expect(made).toMatchObject({ code: 0 })
-    expect(JSON.parse(made.stdout)).toEqual({
-      kid: expect.stringMatching(/^test-/),
-      file: join(cwd, 'canvas-key.json'),
-      jwksFile: join(cwd, 'canvas-jwks.json'),
-    })
-    expect(statSync(join(cwd, 'canvas-key.json')).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(cwd, 'canvas-jwks.json'), 'utf8')).not.toContain('"d"')
-    const signed = `${lines[0][0]} --signing-key canvas-key.json`
-    expect(await send(signed)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('The integration at --to cannot be asked for it'),
-    })
-    expect(await run('webhooks generate-key')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('already exists'),
-    })
+test('a generated key is for a platform whose integration can be read', {
+  tags: ['slow'],
+}, async () => {
+  const { run, send, cwd } = beside()
+  const made = await run('webhooks generate-key -o json')
+  expect(made).toMatchObject({ code: 0 })
+  expect(JSON.parse(made.stdout)).toEqual({
+    kid: expect.stringMatching(/^test-/),
+    file: join(cwd, 'canvas-key.json'),
+    jwksFile: join(cwd, 'canvas-jwks.json'),
+  })
+  expect(statSync(join(cwd, 'canvas-key.json')).mode & 0o777).toBe(0o600)
+  expect(readFileSync(join(cwd, 'canvas-jwks.json'), 'utf8')).not.toContain('"d"')
+  const signed = `${lines[0][0]} --signing-key canvas-key.json`
+  expect(await send(signed)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The integration at --to cannot be asked for it'),
+  })
+  expect(await run('webhooks generate-key')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('already exists'),
   })
 })
 
@@ -196,31 +196,26 @@ describe('where it goes', () => {
   })
 })
 
-describe('what is not in an event', () => {
-  test.for([
-    [
-      'moodle user_graded --user ada@example.org --course 2',
-      '--user must be the id of the learner in Moodle',
-    ],
-    ['moodle user_graded --user 1 --course 2 --maximum 20', '--maximum is not supported'],
-    [
-      'canvas grade_change --user ada@example.org --course 2',
-      '--user must be the id of the learner in Canvas or ext:',
-    ],
-    ['canvas grade_change --user 1', '--course is required'],
-    ['moodle user_graded --user 1 --course 2 --at yesterday', '--at must be a day (2026-01-31)'],
-    [
-      'moodle user_graded --user 1 --course ext:BIO-101',
-      'learnctl integrations map moodle course <id> ext:BIO-101',
-    ],
-    ['canvas nothing --user 1 --course 2', 'canvas has no event'],
-    ['nothing grade --user 1 --course 2', '<kind> must be canvas'],
-    ['standard grade.updated --user 1 --course 2 --expect all', '--expect must be one of'],
-  ])('%s: %s', async ([line = '', message]) => {
-    const { send, requests } = beside()
-    expect(await send(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(message ?? '') })
-    expect(requests).toEqual([])
-  })
+test.for([
+  ['moodle user_graded --user ada@example.org --course 2', '--user must be the id of the learner in Moodle'],
+  ['moodle user_graded --user 1 --course 2 --maximum 20', '--maximum is not supported'],
+  [
+    'canvas grade_change --user ada@example.org --course 2',
+    '--user must be the id of the learner in Canvas or ext:',
+  ],
+  ['canvas grade_change --user 1', '--course is required'],
+  ['moodle user_graded --user 1 --course 2 --at yesterday', '--at must be a day (2026-01-31)'],
+  [
+    'moodle user_graded --user 1 --course ext:BIO-101',
+    'learnctl integrations map moodle course <id> ext:BIO-101',
+  ],
+  ['canvas nothing --user 1 --course 2', 'canvas has no event'],
+  ['nothing grade --user 1 --course 2', '<kind> must be canvas'],
+  ['standard grade.updated --user 1 --course 2 --expect all', '--expect must be one of'],
+])('not in an event: %s: %s', async ([line = '', message]) => {
+  const { send, requests } = beside()
+  expect(await send(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(message ?? '') })
+  expect(requests).toEqual([])
 })
 
 localTest('on a local academy: the grade is in the gradebook, and an older one is not', async ({ local }) => {

@@ -73,8 +73,9 @@ test('every command that changes data is tried', () => {
   expect(writing.filter((path) => !lines.some((line) => line.startsWith(`${path} `)))).toEqual([])
 })
 
-describe('data changes when a plan is confirmed, and not before:', () => {
-  test.for(lines)('%s', async (line, { school: { cli, serve, rows, rowsNow } }) => {
+test.for(lines)(
+  'data changes once confirmed: %s',
+  async (line, { school: { cli, serve, rows, rowsNow } }) => {
     const entry = line.endsWith('$LAST_ENTRY') ? await cli.run('audit list --noun course --limit 1 -q') : null
     const argv = splitWords(`${line.replace('$LAST_ENTRY', entry?.stdout.trim() ?? '')} --yes`)
     const mcp = serve('--folder', 'shared', '--allow-writes')
@@ -84,8 +85,8 @@ describe('data changes when a plan is confirmed, and not before:', () => {
     const done = await mcp.run(argv, plan.data['confirm'])
     expect(done.data, done.text).toMatchObject({ exitCode: 0 })
     expect(rowsNow()).not.toBe(rows)
-  })
-})
+  },
+)
 
 test('no command changes data on a read-only server', async ({ school: { serve, rows, rowsNow } }) => {
   const mcp = serve('--folder', 'shared')
@@ -163,39 +164,37 @@ describe('a digest carries out nothing', () => {
   })
 })
 
-describe('a client that can ask its user', () => {
-  const line = ['courses', 'archive', 'ext:hill']
+const line = ['courses', 'archive', 'ext:hill']
 
-  test.for(['decline', 'cancel', 'accept'])(
-    'answers with %s',
-    async (action, { school: { serve, rows, rowsNow } }) => {
-      const mcp = serve('--allow-writes')
-      const questions: string[] = []
-      mcp.onLine = (text) => {
-        const { id, method, params } = JSON.parse(text)
-        if (method !== 'elicitation/create') return
-        expect(params).toMatchObject({ mode: 'form', requestedSchema: { type: 'object', properties: {} } })
-        questions.push(params.message)
-        mcp.write(JSON.stringify({ jsonrpc: '2.0', id, result: { action } }))
-      }
-      await mcp.request('initialize', {
-        protocolVersion: '2025-11-25',
-        capabilities: { elicitation: {} },
-        clientInfo: { name: 'test', version: '1' },
-      })
-      const run = async (confirm?: unknown) => {
-        const input = { argv: line, ...(confirm !== undefined && { confirm }) }
-        const { result } = await mcp.request('tools/call', { name: 'run', arguments: input })
-        return (result as JsonObject)['structuredContent'] as JsonObject
-      }
-      const plan = await run()
-      expect(questions).toEqual([])
-      const done = await run(plan['confirm'])
-      expect(questions).toEqual([
-        expect.stringMatching(/^Carry out this change\? 1 step:\nlearnctl courses archive ext:hill\n\{/),
-      ])
-      expect(done['exitCode']).toBe(action === 'accept' ? 0 : 6)
-      expect(rowsNow() === rows).toBe(action !== 'accept')
-    },
-  )
-})
+test.for(['decline', 'cancel', 'accept'])(
+  'a client that can ask its user answers with %s',
+  async (action, { school: { serve, rows, rowsNow } }) => {
+    const mcp = serve('--allow-writes')
+    const questions: string[] = []
+    mcp.onLine = (text) => {
+      const { id, method, params } = JSON.parse(text)
+      if (method !== 'elicitation/create') return
+      expect(params).toMatchObject({ mode: 'form', requestedSchema: { type: 'object', properties: {} } })
+      questions.push(params.message)
+      mcp.write(JSON.stringify({ jsonrpc: '2.0', id, result: { action } }))
+    }
+    await mcp.request('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: { name: 'test', version: '1' },
+    })
+    const run = async (confirm?: unknown) => {
+      const input = { argv: line, ...(confirm !== undefined && { confirm }) }
+      const { result } = await mcp.request('tools/call', { name: 'run', arguments: input })
+      return (result as JsonObject)['structuredContent'] as JsonObject
+    }
+    const plan = await run()
+    expect(questions).toEqual([])
+    const done = await run(plan['confirm'])
+    expect(questions).toEqual([
+      expect.stringMatching(/^Carry out this change\? 1 step:\nlearnctl courses archive ext:hill\n\{/),
+    ])
+    expect(done['exitCode']).toBe(action === 'accept' ? 0 : 6)
+    expect(rowsNow() === rows).toBe(action !== 'accept')
+  },
+)

@@ -195,68 +195,64 @@ describe('academy files', () => {
   })
 })
 
-describe('an apply', () => {
-  test('has a summary of its work, and annotates rejections', { tags: ['slow'] }, async ({ local, step }) => {
-    const user = ['  - email: grace@example.org', '    externalId: grace']
-    put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user)
-    const dry = await step('apply academy.yaml --dry-run')
-    expect(dry.annotations).toEqual(['::notice file=academy.yaml,line=3,title=learnctl::Creates user'])
-    expect(dry.summary).toMatch(/^### learnctl apply \\-\\-dry\\-run\n/)
-    const applied = await step('apply academy.yaml --yes')
-    expect(applied).toMatchObject({ code: 0, annotations: [] })
-    expect(applied.summary).toContain('| create | update | delete | unchanged | rejected |\n')
-    expect(applied.summary).toContain('\n| 1 | 0 | 0 | 0 | 0 |\n')
-    const course = ['courses:', '  - externalId: GEO-1', '    title: Tides']
-    const steps = [
-      'progress:',
-      '  - {courseId: GEO-1, learnerId: grace, completionPercentage: 5, lastAccessed: 2099-01-01}',
-    ]
-    put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user, ...course, ...steps)
-    expect((await step('apply academy.yaml --yes')).summary).toContain('| 0 | 0 | 0 | 1 | 1 |\n')
-    const { code, annotations, summary } = await step('apply academy.yaml --yes --skip-invalid')
-    expect(code).toBe(8)
-    expect(annotations).toEqual([
-      expect.stringMatching(
-        /^::error file=academy\.yaml,line=9,title=learnctl::progress record: rejected \(\w+\)$/,
-      ),
-    ])
-    expect(summary).toContain('| 1 | 0 | 0 | 1 | 1 |\n')
-    expect(summary).not.toContain('grace')
-  })
+test('an apply has a summary, and annotates rejections', { tags: ['slow'] }, async ({ local, step }) => {
+  const user = ['  - email: grace@example.org', '    externalId: grace']
+  put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user)
+  const dry = await step('apply academy.yaml --dry-run')
+  expect(dry.annotations).toEqual(['::notice file=academy.yaml,line=3,title=learnctl::Creates user'])
+  expect(dry.summary).toMatch(/^### learnctl apply \\-\\-dry\\-run\n/)
+  const applied = await step('apply academy.yaml --yes')
+  expect(applied).toMatchObject({ code: 0, annotations: [] })
+  expect(applied.summary).toContain('| create | update | delete | unchanged | rejected |\n')
+  expect(applied.summary).toContain('\n| 1 | 0 | 0 | 0 | 0 |\n')
+  const course = ['courses:', '  - externalId: GEO-1', '    title: Tides']
+  const steps = [
+    'progress:',
+    '  - {courseId: GEO-1, learnerId: grace, completionPercentage: 5, lastAccessed: 2099-01-01}',
+  ]
+  put(local, 'academy.yaml', 'learnctl: 1', 'users:', ...user, ...course, ...steps)
+  expect((await step('apply academy.yaml --yes')).summary).toContain('| 0 | 0 | 0 | 1 | 1 |\n')
+  const { code, annotations, summary } = await step('apply academy.yaml --yes --skip-invalid')
+  expect(code).toBe(8)
+  expect(annotations).toEqual([
+    expect.stringMatching(
+      /^::error file=academy\.yaml,line=9,title=learnctl::progress record: rejected \(\w+\)$/,
+    ),
+  ])
+  expect(summary).toContain('| 1 | 0 | 0 | 1 | 1 |\n')
+  expect(summary).not.toContain('grace')
 })
 
-describe('course files', () => {
-  test('are annotated where they are invalid, and with what they would change', async ({ local, step }) => {
-    put(
-      local,
-      'course.yaml',
-      'externalId: GEO-1',
-      'title: Tides',
-      'lessons:',
-      '  - {title: Moon, externalId: 5}',
-    )
-    expect(await step('courses validate -f course.yaml')).toMatchObject({
-      code: 2,
-      annotations: [
-        '::error file=course.yaml,line=4,title=learnctl::lessons[0].externalId must be a string, not 5',
-      ],
-    })
-    put(
-      local,
-      'course.yaml',
-      'externalId: GEO-1',
-      'title: Tides',
-      'lessons:',
-      '  - {title: Moon, externalId: moon}',
-    )
-    expect(await step('courses diff -f course.yaml')).toMatchObject({
-      code: 9,
-      annotations: [
-        '::notice file=course.yaml,title=learnctl::Creates course ext:GEO-1',
-        '::notice file=course.yaml,title=learnctl::Creates lesson ext:moon',
-      ],
-      summary: expect.stringContaining('| 2 | 0 | 0 | 0 |'),
-    })
+test('course files are annotated where invalid, and with what they change', async ({ local, step }) => {
+  put(
+    local,
+    'course.yaml',
+    'externalId: GEO-1',
+    'title: Tides',
+    'lessons:',
+    '  - {title: Moon, externalId: 5}',
+  )
+  expect(await step('courses validate -f course.yaml')).toMatchObject({
+    code: 2,
+    annotations: [
+      '::error file=course.yaml,line=4,title=learnctl::lessons[0].externalId must be a string, not 5',
+    ],
+  })
+  put(
+    local,
+    'course.yaml',
+    'externalId: GEO-1',
+    'title: Tides',
+    'lessons:',
+    '  - {title: Moon, externalId: moon}',
+  )
+  expect(await step('courses diff -f course.yaml')).toMatchObject({
+    code: 9,
+    annotations: [
+      '::notice file=course.yaml,title=learnctl::Creates course ext:GEO-1',
+      '::notice file=course.yaml,title=learnctl::Creates lesson ext:moon',
+    ],
+    summary: expect.stringContaining('| 2 | 0 | 0 | 0 |'),
   })
 })
 

@@ -77,15 +77,13 @@ describe('--columns', () => {
   })
 })
 
-describe('columns of a project file', () => {
-  test('are taken by the commands that have them', async ({ local }) => {
-    await local.run('courses create --title Go --external-id go')
-    writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
-    expect((await local.run('courses list')).stdout).toBe('Go\n')
-    expect((await local.run('courses versions ext:go')).stdout).toMatch(/^1\t/)
-    expect(await local.run('courses list', { env: { LEARNCTL_COLUMNS: 'title,email' } })).toMatchObject({
-      code: 2,
-    })
+test('columns of a project file are taken by the commands that have them', async ({ local }) => {
+  await local.run('courses create --title Go --external-id go')
+  writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
+  expect((await local.run('courses list')).stdout).toBe('Go\n')
+  expect((await local.run('courses versions ext:go')).stdout).toMatch(/^1\t/)
+  expect(await local.run('courses list', { env: { LEARNCTL_COLUMNS: 'title,email' } })).toMatchObject({
+    code: 2,
   })
 })
 

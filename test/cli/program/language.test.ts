@@ -88,29 +88,27 @@ describe('what was said before goes on working', () => {
   })
 })
 
-describe('one record', () => {
-  test('is named by its natural key, or by its id', { tags: ['slow'] }, async ({ local }) => {
-    await fill(local)
-    const key = 'ada@b.example --course ext:LOG'
-    await local.run('enrollments create ada@b.example --course ext:LOG')
-    await local.run(`grades set ${key} --item exam --score 80`)
-    await local.run(`grades set ${key} --item essay --score 70`)
-    expect((await local.run(`grades get ${key} --item exam --columns scoreGiven`)).stdout).toBe('80\n')
-    const several = await ran(local, `grades get ${key}`, 2)
-    expect(several.stderr).toMatch(
-      /2 grades of learner ada.*\n {2}--item essay .*\n {2}--item exam .*\n {2}hint: Add --item\n$/,
-    )
-    expect((await local.run(`grades history ${key} --item exam --columns version`)).stdout).toBe('1\n')
-    expect(await local.run(`grades delete ${key} --item exam --yes`)).toMatchObject({
-      code: 0,
-      stderr: 'Deleted the grade 80 of 100 of learner ada@b.example for exam in course Logic\n',
-    })
-    expect((await local.run(`grades get ${key} --item exam`)).code).toBe(3)
-    expect((await local.run('grades get ada@b.example --item exam')).stderr).toContain('--course is required')
-    await local.run('enrollments create --course ext:LOG --user bob@b.example')
-    const shown = await local.run('enrollments get --course ext:LOG --user bob@b.example --columns userEmail')
-    expect(shown.stdout).toBe('bob@b.example\n')
+test('one record is named by its natural key, or by its id', { tags: ['slow'] }, async ({ local }) => {
+  await fill(local)
+  const key = 'ada@b.example --course ext:LOG'
+  await local.run('enrollments create ada@b.example --course ext:LOG')
+  await local.run(`grades set ${key} --item exam --score 80`)
+  await local.run(`grades set ${key} --item essay --score 70`)
+  expect((await local.run(`grades get ${key} --item exam --columns scoreGiven`)).stdout).toBe('80\n')
+  const several = await ran(local, `grades get ${key}`, 2)
+  expect(several.stderr).toMatch(
+    /2 grades of learner ada.*\n {2}--item essay .*\n {2}--item exam .*\n {2}hint: Add --item\n$/,
+  )
+  expect((await local.run(`grades history ${key} --item exam --columns version`)).stdout).toBe('1\n')
+  expect(await local.run(`grades delete ${key} --item exam --yes`)).toMatchObject({
+    code: 0,
+    stderr: 'Deleted the grade 80 of 100 of learner ada@b.example for exam in course Logic\n',
   })
+  expect((await local.run(`grades get ${key} --item exam`)).code).toBe(3)
+  expect((await local.run('grades get ada@b.example --item exam')).stderr).toContain('--course is required')
+  await local.run('enrollments create --course ext:LOG --user bob@b.example')
+  const shown = await local.run('enrollments get --course ext:LOG --user bob@b.example --columns userEmail')
+  expect(shown.stdout).toBe('bob@b.example\n')
 })
 
 describe('several records', () => {
@@ -178,18 +176,14 @@ describe('a verb that destroys something', () => {
   })
 })
 
-describe('a line on a terminal', () => {
-  test('is broken between words', async ({ local }) => {
-    const { stderr } = await local.run('users move', { tty: 40, broken: true })
-    expect(
-      stripVTControlCharacters(stderr)
-        .split('\n')
-        .filter((line) => line.length > 40),
-    ).toEqual([])
-    const refused = await local.run('courses restore ext:GONE', { tty: 50, broken: true })
-    expect(refused.stderr).toContain(
-      '  hint: To list deleted courses: learnctl\n    courses list --deleted\n',
-    )
-    expect((await local.run('courses restore ext:GONE')).stderr).toContain('courses list --deleted\n')
-  })
+test('a line on a terminal is broken between words', async ({ local }) => {
+  const { stderr } = await local.run('users move', { tty: 40, broken: true })
+  expect(
+    stripVTControlCharacters(stderr)
+      .split('\n')
+      .filter((line) => line.length > 40),
+  ).toEqual([])
+  const refused = await local.run('courses restore ext:GONE', { tty: 50, broken: true })
+  expect(refused.stderr).toContain('  hint: To list deleted courses: learnctl\n    courses list --deleted\n')
+  expect((await local.run('courses restore ext:GONE')).stderr).toContain('courses list --deleted\n')
 })

@@ -124,32 +124,30 @@ describe('--version', () => {
   })
 })
 
-describe('what cannot be understood', () => {
-  test.for([
-    ['cuorses list', "Unknown command 'cuorses'", 'courses'],
-    ['lgoin', "Unknown command 'lgoin'", 'login'],
-    ['users vew', "Unknown command 'vew'", 'get'],
-    ['courses lsit', "Unknown command 'lsit'", 'list'],
-    ['auth grats list', "Unknown command 'grats'", 'grants'],
-    ['auth grants lst', "Unknown command 'lst'", 'list'],
-    ['auth grants list --usr x', "Unknown flag '--usr'", '--user'],
-    ['courses create --titel X', "Unknown flag '--titel'", '--title'],
-    ['--outptu json courses list', "Unknown flag '--outptu'", '--output'],
-    ['courses list --colums id', "Unknown flag '--colums'", '--columns'],
-    ['courses list --titel Sea', "Unknown flag '--titel'", '--search'],
-    ['users list --name Ada', "Unknown flag '--name'", '--search'],
-    ['courses list --output jsn', '--output must be one of', 'json'],
-    ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
-    ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
-    ['courses list --columns id,tilte', 'Unknown column "tilte"', 'title'],
-    ['courses update x --unset titel', 'Unknown field for --unset: "titel"', 'title'],
-    ['api course.list', 'Unknown operation ', 'courses.list'],
-  ])('%s is answered with what was meant', async ([line = '', message = '', meant = ''], { local }) => {
-    const { code, stdout, stderr } = await local.run(line)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(message)
-    expect(stderr).toMatch(new RegExp(`hint: Did you mean .*${meant}`))
-  })
+test.for([
+  ['cuorses list', "Unknown command 'cuorses'", 'courses'],
+  ['lgoin', "Unknown command 'lgoin'", 'login'],
+  ['users vew', "Unknown command 'vew'", 'get'],
+  ['courses lsit', "Unknown command 'lsit'", 'list'],
+  ['auth grats list', "Unknown command 'grats'", 'grants'],
+  ['auth grants lst', "Unknown command 'lst'", 'list'],
+  ['auth grants list --usr x', "Unknown flag '--usr'", '--user'],
+  ['courses create --titel X', "Unknown flag '--titel'", '--title'],
+  ['--outptu json courses list', "Unknown flag '--outptu'", '--output'],
+  ['courses list --colums id', "Unknown flag '--colums'", '--columns'],
+  ['courses list --titel Sea', "Unknown flag '--titel'", '--search'],
+  ['users list --name Ada', "Unknown flag '--name'", '--search'],
+  ['courses list --output jsn', '--output must be one of', 'json'],
+  ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
+  ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
+  ['courses list --columns id,tilte', 'Unknown column "tilte"', 'title'],
+  ['courses update x --unset titel', 'Unknown field for --unset: "titel"', 'title'],
+  ['api course.list', 'Unknown operation ', 'courses.list'],
+])('%s is answered with what was meant', async ([line = '', message = '', meant = ''], { local }) => {
+  const { code, stdout, stderr } = await local.run(line)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+  expect(stderr).toMatch(new RegExp(`hint: Did you mean .*${meant}`))
 })
 
 describe('global flags', () => {

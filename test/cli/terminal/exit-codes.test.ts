@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { exitCode, exitCodes, InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { TestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
@@ -49,11 +49,9 @@ function aborted(signal: 'SIGINT' | 'SIGTERM'): AbortSignal {
   return AbortSignal.abort(new InterruptedError(signal))
 }
 
-describe('every exit code of the table is reached', () => {
-  test.for(Object.keys(exitCodes) as (keyof typeof exitCodes)[])(
-    '%s',
-    async (name, { local, remote, academy }) => {
-      expect((await reached[name](local, { remote, academy })).code).toBe(exitCode(name))
-    },
-  )
-})
+test.for(Object.keys(exitCodes) as (keyof typeof exitCodes)[])(
+  'exit code %s of the table is reached',
+  async (name, { local, remote, academy }) => {
+    expect((await reached[name](local, { remote, academy })).code).toBe(exitCode(name))
+  },
+)

@@ -172,26 +172,28 @@ describe('undo returns to the state before', () => {
   })
 })
 
-describe('applied, undone, applied and undone again, an academy is as before each time:', () => {
-  const courseFile = {
-    ...{
-      externalId: 'C',
-      title: 'Capes',
-      status: 'published',
-      modules: [{ title: 'One', lessons: [{ title: 'Way' }] }],
-    },
-    lessons: [{ externalId: 'L', title: 'Sea', contentBlocks: [{ type: 'text', body: 'Waves' }] }],
-  }
-  const lines = {
-    'an academy file': 'apply school.json --label ci --yes',
-    'a course file': 'courses apply -f course.json',
-    'Canvas files': 'roster apply canvas --format canvas --yes',
-    'Moodle files': 'roster apply moodle --format moodle --yes',
-    'OneRoster files': 'roster apply oneroster --yes',
-    'an import': 'courses import c.csv',
-  }
+const courseFile = {
+  ...{
+    externalId: 'C',
+    title: 'Capes',
+    status: 'published',
+    modules: [{ title: 'One', lessons: [{ title: 'Way' }] }],
+  },
+  lessons: [{ externalId: 'L', title: 'Sea', contentBlocks: [{ type: 'text', body: 'Waves' }] }],
+}
+const lines = {
+  'an academy file': 'apply school.json --label ci --yes',
+  'a course file': 'courses apply -f course.json',
+  'Canvas files': 'roster apply canvas --format canvas --yes',
+  'Moodle files': 'roster apply moodle --format moodle --yes',
+  'OneRoster files': 'roster apply oneroster --yes',
+  'an import': 'courses import c.csv',
+}
 
-  test.for(Object.entries(lines))('%s', { tags: ['slow'] }, async ([, line], { local }) => {
+test.for(Object.entries(lines))(
+  'undone and redone twice: %s',
+  { tags: ['slow'] },
+  async ([, line], { local }) => {
     declare(local, 'school.json', school)
     put(local, 'canvas', canvas(smallSchool))
     put(local, 'moodle', moodle(smallSchool))
@@ -209,8 +211,8 @@ describe('applied, undone, applied and undone again, an academy is as before eac
       expect([code, stderr]).toEqual([0, expect.stringMatching(/Restore[sd] from the trash: course /)])
       expect(await stateOf(local)).toBe(applied)
     }
-  })
-})
+  },
+)
 
 test('an undo is undone, also of a lesson moved elsewhere', { tags: ['slow'] }, async ({ local }) => {
   const lesson = { externalId: 'L', title: 'Start', description: 'long '.repeat(1000) }
@@ -416,31 +418,29 @@ describe('undo', () => {
   })
 })
 
-describe('unfinished undos of one change', () => {
-  test('are continued in their order', async ({ remote, admin }) => {
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
-    const run = async (line: string) => {
-      const ran = await remote.run(line, { env })
-      expect(ran.code, ran.stderr).toBe(0)
-      return ran
-    }
-    const create = async (body: object) => (await admin.post('/v1/changes', body)).body.id
-    const rename = (title: string, changeId: string) =>
-      admin.put('/v1/courses/ext:A', { title }, { 'change-id': changeId })
-    await admin.post('/v1/courses', { externalId: 'A', title: 'Alps' })
-    const change = await create({ command: 'courses apply' })
-    await rename('Andes', change)
-    const undos = [
-      await create({ command: 'undo', undoes: change }),
-      await create({ command: 'undo', undoes: change }),
-    ]
-    await rename('Apennines', undos[0])
-    await rename('Atlas', undos[1])
+test('unfinished undos of one change are continued in their order', async ({ remote, admin }) => {
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+  const run = async (line: string) => {
+    const ran = await remote.run(line, { env })
+    expect(ran.code, ran.stderr).toBe(0)
+    return ran
+  }
+  const create = async (body: object) => (await admin.post('/v1/changes', body)).body.id
+  const rename = (title: string, changeId: string) =>
+    admin.put('/v1/courses/ext:A', { title }, { 'change-id': changeId })
+  await admin.post('/v1/courses', { externalId: 'A', title: 'Alps' })
+  const change = await create({ command: 'courses apply' })
+  await rename('Andes', change)
+  const undos = [
+    await create({ command: 'undo', undoes: change }),
+    await create({ command: 'undo', undoes: change }),
+  ]
+  await rename('Apennines', undos[0])
+  await rename('Atlas', undos[1])
 
-    const { stderr } = await run(`undo ${change} --yes`)
-    expect(stderr.match(/Continuing undo chg_\w+/g)).toEqual(undos.map((id) => `Continuing undo ${id}`))
-    expect((await admin.get('/v1/courses/ext:A')).body.title).toBe('Alps')
-  })
+  const { stderr } = await run(`undo ${change} --yes`)
+  expect(stderr.match(/Continuing undo chg_\w+/g)).toEqual(undos.map((id) => `Continuing undo ${id}`))
+  expect((await admin.get('/v1/courses/ext:A')).body.title).toBe('Alps')
 })
 
 test('undo list leaves out changes that changed nothing, unless --all is given', async ({ local }) => {
