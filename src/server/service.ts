@@ -3,7 +3,7 @@ import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
 import { requireAnswering } from './database/health.ts'
 import type { Call } from './http/handler.ts'
-import { Constant } from './http/reply.ts'
+import { Written } from './http/reply.ts'
 import { routesOf } from './http/schema-routes.ts'
 
 // The server is up even if its database is not, so no handler here may wait for that.
@@ -16,21 +16,17 @@ export const serviceRoutes = routesOf(service, {
       return stateOf(call)
     },
   },
-  openapi: { isUntransacted: true, handle: createDocumentHandler() },
+  openapi: { isUntransacted: true, handle: openapiDocument },
 })
 
 function stateOf({ now }: Pick<Call, 'now'>) {
   return { status: 'ok' as const, version, time: now }
 }
 
-/**
- * Returns a function that makes the document once: it never changes, and takes milliseconds to write and
- * hash.
- */
-function createDocumentHandler(): () => Constant {
-  let document: Constant | undefined
-  return () => {
-    document ??= new Constant(openapiOf())
-    return document
-  }
+/** Written once: it never changes, and that takes milliseconds. */
+let document: Written | undefined
+
+function openapiDocument(): Written {
+  document ??= new Written(JSON.stringify(openapiOf()), {})
+  return document
 }

@@ -18,7 +18,7 @@ import { groupRoutes } from '../groups/groups.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { type Refused, recordRefusal } from '../http/record-refusal.ts'
-import { Constant, Streamed, Written } from '../http/reply.ts'
+import { Streamed, Written } from '../http/reply.ts'
 import { isClientGone, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/schema-routes.ts'
 import { type Visit, withTransaction } from '../http/web-route.ts'
@@ -110,9 +110,7 @@ export async function askOwn<const O extends Operation>(
   question: Question = {},
 ): Promise<Answer<O>> {
   const answer = await routeOf(operation).handle(callOf(signedIn, operation, question))
-  if (answer instanceof Streamed || answer instanceof Constant) {
-    throw new TypeError(`${operation.id} answers with text`)
-  }
+  if (answer instanceof Streamed) throw new TypeError(`${operation.id} answers with text`)
   // Written by a handler of this operation.
   if (answer instanceof Written) return JSON.parse(answer.body) as Answer<O>
   // A handler answers what its operation declares: `routesOf` does not compile otherwise.

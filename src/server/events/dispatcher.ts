@@ -6,15 +6,7 @@ import type { Row, Store, Transaction } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { Reach } from '../outgoing/address-guard.ts'
 import { targetsOf } from '../outgoing/guarded-client.ts'
-import {
-  type Claimed,
-  type Delivery,
-  failureOf,
-  type Outcome,
-  openSender,
-  released,
-  type Sender,
-} from './delivery.ts'
+import { type Claimed, failureOf, type Outcome, openSender, released, type Sender } from './delivery.ts'
 import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, endpointColumns, isKept, secretPlace, withoutSecret } from './endpoint-row.ts'
 import { claim, type Ended, recordAttempt } from './messages.ts'
@@ -45,12 +37,16 @@ export function serveOutbox({
   }
 }
 
-export interface DispatcherParts
-  extends Pick<AttemptParts, 'sealing' | 'now'>,
-    Partial<Pick<AttemptParts, 'signedAt' | 'later' | 'publicUrl'>> {
+export interface DispatcherParts {
   readonly database: Store
   readonly sender: Sender
+  readonly sealing: Sealing
   readonly newId: IdMaker
+  readonly now: () => Date
+  /** For signatures, which receivers compare with their own clock; default `now`. */
+  readonly signedAt?: () => Date
+  readonly later?: Later
+  readonly publicUrl?: string | undefined
   /** Monotonic. */
   readonly elapsedMs?: () => number
   readonly random?: () => number
@@ -88,8 +84,7 @@ const usualLater: Later = (work, ms) => {
  * messages and starts their delivery. Several servers on one database may run it.
  */
 export class Dispatcher {
-  readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
-  readonly #attempt: ReturnType<typeof attemptsWith>
+  readonly #parts: DispatcherParts & Required<Pick<DispatcherParts, 'later' | 'elapsedMs' | 'signedAt'>>
   /** Number of running deliveries by endpoint. */
   readonly #active = new Map<string, number>()
   /** Not recorded yet. */
@@ -103,15 +98,9 @@ export class Dispatcher {
   /** Resolved when all work has ended; defined after `stop`. */
   #stopping: PromiseWithResolvers<void> | undefined
 
-  constructor(given: DispatcherParts) {
-    const parts = { later: usualLater, elapsedMs: () => performance.now(), ...given }
-    const { sender, sealing, database, publicUrl, now, signedAt = now, later } = parts
-    const stopping = this.#aborting.signal
-    this.#parts = parts
-    this.#attempt = attemptsWith({
-      ...{ send: sender.send, sealing, database, publicUrl, now, signedAt, later, stopping },
-    })
-    this.#nextRound = later(() => this.#ask(), 0)
+  constructor(parts: DispatcherParts) {
+    this.#parts = { later: usualLater, elapsedMs: () => performance.now(), signedAt: parts.now, ...parts }
+    this.#nextRound = this.#parts.later(() => this.#ask(), 0)
   }
 
   /** Looks for messages, after a commit that may have queued some. */
@@ -247,6 +236,53 @@ export class Dispatcher {
     this.#ask()
   }
 
+  /** Delivers messages by the kind of their endpoint. Returns the outcome of each; never throws. */
+  async #attempt(endpoint: EndpointRow, messages: readonly Claimed[]): Promise<readonly Outcome[]> {
+    const { sender, sealing, database, publicUrl, now, signedAt, later } = this.#parts
+    const stopping = this.#aborting.signal
+    const secrets = new Set<string>()
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    stopping.addEventListener('abort', end, { once: true })
+    const timer = later(end, attemptMs)
+
+    function failed(error: unknown): Outcome {
+      if (error instanceof UnreadableSecret) {
+        return { ...failureOf(error), result: `Cannot be signed: ${error.message}`, pauseMs: unreadableMs }
+      }
+      if (stopping.aborted) return released
+      if (!ending.signal.aborted) return failureOf(error)
+      return { ...failureOf(error), result: `No response within ${attemptMs / 1000} s` }
+    }
+
+    try {
+      const outcome = await deliveryOf(endpoint).deliver(messages, {
+        ...{ endpoint, database, now: now(), signedAt: signedAt() },
+        dashboardUrl: publicUrl === undefined ? null : `${publicUrl}/dashboard`,
+        open: (sealed) => {
+          const secret = openFor(sealing, secretPlace(endpoint.id), sealed)
+          secrets.add(secret)
+          return secret
+        },
+        post: (request) => {
+          const [, credential] = request.headers['authorization']?.split(' ') ?? []
+          if (credential) secrets.add(credential)
+          if (endpoint.kind === 'standard')
+            for (const value of new URL(request.url).searchParams.values()) secrets.add(value)
+          return sender.send({ ...request, signal: ending.signal })
+        },
+      })
+      const outcomes = 'kind' in outcome ? messages.map(() => outcome) : outcome
+      return outcomes.map((each) => redacted(each, secrets))
+    } catch (error) {
+      const outcome = redacted(failed(error), secrets)
+      return messages.map(() => outcome)
+    } finally {
+      timer.clear()
+      stopping.removeEventListener('abort', end)
+    }
+  }
+
   /** Returns how many deliveries may start. */
   #roomOf(endpoint: EndpointRow): number {
     return deliveryOf(endpoint).maxConcurrent - (this.#active.get(endpoint.id) ?? 0)
@@ -279,19 +315,6 @@ async function reserve(
 /** Unless the returned timer is cleared. */
 export type Later = (work: () => void, ms: number) => { clear(): void }
 
-interface AttemptParts {
-  readonly send: Sender['send']
-  readonly sealing: Sealing
-  readonly database: Delivery['database']
-  readonly publicUrl?: string | undefined
-  readonly now: () => Date
-  /** For signatures: receivers compare them with their own clock. */
-  readonly signedAt: () => Date
-  readonly later: Later
-  /** Aborted attempts do not count. */
-  readonly stopping: AbortSignal
-}
-
 /** From the DNS lookup to the end of the response. */
 const attemptMs = 15_000
 /** Delay of messages if the secret of their endpoint cannot be decrypted. */
@@ -299,62 +322,11 @@ const unreadableMs = 60_000
 
 class UnreadableSecret extends Error {}
 
-/**
- * Creates a function that delivers messages by the kind of their endpoint and returns the outcome of each; it
- * never throws.
- */
-function attemptsWith({ send, sealing, database, publicUrl, now, signedAt, later, stopping }: AttemptParts) {
-  const dashboardUrl = publicUrl === undefined ? null : `${publicUrl}/dashboard`
-
-  function openFor(place: string, sealed: string): string {
-    try {
-      return sealing.open(place, sealed)
-    } catch (error) {
-      throw new UnreadableSecret(error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  return async (endpoint: EndpointRow, messages: readonly Claimed[]): Promise<readonly Outcome[]> => {
-    const secrets = new Set<string>()
-    const ending = new AbortController()
-    const end = () => ending.abort()
-    stopping.addEventListener('abort', end, { once: true })
-    const timer = later(end, attemptMs)
-
-    function failed(error: unknown): Outcome {
-      if (error instanceof UnreadableSecret) {
-        return { ...failureOf(error), result: `Cannot be signed: ${error.message}`, pauseMs: unreadableMs }
-      }
-      if (stopping.aborted) return released
-      if (!ending.signal.aborted) return failureOf(error)
-      return { ...failureOf(error), result: `No response within ${attemptMs / 1000} s` }
-    }
-
-    try {
-      const outcome = await deliveryOf(endpoint).deliver(messages, {
-        ...{ endpoint, database, dashboardUrl, now: now(), signedAt: signedAt() },
-        open: (sealed) => {
-          const secret = openFor(secretPlace(endpoint.id), sealed)
-          secrets.add(secret)
-          return secret
-        },
-        post: (request) => {
-          const [, credential] = request.headers['authorization']?.split(' ') ?? []
-          if (credential) secrets.add(credential)
-          if (endpoint.kind === 'standard')
-            for (const value of new URL(request.url).searchParams.values()) secrets.add(value)
-          return send({ ...request, signal: ending.signal })
-        },
-      })
-      const outcomes = 'kind' in outcome ? messages.map(() => outcome) : outcome
-      return outcomes.map((each) => redacted(each, secrets))
-    } catch (error) {
-      const outcome = redacted(failed(error), secrets)
-      return messages.map(() => outcome)
-    } finally {
-      timer.clear()
-      stopping.removeEventListener('abort', end)
-    }
+function openFor(sealing: Sealing, place: string, sealed: string): string {
+  try {
+    return sealing.open(place, sealed)
+  } catch (error) {
+    throw new UnreadableSecret(error instanceof Error ? error.message : String(error))
   }
 }
 

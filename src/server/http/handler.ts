@@ -12,7 +12,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Preconditions } from './precondition.ts'
 import type { Refused } from './record-refusal.ts'
-import type { Constant, Streamed, Written } from './reply.ts'
+import type { Streamed, Written } from './reply.ts'
 
 /** Writes run in one transaction. */
 export interface Call<O extends Operation = Operation> {
@@ -53,7 +53,7 @@ export interface Call<O extends Operation = Operation> {
 
 /** Throws ProblemError. It may be called again, so it changes only the database. */
 export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Promise<Answered<O>>
-type Answered<O extends Operation> = Answer<O> | Streamed | Constant | Written | AnswerOfNothing<O>
+type Answered<O extends Operation> = Answer<O> | Streamed | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
 /** A handler, and how it runs. */

@@ -47,17 +47,6 @@ export class Streamed {
   }
 }
 
-/** Never changes while the program runs: formatted and hashed once. */
-export class Constant {
-  readonly body: string
-  readonly etag: string
-
-  constructor(answer: object) {
-    this.body = JSON.stringify(answer)
-    this.etag = tagOf(this.body)
-  }
-}
-
 /** JSON text already, such as the JSON of a row. */
 export class Written {
   readonly body: string
@@ -105,10 +94,7 @@ export function successOf(
   if (method === 'PUT' && version !== undefined && version === preconditions.versionBefore)
     headers['unchanged'] = 'true'
   if (typeof version === 'number') headers['etag'] = `"${version}"`
-  else if (answer instanceof Constant) {
-    body = answer.body
-    headers['etag'] = answer.etag
-  } else if (method === 'GET' && tagged) {
+  else if (method === 'GET' && tagged) {
     body ??= JSON.stringify(answer)
     headers['etag'] = tagOf(body)
   }

@@ -30,7 +30,7 @@ import {
   toIntegration,
   webhookPathOf,
 } from './integration.ts'
-import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
+import { mappingHandlers } from './mappings.ts'
 
 /** Fields that only some kinds support. */
 const kindsOfField: Readonly<Record<string, readonly LmsKind[]>> = {
@@ -135,11 +135,7 @@ export const integrationRoutes = routesOf(integrations, {
 
   records: { isUntransacted: true, handle: readRecords },
 
-  mappings: listMappings,
-  mapping: getMapping,
-  map: setMapping,
-  mapBatch: setMappings,
-  unmap: deleteMapping,
+  ...mappingHandlers,
 })
 
 async function findIntegration(database: Database, kind: string): Promise<Integration> {

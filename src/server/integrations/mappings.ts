@@ -28,7 +28,7 @@ const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id as ref
 
 const toMapping = recordReader<Mapping>(calls.integrations.mapping)
 
-export const listMappings: Handler<Operations['mappings']> = async (call) => {
+const listMappings: Handler<Operations['mappings']> = async (call) => {
   const { database, query, params } = call
   const kind = requireKind(params.lmsKind)
   const { noun, external_key: key, course_id: course, user_id: user } = query
@@ -60,9 +60,9 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
   )
 }
 
-export const getMapping: Handler<Operations['mapping']> = (call) => findMapping(call, call.params)
+const getMapping: Handler<Operations['mapping']> = (call) => findMapping(call, call.params)
 
-export const setMapping: Handler<Operations['map']> = async (call) => {
+const setMapping: Handler<Operations['map']> = async (call) => {
   const kind = requireKind(call.params.lmsKind)
   const input = bodyOf(call)
   const targetId = await targetOf(call, input)
@@ -71,7 +71,7 @@ export const setMapping: Handler<Operations['map']> = async (call) => {
   return storeMapping(call, kind, { ...input, targetId }, before)
 }
 
-export const setMappings: Handler<Operations['mapBatch']> = (call) => {
+const setMappings: Handler<Operations['mapBatch']> = (call) => {
   const kind = requireKind(call.params.lmsKind)
   const { items, onExists } = readBatch(call.rawBody, 'update')
   return runBatch(call, items, async (item) => {
@@ -88,13 +88,22 @@ export const setMappings: Handler<Operations['mapBatch']> = (call) => {
   })
 }
 
-export const deleteMapping: Handler<Operations['unmap']> = async (call) => {
+const deleteMapping: Handler<Operations['unmap']> = async (call) => {
   const mapping = await findMapping(call, call.params)
   requireVersion(call, mapping.version)
   await call.database.run(sql`delete from integration_mappings where id = ${mapping.id}`)
   const before = withUser(mapping)
   await recordChange(call, { action: 'mapping.deleted', id: mapping.id, before, after: null })
   return undefined
+}
+
+/** Handlers of the operations on mappings. */
+export const mappingHandlers = {
+  mappings: listMappings,
+  mapping: getMapping,
+  map: setMapping,
+  mapBatch: setMappings,
+  unmap: deleteMapping,
 }
 
 async function targetOf(
