@@ -52,45 +52,37 @@ function coursesAs(
 ): Collection {
   return {
     ...names,
-    async parts(asking, scope, narrowing, sort) {
+    async parts(asking, scope, narrowing, byModified) {
       const { database } = asking
-      const orders: Readonly<Record<string, Sql>> = {
-        dateLastModified: sql`c.updated_at`,
-        title: sql`c.title_key`,
-      }
-      const key = sort === undefined ? undefined : orders[sort]
-      if (sort !== undefined && !key) return null
       const { courseId, termId, userId } = scope
-      if (userId !== undefined)
-        return sort === undefined ? [classesOfUser(asking, userId, scope.role, show)] : null
+      if (userId !== undefined) return byModified ? null : [classesOfUser(asking, userId, scope.role, show)]
       const sourcedId = narrowing.values.get('sourcedId')
       const found = sourcedId === undefined ? undefined : await idNamed(database, 'courses', sourcedId)
       const only = courseId ?? (sourcedId === undefined ? undefined : (found ?? ''))
       const columns = (modified: Sql, gone: Sql) => sql`
         coalesce(c.external_id, c.id) as key, c.title, ${modified} as modified, ${gone} as gone,
         (select coalesce(t.external_id, t.id) from terms t where t.id = c.term_id) as term`
-      const byTerm = typeof termId === 'string' && sort === undefined && only === undefined
+      const byTerm = typeof termId === 'string' && !byModified && only === undefined
       const live = partOf<CourseRow>(
         {
           columns: columns(sql`c.updated_at`, sql`0`),
           from: sql`courses c`,
           where: [
-            since(narrowing, sort, sql`c.updated_at`),
+            since(narrowing, byModified, sql`c.updated_at`),
             only !== undefined && sql`c.id = ${only}`,
             typeof termId === 'string' && sql`c.term_id = ${termId}`,
           ],
           ...(termId === null && { isIn: sql`c.term_id is null` }),
           by: byTerm
             ? [sql`c.status`, sql`c.level`, sql`c.created_at`, sql`c.id`]
-            : key
-              ? [key, sql`c.id`]
+            : byModified
+              ? [sql`c.updated_at`, sql`c.id`]
               : [sql`c.id`],
         },
         (row) => show(asking, row),
       )
       const hasTrash = termId === undefined && courseId === undefined && found === undefined
       if (narrowing.status === 'active' || !hasTrash) return [live]
-      if (sort !== undefined && sort !== 'dateLastModified') return null
       const gone =
         sourcedId === undefined ? undefined : ((await idNamed(database, 'deleted_courses', sourcedId)) ?? '')
       const trash = partOf<CourseRow>(
@@ -99,7 +91,7 @@ function coursesAs(
           from: sql`deletions d cross join deleted_courses c`,
           where: [
             sql`d.kind = 'course'`,
-            since(narrowing, sort, sql`d.deleted_at`),
+            since(narrowing, byModified, sql`d.deleted_at`),
             sql`c.id = d.id`,
             gone !== undefined && sql`d.id = ${gone}`,
           ],
@@ -193,12 +185,6 @@ const sessionFields = [
   'schoolYear',
 ]
 
-const termOrders: Readonly<Record<string, Sql>> = {
-  dateLastModified: sql`t.updated_at`,
-  title: sql`t.name_key`,
-  startDate: sql`t.start_date`,
-}
-
 type SessionKind = 'term' | 'gradingPeriod'
 
 /** Each term is a grading period, too, under an id of its own. */
@@ -210,9 +196,7 @@ function sessionsOf(
     plural: 'academicSessions',
     singular: 'academicSession',
     fields: sessionFields,
-    async parts(asking, scope, narrowing, sort) {
-      const key = sort === undefined ? undefined : termOrders[sort]
-      if (sort !== undefined && !key) return null
+    async parts(asking, scope, narrowing, byModified) {
       const only =
         scope.termId ?? (await idOfSession(asking.database, narrowing.values.get('sourcedId'), kind))
       const modified = sql`t.updated_at`
@@ -220,8 +204,8 @@ function sessionsOf(
         {
           columns: sql`coalesce(t.external_id, t.id) as key, t.name, t.start_date, t.end_date, t.updated_at`,
           from: sql`terms t`,
-          where: [since(narrowing, sort, modified), only !== undefined && sql`t.id = ${only}`],
-          by: key ? [key, sql`t.id`] : [sql`t.id`],
+          where: [since(narrowing, byModified, modified), only !== undefined && sql`t.id = ${only}`],
+          by: byModified ? [modified, sql`t.id`] : [sql`t.id`],
         },
         ({ key: id, name, start_date: start, end_date: end, updated_at: time }) =>
           show(asking, { key: id, name, startDate: start || null, endDate: end || null }, time),

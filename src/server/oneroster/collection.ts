@@ -71,14 +71,13 @@ export interface Collection {
   readonly singular: string
   readonly fields: readonly string[]
   /**
-   * Returns where the records are, in any order or sorted by a field or by `dateLastModified`; null if there is no index
-   * for that.
+   * Returns where the records are, in any order or by `dateLastModified`; null if there is no index for that.
    */
   readonly parts: (
     asking: Asking,
     scope: Scope,
     narrowing: Narrowing,
-    sort: string | undefined,
+    byModified: boolean,
   ) => Promise<readonly Part[] | null>
 }
 
@@ -160,10 +159,8 @@ export function partOf<Shape extends Row>(
 }
 
 /** Where the list is in the order of modification. */
-export function since(narrowing: Narrowing, sort: string | undefined, modified: Sql): Condition {
-  return (
-    sort === 'dateLastModified' && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
-  )
+export function since(narrowing: Narrowing, byModified: boolean, modified: Sql): Condition {
+  return byModified && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
 }
 
 /** By its id in OneRoster. */

@@ -30,9 +30,9 @@ function ofCourses(
 ): Collection {
   return {
     ...names,
-    async parts(asking, scope, narrowing, sort) {
+    async parts(asking, scope, narrowing, byModified) {
       const { database } = asking
-      if (sort !== undefined) return null
+      if (byModified) return null
       const sourcedId = narrowing.values.get('sourcedId') ?? narrowing.values.get('class.sourcedId')
       const isOwn = narrowing.values.has('sourcedId')
       const named =

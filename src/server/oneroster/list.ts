@@ -32,10 +32,12 @@ export async function readList(
   const { sort, limit, offset, isDescending, filter } = query
   const narrowing = narrowingOf(filter)
   const order = sort ?? (narrowing.since === undefined ? undefined : 'dateLastModified')
-  const sorted = await collection.parts(asking, scope, narrowing, order)
+  const byModified = order === 'dateLastModified'
+  const hasIndex = order === undefined || byModified
+  const sorted = hasIndex ? await collection.parts(asking, scope, narrowing, byModified) : null
   // Fixed records are in their own order, and several tables one after the other.
   if (sorted && (sort === undefined || (sorted.length === 1 && sorted.every(isTable)))) {
-    const isSince = narrowing.since === undefined || order === 'dateLastModified'
+    const isSince = narrowing.since === undefined || byModified
     if (narrowing.isWhole && isSince && sorted.every(isOfSingles)) {
       return pageOfRows(asking.database, sorted, narrowing, query)
     }
@@ -44,7 +46,7 @@ export async function readList(
     const total = found.length < wanted ? found.length : undefined
     return { records: found.slice(offset, offset + limit), total, hasMore: found.length === wanted }
   }
-  const parts = (await collection.parts(asking, scope, narrowing, undefined)) ?? []
+  const parts = (await collection.parts(asking, scope, narrowing, false)) ?? []
   const found = await findRecords(asking, parts, filter, Number.POSITIVE_INFINITY)
   const all = sortBy(found, order ?? '', isDescending)
   const records = all.slice(offset, offset + limit)

@@ -88,19 +88,13 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-const userOrders: Readonly<Record<string, readonly Sql[]>> = {
-  dateLastModified: [sql`u.updated_at`, sql`u.id`],
-  email: [sql`u.email`, sql`u.id`],
-}
-
 function usersWith(wanted: PersonRole | undefined): Collection {
   return {
     plural: 'users',
     singular: 'user',
     fields: userFields12,
-    async parts(asking, scope, narrowing, sort) {
-      const by = sort === undefined ? [sql`u.id`] : userOrders[sort]
-      if (!by) return null
+    async parts(asking, scope, narrowing, byModified) {
+      const by = byModified ? [sql`u.updated_at`, sql`u.id`] : [sql`u.id`]
       const { database } = asking
       const isPerson =
         wanted === undefined
@@ -119,12 +113,12 @@ function usersWith(wanted: PersonRole | undefined): Collection {
           (row) => showUser(asking, row),
         )
       if (scope.courseId !== undefined) {
-        return sort === undefined ? [peopleOf(scope.courseId, wanted, (row) => showUser(asking, row))] : null
+        return byModified ? null : [peopleOf(scope.courseId, wanted, (row) => showUser(asking, row))]
       }
       const only = await onlyUser(database, narrowing)
       if (only !== undefined) return [part({ where: [only] })]
-      const modified = since(narrowing, sort, sql`u.updated_at`)
-      if (wanted === undefined || sort !== undefined) return [part({ where: [modified] })]
+      const modified = since(narrowing, byModified, sql`u.updated_at`)
+      if (wanted === undefined || byModified) return [part({ where: [modified] })]
       // The index of roles is in the order of statuses.
       const byRole = [sql`u.status`, sql`u.created_at`, sql`u.id`]
       return [wanted, 'admin', 'analyst'].map((role) => part({ where: [sql`u.role = ${role}`], by: byRole }))
@@ -184,18 +178,17 @@ export const enrollments: Collection = {
   plural: 'enrollments',
   singular: 'enrollment',
   fields: [...baseFields, 'user', 'class', 'school', 'role', 'primary', 'beginDate', 'endDate'],
-  async parts(asking, scope, narrowing, sort) {
+  async parts(asking, scope, narrowing, byModified) {
     const { database } = asking
     const modified = sql`e.updated_at`
-    if (sort !== undefined && sort !== 'dateLastModified') return null
     const { courseId, userId, role } = await enrolmentNamed(database, scope, narrowing)
     const isNamed = userId !== undefined || courseId !== undefined
-    if (isNamed && sort !== undefined) return null
+    if (isNamed && byModified) return null
     const live = enrolmentPart(asking, {
       from: sql`enrollments e`,
       columns: sql`${modified} as modified, 0 as gone, (select coalesce(external_id, id) from courses where id = e.course_id) as course`,
       where: [
-        since(narrowing, sort, modified),
+        since(narrowing, byModified, modified),
         userId !== undefined && sql`e.user_id = ${userId}`,
         courseId !== undefined && sql`e.course_id = ${courseId}`,
         role !== undefined && sql`e.role = ${role}`,
@@ -205,9 +198,9 @@ export const enrollments: Collection = {
           ? [sql`e.course_id`, sql`e.role`]
           : courseId !== undefined
             ? [sql`e.created_at`, sql`e.id`]
-            : sort === undefined
-              ? [sql`e.id`]
-              : [modified, sql`e.id`],
+            : byModified
+              ? [modified, sql`e.id`]
+              : [sql`e.id`],
       isActive: sql`e.status in ('active', 'completed') and (select status from users where id = e.user_id) <> 'deleted'`,
     })
     if (narrowing.status === 'active' || isNamed) return [live]
@@ -215,7 +208,11 @@ export const enrollments: Collection = {
       from: sql`deletions d cross join deleted_enrollments e`,
       columns: sql`d.deleted_at as modified, 1 as gone,
         (select coalesce(external_id, id) from deleted_courses where id = e.course_id) as course`,
-      where: [sql`d.kind = 'course'`, since(narrowing, sort, sql`d.deleted_at`), sql`e.course_id = d.id`],
+      where: [
+        sql`d.kind = 'course'`,
+        since(narrowing, byModified, sql`d.deleted_at`),
+        sql`e.course_id = d.id`,
+      ],
       by: [sql`d.deleted_at`, sql`d.id`, sql`e.id`],
       isActive: sql`false`,
     })

@@ -42,11 +42,6 @@ const columns = sql`g.course_id, g.item_id, g.score_given, g.score_maximum, g.cl
   (select status from users where id = g.user_id) as user_status, ${superseded} as superseded,
   r.sourced_id, r.score_status, r.score, r.comment`
 
-const orders: Readonly<Record<string, readonly Sql[]>> = {
-  dateLastModified: [sql`g.updated_at`, sql`g.id`],
-  scoreDate: [sql`g.graded_at`, sql`g.id`],
-}
-
 /** Published grades, and grades that another system has described beyond a score. */
 export const results: Collection = {
   plural: 'results',
@@ -65,11 +60,11 @@ export const results: Collection = {
     ],
     ...['scoreScale', 'inProgress', 'incomplete', 'late', 'missing'],
   ],
-  async parts(asking, scope, narrowing, sort) {
+  async parts(asking, scope, narrowing, byModified) {
     const { database } = asking
     const place = placeIn(scope)
-    const by = sort === undefined ? place.by : orders[sort]
-    if (!by || (sort !== undefined && place.where.length > 0)) return null
+    if (byModified && place.where.length > 0) return null
+    const by = byModified ? [sql`g.updated_at`, sql`g.id`] : place.by
     const sourcedId = narrowing.values.get('sourcedId')
     const only = sourcedId === undefined ? undefined : ((await findGradeId(database, sourcedId)) ?? '')
     return [
@@ -77,7 +72,7 @@ export const results: Collection = {
         columns,
         from: sql`grades g left join results r on r.grade_id = g.id`,
         where: [
-          since(narrowing, sort, sql`g.updated_at`),
+          since(narrowing, byModified, sql`g.updated_at`),
           ...place.where,
           only !== undefined && sql`g.id = ${only}`,
         ],

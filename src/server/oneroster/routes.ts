@@ -225,7 +225,7 @@ async function readOne(visit: Visit, asking: Asking, collection: Collection): Pr
 /** Throws 404. */
 async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
   const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
-  const parts = (await collection.parts(asking, {}, narrowingOf(filter), undefined)) ?? []
+  const parts = (await collection.parts(asking, {}, narrowingOf(filter), false)) ?? []
   const [found] = await findRecords(asking, parts, filter, 1)
   if (found) return found
   throw unknownRecord(collection.singular, sourcedId)
