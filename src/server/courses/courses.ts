@@ -25,14 +25,7 @@ import {
   toCourse,
   withModuleIds,
 } from './course-row.ts'
-import {
-  compareVersions,
-  getVersion,
-  knownModules,
-  listVersions,
-  recordCourseVersion,
-  restoreVersion,
-} from './course-versions.ts'
+import { courseVersions, knownModules, recordCourseVersion, restoreVersion } from './course-versions.ts'
 import { listDeleted } from './deleted-records.ts'
 import { deleteCourse, hasProgress, restoreDeletedCourse } from './deletion.ts'
 import { changeLessonsOf } from './lesson-places.ts'
@@ -127,9 +120,9 @@ export function courseRoutesWith(regrade: Regrade) {
     },
 
     delete: deleteCourse,
-    versions: listVersions,
-    version: getVersion,
-    diff: compareVersions,
+    versions: courseVersions.list,
+    version: courseVersions.get,
+    diff: courseVersions.compare,
     restore: (call) => restoreVersion(call, change),
     listDeleted: (call) => listDeleted<DeletedCourse>(call, 'courses', deletedColumns),
     restoreDeleted: restoreDeletedCourse,

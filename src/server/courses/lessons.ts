@@ -24,13 +24,7 @@ import {
   toLesson,
   withContentIds,
 } from './lesson-row.ts'
-import {
-  compareLessonVersions,
-  getLessonVersion,
-  listLessonVersions,
-  recordLesson,
-  restoreLessonVersion,
-} from './lesson-versions.ts'
+import { lessonVersions, recordLesson, restoreLessonVersion } from './lesson-versions.ts'
 
 const order = {
   order: sql`l.position`,
@@ -102,9 +96,9 @@ export const lessonRoutes = routesOf(lessons, {
   },
 
   delete: deleteLesson,
-  versions: listLessonVersions,
-  version: getLessonVersion,
-  diff: compareLessonVersions,
+  versions: lessonVersions.list,
+  version: lessonVersions.get,
+  diff: lessonVersions.compare,
   restore: (call) => restoreLessonVersion(call, changeLesson),
   listDeleted: (call) =>
     listDeleted<DeletedLesson>(call, 'lessons', sql`d.course_id, t.title, t.position as "order", t.status`),
