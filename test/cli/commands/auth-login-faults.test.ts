@@ -237,16 +237,13 @@ describe('a token endpoint that', () => {
     }
   })
 
-  test('gives no refresh token is said to', async ({ desk }) => {
+  test('gives no refresh token, or less than was asked for, is said to', async ({ desk }) => {
     const { refresh_token: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
     expect((await desk.login()).stderr).toMatch(
       /\nnote: The access token cannot be refreshed; it expires at 2026-03-01T13:00:00\.000Z\n$/,
     )
     expect(desk.stored()).toMatchObject({ refreshToken: null })
-  })
-
-  test('grants less than was asked for is said to', async ({ desk }) => {
     desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read' } })
     expect((await desk.login()).stderr).toMatch(/\nnote: Granted scopes: read; not granted: write\n$/)
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })

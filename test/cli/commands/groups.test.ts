@@ -56,12 +56,9 @@ test('a deletion tells of the members; restoring brings them back', { tags: ['sl
   expect(await resultOf(local, 'groups list --deleted')).toMatchObject([{ name: 'Class 5b', members: 2 }])
   expect((await local.run('groups restore 5b')).code).toBe(0)
   expect(await membersOf(local, '5b')).toEqual(['S-1', 'S-2'])
-})
-
-test('a course takes its groups along, and says so', async ({ local }) => {
   await local.run('groups create --name "Section 2" --course sea')
-  const { stderr } = await local.run('courses delete sea --yes', { tty: 200 })
-  expect(stderr).toContain('Deleted course Sea (sea) with 1 group; restore until')
+  const { stderr: told } = await local.run('courses delete sea --yes', { tty: 200 })
+  expect(told).toContain('Deleted course Sea (sea) with 1 group; restore until')
 })
 
 test('all members of a group are enrolled, and the counts told', { tags: ['slow'] }, async ({ local }) => {
@@ -91,7 +88,14 @@ test('members who cannot be enrolled are listed', { tags: ['slow'] }, async ({ l
   expect(stderr).toContain('  ada@school.example: Course Sea is archived')
 })
 
-test('an unknown group or course is refused with the list of them', async ({ local }) => {
+test('--group alone names users, of a group that there is', async ({ local }) => {
+  for (const more of ['S-1', '--user S-1', '--ids -']) {
+    const { code, stderr } = await local.run(`enrollments create ${more} --group 5b --course sea`)
+    expect({ code, stderr }, more).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('cannot be used together') },
+    })
+  }
+  expect((await local.run('enrollments create --group 5b')).stderr).toContain('--course is required')
   for (const [line, noun] of [
     ['--group "Class 5c" --course sea', 'groups'],
     ['--group 5b --course seas', 'courses'],
@@ -100,16 +104,6 @@ test('an unknown group or course is refused with the list of them', async ({ loc
     expect({ code, stderr }, line).toMatchObject({ code: 3 })
     expect(stderr).toContain(`hint: To list ${noun}: learnctl ${noun} list`)
   }
-})
-
-test('--group is the only one to name users', async ({ local }) => {
-  for (const more of ['S-1', '--user S-1', '--ids -']) {
-    const { code, stderr } = await local.run(`enrollments create ${more} --group 5b --course sea`)
-    expect({ code, stderr }, more).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('cannot be used together') },
-    })
-  }
-  expect((await local.run('enrollments create --group 5b')).stderr).toContain('--course is required')
 })
 
 test('groups and members are imported, and exported alike', { tags: ['slow'] }, async ({ local }) => {

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
-import { day } from '../../helpers/academy.ts'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -91,20 +90,6 @@ test('a key whose answer was lost on the way is told of, to be made anew', async
   })
   expect(JSON.parse(stdout)).toMatchObject({ name: 'ci', key: null })
   expect((await admin.get(`/v1/keys?user_id=${admin.id}`)).body.data).toHaveLength(2)
-})
-
-test('a key that has ended exits 4 and says so', async ({ remote, admin, clock }) => {
-  const { key } = await resultOf(
-    remote,
-    'keys create --name short --expires-at 2026-03-02T00:00:00Z',
-    withKey(admin.key),
-  )
-  clock.advance(2 * day)
-  const { code, stdout, stderr } = await remote.run('courses list', withKey(key))
-  expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
-  expect(stderr).toMatch(/^error: .*expired/i)
-  expect(stderr).toContain(`The API key from LEARNCTL_API_KEY was sent to ${url}`)
-  expect(stderr).not.toContain(key)
 })
 
 test('keys are listed of one user, and told apart on a narrow terminal', async ({ local }) => {

@@ -50,15 +50,7 @@ describe('a snapshot', () => {
     expect(readdirSync(local.cwd).sort()).toEqual(['academy.db', 'academy.db.snapshots'])
   })
 
-  test('is for its owner alone', async ({ local }) => {
-    await local.run('server snapshot save one')
-    expect(statSync(join(local.cwd, 'academy.db.snapshots')).mode & 0o777).toBe(0o700)
-    expect(statSync(join(local.cwd, 'academy.db.snapshots/one.db')).mode & 0o777).toBe(0o600)
-    await local.run('server snapshot restore --yes')
-    expect(statSync(join(local.cwd, 'academy.db')).mode & 0o777).toBe(0o600)
-  })
-
-  test('without a name is called by its time; the newest is restored', async ({ local }) => {
+  test('without a name is called by its time, restored as newest, and private', async ({ local }) => {
     await add(local, 'Old')
     await local.run('server snapshot save')
     expect(JSON.parse((await local.run('server snapshot list -o json')).stdout)).toEqual([
@@ -72,6 +64,11 @@ describe('a snapshot', () => {
     await add(local, 'New')
     expect(await local.run('server snapshot restore --yes')).toMatchObject({ code: 0 })
     expect(await titles(local)).toEqual(['Old'])
+    await local.run('server snapshot save one')
+    expect(statSync(join(local.cwd, 'academy.db.snapshots')).mode & 0o777).toBe(0o700)
+    expect(statSync(join(local.cwd, 'academy.db.snapshots/one.db')).mode & 0o777).toBe(0o600)
+    await local.run('server snapshot restore --yes')
+    expect(statSync(join(local.cwd, 'academy.db')).mode & 0o777).toBe(0o600)
   })
 
   test('of a name that is taken is refused without --force', { tags: ['slow'] }, async ({ local }) => {

@@ -36,13 +36,10 @@ test('an inactive enrolment says so', { tags: ['slow'] }, async ({ admin, browse
   expect(text).toContain(`${learner.email} Not started Enrolment inactive 0`)
 })
 
-test('it is found by the id of the school, too', async ({ browser, courseId }) => {
+test('it is found by the id of the school; what there is not is refused', async ({ browser, courseId }) => {
   const { status, text } = await browser.open(`/dashboard/courses/${encodeURIComponent('ext:LOG/1')}`)
   expect({ status, text }).toMatchObject({ status: 200, text: expect.stringContaining('LOG/1') })
   expect(courseId).toMatch(/^crs_/)
-})
-
-test('a filter, an order or a page that there is not is refused', async ({ browser, courseId }) => {
   expect((await browser.open(`/dashboard/courses/${courseId}?status=lazy`)).status).toBe(400)
   for (const wrong of ['attention=tired', 'sort=shoes', `q=${'x'.repeat(201)}`]) {
     expect((await browser.open(`/dashboard/courses/${courseId}?${wrong}`)).status, wrong).toBe(400)
