@@ -85,7 +85,6 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
 export const moodleRoles = [...roles.keys()]
 /** Roles that the columns `type1`, `type2`, … number from 1. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
-const maxNumbered = 500
 
 /**
  * Reads files of Moodle's uploads: the short name of a course is its external id, the id number of a user, else the user
@@ -202,7 +201,7 @@ function startOf(row: CsvRow, number: number): string | null {
 /** Returns the numbers of the columns with a prefix whose cells are filled, `1` for `course1`. */
 function numbers(row: CsvRow, prefix: string): number[] {
   const found: number[] = []
-  for (let number = 1; number <= maxNumbered && row.has(`${prefix}${number}`); number += 1) {
+  for (let number = 1; row.has(`${prefix}${number}`); number += 1) {
     if (row.text(`${prefix}${number}`) !== '') found.push(number)
   }
   return found
