@@ -320,6 +320,10 @@ export interface ForeignSignIn {
 
 export const googleScopes = 'https://www.googleapis.com/auth/'
 
+const scopes = ['courses', 'rosters', 'profile.emails', 'coursework.students'].map(
+  (name) => `${googleScopes}classroom.${name}`,
+)
+
 /**
  * Google's endpoints (accounts.google.com/.well-known/openid-configuration) and the scopes of Classroom. Without
  * `access_type=offline` there is no refresh token, without `prompt=consent` only at the first sign-in
@@ -330,18 +334,8 @@ export const classroomSignIn: ForeignSignIn = {
   authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
   tokenUrl: 'https://oauth2.googleapis.com/token',
   baseUrl: 'https://classroom.googleapis.com',
-  scopes: [
-    `${googleScopes}classroom.courses`,
-    `${googleScopes}classroom.rosters`,
-    `${googleScopes}classroom.profile.emails`,
-    `${googleScopes}classroom.coursework.students`,
-  ],
-  readScopes: [
-    `${googleScopes}classroom.courses.readonly`,
-    `${googleScopes}classroom.rosters.readonly`,
-    `${googleScopes}classroom.profile.emails`,
-    `${googleScopes}classroom.coursework.students.readonly`,
-  ],
+  scopes,
+  readScopes: scopes.map((scope) => (scope.endsWith('.emails') ? scope : `${scope}.readonly`)),
   parameters: { access_type: 'offline', prompt: 'consent' },
 }
 

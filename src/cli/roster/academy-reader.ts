@@ -45,10 +45,8 @@ export interface GroupContents {
 type CourseScope = Pick<Scope, 'courses' | 'terms'>
 
 /** Throws a CommandError or an ApiError for an unknown course or term of the scope. */
-export async function openAcademyReader(reader: Writer, scope: CourseScope): Promise<AcademyReader> {
-  const academy = new AcademyReader(reader, scope)
-  await academy.open()
-  return academy
+export function openAcademyReader(reader: Writer, scope: CourseScope): Promise<AcademyReader> {
+  return new AcademyReader(reader, scope).open()
 }
 
 /** Number of records per page; the API's maximum. */
@@ -87,12 +85,14 @@ export class AcademyReader {
     this.isPart = scope.courses.length > 0 || scope.terms.length > 0
   }
 
-  async open(): Promise<void> {
+  /** Reads terms and courses. */
+  async open(): Promise<this> {
     const terms = await this.#readTerms()
     this.courses = await this.#readCourses(new Map(terms.map((term) => [term.id, term])))
     const used = new Set(this.courses.map(({ term }) => term))
     const asked = this.#scope.terms
     this.terms = this.isPart && asked.length === 0 ? terms.filter((term) => used.has(term)) : terms
+    return this
   }
 
   /** Yields all people in the order of their e-mail addresses. */
