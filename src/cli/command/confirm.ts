@@ -1,5 +1,6 @@
 import { escapeHidden } from '../../codec/display-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { capitalise } from '../terminal/format-text.ts'
 import type { Context } from './context.ts'
 
 export interface Question {
@@ -34,7 +35,7 @@ export async function confirmAt(
   where: string,
   consequence = '',
 ): Promise<void> {
-  const text = `${action.charAt(0).toUpperCase()}${action.slice(1)} ${where}`
+  const text = `${capitalise(action)} ${where}`
   await askToConfirm(context, action, async () => ({ text, consequence }))
 }
 

@@ -245,8 +245,6 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-const maxNamed = 10
-
 /**
  * Finds a grade by learner and `--course`, and by `--item` and `--source` if there are several. Without these flags
  * the argument is a grade id. Throws a UsageError if it is named incompletely, and a CommandError if none or several
@@ -279,7 +277,7 @@ async function findGrade(finding: Finding): Promise<Find> {
           (each) => `--item ${String(valueAt(each, 'itemId'))} --source ${String(valueAt(each, 'source'))}`,
         )
         .sort()
-        .slice(0, maxNamed),
+        .slice(0, 10),
       hint: item === undefined ? 'Add --item' : 'Add --source',
     })
   }

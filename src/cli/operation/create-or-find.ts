@@ -8,6 +8,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, type DatasetName, keyOf } from '../dataset/dataset.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { capitalise } from '../terminal/format-text.ts'
 import { showRequests } from './dry-run.ts'
 import { ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
 import type { BoundCall } from './operation-spec.ts'
@@ -82,7 +83,7 @@ export async function createOrFind(
     }
     const words = (data: unknown) => {
       const name = exists?.name(data, given) ?? ''
-      if (update === null) return `${name.charAt(0).toUpperCase()}${name.slice(1)} already exists`
+      if (update === null) return `${capitalise(name)} already exists`
       const same = isJsonObject(data) && data['version'] !== undefined && data['version'] === thing['version']
       return updatedLine('Updated', name, data, same)
     }

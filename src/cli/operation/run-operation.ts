@@ -7,6 +7,7 @@ import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { createLookup } from '../command/lookup.ts'
+import { capitalise } from '../terminal/format-text.ts'
 import { showRequests } from './dry-run.ts'
 import { idsFlag, ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
 import type { BoundCall } from './operation-spec.ts'
@@ -124,7 +125,7 @@ async function confirmed(
   if (!matchesReference || (prompts.refusal !== null && !settings.yes.value)) throw refusal
   const { consequence, field } = confirms
   const action = confirms.action(given)
-  const text = action.charAt(0).toUpperCase() + action.slice(1)
+  const text = capitalise(action)
   await confirm(context, action, async () => ({ text, consequence }))
   return { ...input, body: { ...(isJsonObject(input.body) && input.body), [field]: true } }
 }

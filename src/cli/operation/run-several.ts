@@ -12,7 +12,7 @@ import { type Failure, failureOf } from '../failures.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { createPacing, inOrder, type Pacing } from '../session/pacing.ts'
 import { CommandError, ExitWith, exitCode, UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { capitalise, firstNames, pluralise } from '../terminal/format-text.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 import { showRequests } from './dry-run.ts'
 import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from './operation-flags.ts'
@@ -22,7 +22,6 @@ import { printAnswer } from './print-answer.ts'
 import { nounsByPlace, withSources } from './refused-call.ts'
 
 const maxConcurrent = 8
-const maxNames = 3
 
 interface Refused {
   readonly argument: string
@@ -239,10 +238,8 @@ async function confirmAll(
     const { consequence, irreversible = false } = (await destroys.several?.(look, given)) ?? {
       consequence: '',
     }
-    const more = things.length - maxNames
-    const names = things.slice(0, maxNames).join(', ')
     return {
-      text: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${count} (${names}${more > 0 ? ` and ${more} more` : ''})`,
+      text: `${capitalise(verb)} ${count} (${firstNames(things, 3)})`,
       consequence,
       ...(irreversible && { typed: String(things.length) }),
     }

@@ -1,5 +1,6 @@
 import { valueAt } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
+import { capitalise } from '../terminal/format-text.ts'
 
 /**
  * Returns the name of a thing for messages: its title or name with its reference in parentheses, `Marine Biology
@@ -37,7 +38,7 @@ export function updatedLine(
 ): string {
   if (!unchanged) return `${verb} ${name}${inVersion(answer)}`
   if (state === undefined) return `No changes to ${name}${inVersion(answer)}`
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)} is already ${state}`
+  return `${capitalise(name)} is already ${state}`
 }
 
 /** Returns the person in an answer, `learner ada@example.org`; the given reference if the answer has none. */

@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { externalKeyOf } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstLines, pluralise } from '../terminal/format-text.ts'
 import { writeStderr } from '../terminal/io.ts'
 import type { Failure } from './apply-plan.ts'
 import {
@@ -190,15 +190,13 @@ export async function requireOwnLessons(
     'conflict',
     `${pluralise(lessons.length, 'lesson')} of course ${thingName(course)} ${have} of another course; nothing was sent`,
     {
-      why: [
-        ...lessons
-          .slice(0, maxNamed)
-          .map(
-            ({ current }) =>
-              `${current?.['externalId']}: lesson ${current?.['title']} of course ${thingName(named.get(current?.['courseId']))}`,
-          ),
-        ...(lessons.length > maxNamed ? [`and ${lessons.length - maxNamed} more`] : []),
-      ],
+      why: firstLines(
+        lessons.map(
+          ({ current }) =>
+            `${current?.['externalId']}: lesson ${current?.['title']} of course ${thingName(named.get(current?.['courseId']))}`,
+        ),
+        maxNamed,
+      ),
       hint:
         hint ??
         `To make a new course of that one: learnctl courses copy ${from} --title ${title} --external-id ${externalId}; or give these lessons external ids of their own`,

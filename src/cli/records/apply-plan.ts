@@ -7,6 +7,7 @@ import type { Names } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { fieldPath } from '../output/columns.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
+import { firstNames } from '../terminal/format-text.ts'
 import type { Change } from './compare.ts'
 import { type Entry, isSentWhole, loadPart, nouns, type Part, type PartDataset, parts } from './entries.ts'
 import { keyIn } from './identity.ts'
@@ -144,18 +145,13 @@ function messageOf({ errors, message }: Pick<RefusedStep, 'errors' | 'message'>)
   return errors.map(({ pointer, detail }) => `${fieldPath(pointer)} ${detail}`).join('; ')
 }
 
-/** Maximum restored records to name. */
-const maxNamed = 10
-
 /** Returns a sentence about the restored records, without lessons that came back with their course; none without any. */
 function restoredNotes(verb: string, actions: readonly Action[]): string[] {
   const courses = new Set(actions.flatMap(({ dataset, key }) => (dataset === 'courses' ? [key] : [])))
   const named = actions
     .filter(({ dataset, entry }) => dataset !== 'lessons' || !courses.has(String(entry?.record['courseId'])))
     .map(({ dataset, entry }) => `${nouns[dataset]} ${thingName(entry?.record ?? {})}`)
-  if (named.length === 0) return []
-  const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : ''
-  return [`${verb} from the trash: ${named.slice(0, maxNamed).join(', ')}${more}`]
+  return named.length === 0 ? [] : [`${verb} from the trash: ${firstNames(named)}`]
 }
 
 /** Returns null for a caller who may not write. */

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord, courses, lessons, nextModuleNames } from '../dataset/courses.ts'
 import { changeLines } from '../operation/differences.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstNames, pluralise } from '../terminal/format-text.ts'
 import type { Change } from './compare.ts'
 import type { Declared } from './entries.ts'
 import { attributesOf, canonical, LessonAttributes } from './lessons.ts'
@@ -138,17 +138,12 @@ function indentedChanges(changes: readonly Change[], indent: string): string[] {
   )
 }
 
-/** Maximum number of lessons that a note names. */
-const maxNamed = 10
-
 /** Returns notes on lessons that are absent from a file and kept. */
 export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   const courses = new Map(declared.get('courses')?.map(({ key, record }) => [key, record]))
   return [...Map.groupBy(undeclared, ({ course }) => course)].map(([course, kept]) => {
-    const names = kept.slice(0, maxNamed).map(lessonName)
-    const rest = kept.length > names.length ? ` and ${kept.length - names.length} more` : ''
     const [are, them] = kept.length === 1 ? ['is', 'it'] : ['are', 'them']
-    return `${pluralise(kept.length, 'lesson')} of course ${thingName(courses.get(course))} ${are} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${them}`
+    return `${pluralise(kept.length, 'lesson')} of course ${thingName(courses.get(course))} ${are} not in the file and will be kept: ${firstNames(kept.map(lessonName))}; --prune deletes ${them}`
   })
 }
 

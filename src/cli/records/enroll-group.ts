@@ -6,11 +6,8 @@ import { loadDataset } from '../dataset/load-dataset.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstLines, pluralise } from '../terminal/format-text.ts'
 import { batchSize, openWriter, type Writer, writeBatch } from './write.ts'
-
-/** Maximum refusals to list; `-o json` lists all. */
-const maxRefused = 20
 
 /** A member who was not enrolled. */
 interface Refused {
@@ -67,13 +64,9 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
     await output.done(`Enrolled ${pluralise(counts.enrolled, 'member')} ${names}${already}`)
   }
   if (refused.length === 0) return
-  const more = refused.length - maxRefused
   const message = `Cannot enrol ${refused.length} of ${pluralise(members.length, 'member')} ${names}`
   throw new CommandError('partial', 'partial', message, {
-    why: [
-      ...refused.slice(0, maxRefused).map(({ userEmail, message }) => `${userEmail}: ${message}`),
-      ...(more > 0 ? [`and ${more} more`] : []),
-    ],
+    why: firstLines(refused.map(({ userEmail, message }) => `${userEmail}: ${message}`)),
   })
 }
 

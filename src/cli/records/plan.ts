@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { changeLines } from '../operation/differences.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import type { Finding } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstLines, firstNames, pluralise } from '../terminal/format-text.ts'
 import type { Change } from './compare.ts'
 import { type Entry, type Part, type Place, parts, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
@@ -174,9 +174,6 @@ function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMa
   return [title, email, name].find((text) => typeof text === 'string')?.toString() ?? ''
 }
 
-/** Maximum number of records that notes name. */
-const maxNamed = 10
-
 /** Duplicates of declared lessons come first. */
 export function undeclaredNotes({ undeclared }: Plan): string[] {
   const notes: string[] = []
@@ -185,14 +182,12 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
       const found = lessons.filter((lesson) => lesson.isDuplicate === isDuplicate)
       const count = found.length
       if (count === 0) continue
-      const named = found.slice(0, maxNamed).map(({ title, id }) => `${title} (${id})`)
-      const rest = count > maxNamed ? ` and ${count - maxNamed} more` : ''
       const [have, are] = count === 1 ? ['has', 'is'] : ['have', 'are']
       const what = isDuplicate
         ? `${have} the module and title of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>`
         : `${are} not declared and ${are} kept`
       const subject = `${pluralise(count, 'lesson')} of course ${keyText(course)}`
-      notes.push(`${subject} ${what}: ${named.join(', ')}${rest}`)
+      notes.push(`${subject} ${what}: ${firstNames(found.map(({ title, id }) => `${title} (${id})`))}`)
     }
   }
   return notes
@@ -200,12 +195,12 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
 
 /** Returns notes on records that are left out, each with its reason. */
 export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): string[] {
-  const named = [...leftOut]
-    .slice(0, maxNamed)
-    .map(([{ place }, messages]) => `${placeText(place)}: ${messages.join('; ')}`)
-  const more = leftOut.size > maxNamed ? [`and ${leftOut.size - maxNamed} more`] : []
+  const lines = [...leftOut].map(([{ place }, messages]) => `${placeText(place)}: ${messages.join('; ')}`)
   const refer = leftOut.size === 1 ? 'refers' : 'refer'
-  return [`Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`, ...named, ...more]
+  return [
+    `Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`,
+    ...firstLines(lines, 10),
+  ]
 }
 
 /** Returns a plan as data; docs/academies.md describes the members. */

@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts'
 import { isAboutPeople } from '../dataset/dataset.ts'
 import { maxFindings, reportToWorkflow } from '../output/github.ts'
 import { CommandError, type ExitName, ExitWith, type Finding } from '../terminal/errors.ts'
-import { capitalise, createPainterFor, pluralise } from '../terminal/format-text.ts'
+import { capitalise, createPainterFor, firstLines, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { whileApplying } from './apply-lock.ts'
@@ -28,8 +28,6 @@ import { idPrinter } from './write.ts'
 
 /** Maximum actions of one section to show before the prompt; diff shows all. */
 const maxActionsShown = 20
-/** Maximum failures to list; `-o json` lists all. */
-const maxFailuresShown = 20
 
 export interface Applied {
   readonly planned: Planned
@@ -282,20 +280,16 @@ export function refusedError(
   { exit = 'partial' as ExitName, hasSkipInvalid = true } = {},
 ): CommandError {
   const [first] = failures
+  const lines = failures.map(({ action, message }) => {
+    const name = `${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
+    return action.entry ? `${placeText(action.entry.place)}: ${name}` : capitalise(name)
+  })
   return new CommandError(
     first?.code ?? 'failed',
     exit,
     `${pluralise(failures.length, 'change')} refused; ${others}`,
     {
-      why: [
-        ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {
-          const name = `${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
-          return action.entry ? `${placeText(action.entry.place)}: ${name}` : capitalise(name)
-        }),
-        ...(failures.length > maxFailuresShown
-          ? [`and ${failures.length - maxFailuresShown} more${hasSkipInvalid ? '; -o json lists all' : ''}`]
-          : []),
-      ],
+      why: firstLines(lines, 20, hasSkipInvalid ? '; -o json lists all' : ''),
       hint:
         others === nothingChanged
           ? `Correct the files and apply them again${hasSkipInvalid ? ', or leave out what is refused: --skip-invalid' : ''}`

@@ -44,6 +44,18 @@ export function pluralise(count: number, noun: string, isExact = true): string {
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
+/** Returns the first of some lines, and a last one that counts the others: `and 3 more`. */
+export function firstLines(lines: readonly string[], most = 20, ending = ''): string[] {
+  const more = lines.length - most
+  return more > 0 ? [...lines.slice(0, most), `and ${more} more${ending}`] : [...lines]
+}
+
+/** Joins names, of many the first ones: `Waves, Tides and 3 more`. */
+export function firstNames(names: readonly string[], most = 10): string {
+  const more = names.length - most
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 export function capitalise(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

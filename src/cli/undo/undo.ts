@@ -7,7 +7,7 @@ import type { Context } from '../command/context.ts'
 import { idPrinter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { capitalise, createPainterFor, pluralise } from '../terminal/format-text.ts'
+import { capitalise, createPainterFor, firstLines, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { findChange } from './changes.ts'
 import { countsText, nounText, undoCounts, undoDocument, undoText } from './undo-text.ts'
@@ -124,10 +124,7 @@ async function report(
     'partial',
     `${pluralise(failed.length, 'record')} could not be undone; the others are done`,
     {
-      why: [
-        ...lines.slice(0, maxShown),
-        ...(lines.length > maxShown ? [`and ${lines.length - maxShown} more; -o json lists all`] : []),
-      ],
+      why: firstLines(lines, maxShown, '; -o json lists all'),
       hint: 'Run the same command again to try these once more',
     },
   )
