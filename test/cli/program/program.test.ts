@@ -77,12 +77,9 @@ describe('help', () => {
     expect(lines.length).toBeLessThanOrEqual(48)
     expect(lines.filter((line) => line.length > 80)).toEqual([])
     expect(stdout).toContain('learnctl help flags')
-  })
-
-  test('is wrapped to the terminal', async ({ cli }) => {
-    const { stdout } = await cli.run('courses create --help', { tty: 60 })
-    const examples = stdout.indexOf('Examples:')
-    for (const line of stdout.slice(0, examples).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
+    const { stdout: wrapped } = await cli.run('courses create --help', { tty: 60 })
+    const examples = wrapped.indexOf('Examples:')
+    for (const line of wrapped.slice(0, examples).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
   })
 
   test.for([['exit-codes'], ['environment'], ['flags'], ['output'], ['configuration'], ['aliases']])(
@@ -182,13 +179,10 @@ describe('global flags', () => {
     expect((await local.run(list)).stdout).toBe('a, b, c\n')
   })
 
-  test('given as the value of another flag stay its value', async ({ local }) => {
+  test('given as the value of another stay it; variables give some', async ({ local }) => {
+    const { stdout: taken } = await local.run('courses list', { env: { LEARNCTL_OUTPUT: 'json' } })
+    expect(taken).toBe('[]\n')
     const { stdout } = await local.run(['courses', 'create', '--title', '--all', '-o', 'json'])
     expect(JSON.parse(stdout)).toMatchObject({ title: '--all' })
-  })
-
-  test('are taken from their variables', async ({ local }) => {
-    const { stdout } = await local.run('courses list', { env: { LEARNCTL_OUTPUT: 'json' } })
-    expect(stdout).toBe('[]\n')
   })
 })

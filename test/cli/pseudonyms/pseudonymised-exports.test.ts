@@ -233,18 +233,15 @@ test('groups of fewer people than k are counted, without naming them', async ({ 
   expect(await of('--k 1')).toBeUndefined()
   expect(await of('--k 29')).toMatch(/^note: 2 groups /)
   expectClearError(await run(school, 'analytics export --k 0'), 2, '--k must be an integer')
-})
-
-test('so are those of statements', async ({ school }) => {
-  const of = async (more: string) =>
+  const ofStatements = async (more: string) =>
     (await run(school, `analytics statements ${more}`)).stderr.match(/note: .*fewer.*/)?.[0]
   // Progress in two courses on two days: of 24, 4 and 2 people. Grades of a course have exact times.
-  expect(await of('--course ext:land --coarsen-times day')).toBe(
+  expect(await ofStatements('--course ext:land --coarsen-times day')).toBe(
     'note: 1 group of fewer than 5 people with the same verb, object, timestamp (the smallest has 2): they may be recognised by these',
   )
-  expect(await of('--course ext:land --coarsen-times day --k 2')).toBeUndefined()
-  expect(await of('--course ext:land')).toMatch(/2 groups .*smallest has 1/)
-  expect(await of('--course ext:land --k 1')).toBeUndefined()
+  expect(await ofStatements('--course ext:land --coarsen-times day --k 2')).toBeUndefined()
+  expect(await ofStatements('--course ext:land')).toMatch(/2 groups .*smallest has 1/)
+  expect(await ofStatements('--course ext:land --k 1')).toBeUndefined()
 })
 
 test('rows of groups of fewer than k are left out, counted', { tags: ['slow'] }, async ({ school }) => {
