@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/codec/json-text.ts'
 import type { LmsKind } from '../../src/contract/constants.ts'
 import type { SignedDelivery } from '../../src/lms/delivery.ts'
 import { sign } from '../../src/lms/verify.ts'
-import { keyPair } from '../lms/key-pair.ts'
+import { keyPair } from '../lms/samples.ts'
 import type { Answer, Person, TestAcademy } from './test-academy.ts'
 
 /** Webhook secret of the tests; it protects nothing. */

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/codec/json-text.ts'
@@ -23,3 +24,14 @@ export function sample(name: string, changes: Readonly<Record<string, unknown>> 
 
 /** An integration without settings for items. */
 export const plainSettings: EventSettings = { gradeItems: {}, defaultGradeMaximum: 100 }
+
+/** A key pair like Canvas's: the private key, and the published key set. */
+export function keyPair(kid: string): { readonly privateKey: JsonObject; readonly keySet: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return {
+    privateKey: { ...privateKey.export({ format: 'jwk' }), kid },
+    keySet: JSON.stringify({
+      keys: [{ ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }],
+    }),
+  }
+}

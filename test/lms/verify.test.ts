@@ -7,8 +7,7 @@ import type { LmsKind } from '../../src/contract/constants.ts'
 import { fixedKeys } from '../../src/lms/canvas-signature.ts'
 import type { Delivery, SignedDelivery, Trust } from '../../src/lms/delivery.ts'
 import { sign, verify } from '../../src/lms/verify.ts'
-import { keyPair } from './key-pair.ts'
-import { sample, sampleText } from './samples.ts'
+import { keyPair, sample, sampleText } from './samples.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const now = Date.parse('2026-01-05T10:00:00.000Z')

@@ -39,7 +39,7 @@ export async function readDeclaredRoster(
   const source = await readAny(context, path, options, scope)
   const { records, findings } = source
   const problemCount = findings.problemCount
-  if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
+  if (problemCount > 0 && !skipInvalid) throw problemsError(source)
   await options.keepMapping?.()
   const all = new Map<Part, readonly Entry[]>(
     // Terms stay, because past courses keep theirs.
@@ -75,11 +75,8 @@ export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'so
   return `roster:${source.systemName ?? file}`
 }
 
-function problemsError(
-  { name, format }: Roster,
-  problems: readonly RosterProblem[],
-  count: number,
-): UsageError {
+function problemsError({ name, format, findings }: Roster): UsageError {
+  const [problems, count] = [findings.problems(), findings.problemCount]
   const shown = problems.slice(0, maxShown).map((problem) => {
     const { file, line, record = `${sentence(file)}:${line}`, column, message, value, guess = '' } = problem
     const was = value === undefined || value === '' ? null : JSON.stringify(value)
@@ -101,7 +98,7 @@ function problemsError(
 }
 
 /** For all readers of a repository: without values. */
-export function findingsOf(
+function findingsOf(
   source: string,
   problems: readonly RosterProblem[],
   count: number,
@@ -123,7 +120,7 @@ export function placeIn(source: string, { file, line }: Place): Place {
 }
 
 /** Null if there are no people without an address. */
-export function addressHint(problems: readonly RosterProblem[]): string | null {
+function addressHint(problems: readonly RosterProblem[]): string | null {
   const lacksAddress = problems.some(({ code }) => code === 'no_address')
   return lacksAddress
     ? 'Make addresses of user names, if people have none: --email-domain school.example'

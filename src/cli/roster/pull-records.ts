@@ -77,9 +77,8 @@ function withNextStep(error: unknown): unknown {
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
 }
 
-/** Longest time to wait for another system without progress, and the number of waits. */
+/** Longest time to wait for another system without progress. */
 const maxWaitMs = 15 * 60 * 1000
-const maxWaits = 10
 /** Shorter waits are not noted. */
 const minNotedMs = 2000
 
@@ -90,7 +89,6 @@ const noted = new WeakSet<object>()
 export class Patience {
   readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
   #waitedMs = 0
-  #waits = 0
 
   constructor(io: Pick<Io, 'sleep' | 'signal' | 'stderr'>) {
     this.#io = io
@@ -100,18 +98,12 @@ export class Patience {
   async after(error: unknown): Promise<void> {
     const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
     const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
-    if (waitMs <= 0 || !this.allows(waitMs)) throw error
-    await this.wait(waitMs, (error as ApiError).message)
+    if (waitMs <= 0 || !(await this.wait(waitMs, (error as ApiError).message))) throw error
   }
 
-  /** True if the time, after earlier waits, is not too long. */
-  allows(waitMs: number): boolean {
-    return this.#waits < maxWaits && this.#waitedMs + waitMs <= maxWaitMs
-  }
-
-  /** Notes the reason the first time that a run waits. */
-  async wait(waitMs: number, reason: string): Promise<void> {
-    this.#waits += 1
+  /** Notes the reason the first time that a run waits. Returns false if the time, after earlier waits, is too long. */
+  async wait(waitMs: number, reason: string): Promise<boolean> {
+    if (this.#waitedMs + waitMs > maxWaitMs) return false
     this.#waitedMs += waitMs
     const { stderr } = this.#io
     if (waitMs >= minNotedMs && !noted.has(stderr)) {
@@ -123,11 +115,11 @@ export class Patience {
       )
     }
     await this.#io.sleep(waitMs, this.#io.signal)
+    return true
   }
 
   restart(): void {
     this.#waitedMs = 0
-    this.#waits = 0
   }
 }
 

@@ -191,8 +191,8 @@ async function writeBatch(
       if (left.length === 0) return
       const detail = results.find(({ outcome }) => outcome === 'waiting')?.detail
       const waitMs = Math.max(1, retryAfter) * 1000
-      if (!patience.allows(waitMs)) throw stillWaiting(detail)
-      await patience.wait(waitMs, `${title} takes no more records now: ${detail ?? 'it does not say why'}`)
+      const reason = `${title} takes no more records now: ${detail ?? 'it does not say why'}`
+      if (!(await patience.wait(waitMs, reason))) throw stillWaiting(detail)
     } catch (error) {
       await patience.after(error)
     }

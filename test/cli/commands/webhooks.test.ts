@@ -219,7 +219,8 @@ test('a test event says whether the receiver accepts it', { tags: ['slow'] }, as
     [''],
   ])
   const shown = await cli.run(`webhooks messages get ${message} --columns number,result,response`)
-  expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
+  // A busy machine may have come to the next attempt.
+  expect(shown.stdout).toMatch(/^1\tHTTP 500\tbroken\n(2\tHTTP 500\tbroken\n)?$/)
 })
 
 test('listen prints and forwards events, and leaves no endpoint behind', { tags: ['slow'] }, async () => {
