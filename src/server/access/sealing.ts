@@ -44,7 +44,6 @@ export interface Sealing {
 interface SealedAcademy {
   readonly path: string
   readonly postgres?: object | undefined
-  /** It ends with its process. */
   readonly temporary?: boolean | undefined
   /** On PostgreSQL; all servers of the academy share it. */
   readonly encryptionKeyFile?: string | undefined
@@ -199,7 +198,6 @@ export class KeyFileError extends Error {
 }
 
 export interface KeySource {
-  /** Name in messages. */
   readonly shown: string
   /** Undefined if none exists. Throws KeyFileError if it is unusable. */
   read(): SealingKey | undefined
@@ -221,7 +219,6 @@ export function fileKeySource(path: string): KeySource {
   }
 }
 
-/** For an academy that ends with its process. */
 export function memoryKeySource(): KeySource {
   let key: SealingKey | undefined
   return {

@@ -97,7 +97,6 @@ export function wasTaught(seer: Seer, column: Sql): Sql | undefined {
   return taught && deleted && sql`${column} in (${taught} union all ${deleted})`
 }
 
-/** Some of them more than once. */
 export function participants(seer: Seer): Sql {
   return sql`
     select ${seer.principal.userId} as id

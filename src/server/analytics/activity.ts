@@ -133,7 +133,6 @@ function during(time: Sql, periods: readonly NamedPeriod[]): Sql {
   return sql`${time} >= ${periods[0]?.start} and ${time} < ${periods.at(-1)?.end}`
 }
 
-/** Found by halving. */
 function periodOf(time: Sql, periods: readonly NamedPeriod[]): Sql {
   const indexFrom = (from: number, to: number): Sql => {
     if (to - from === 1) return raw(String(from))
@@ -157,7 +156,6 @@ interface PeriodsQuery {
   readonly by: ActivityUnit
   readonly start_date?: string | undefined
   readonly end_date?: string | undefined
-  /** IANA name. */
   readonly time_zone: string
 }
 

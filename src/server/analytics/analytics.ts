@@ -13,10 +13,10 @@ import { listAtRisk } from './at-risk.ts'
 import { pageOfDataRows, readChanges, readLearnerChanges } from './change-feed.ts'
 import { filteredRows, type LearnerFile, streamLearnerFile } from './export.ts'
 import { listItemGrades } from './item-grades.ts'
+import { readFilteredPage } from './learner-pages.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { readReport } from './report.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
-import { readFilteredPage } from './row-page.ts'
 import { summariseFilter } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]

@@ -8,8 +8,8 @@ import type { Asking } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
 import type { Page } from '../database/page.ts'
 import { attentionConditions } from './figures.ts'
+import { readShapedPage } from './learner-pages.ts'
 import { rowFilterOf } from './row-filter.ts'
-import { readShapedPage } from './row-page.ts'
 import { expressionByColumn } from './rows.ts'
 
 /** `now` is ISO 8601 in UTC. */

@@ -36,7 +36,6 @@ interface FeedPart {
   readonly isCut: boolean
 }
 
-/** Name in cursors. */
 const sort = 'changes'
 
 /**
@@ -271,7 +270,6 @@ const sources: Readonly<Record<DataTableName, DataSource>> = {
   },
 }
 
-/** Stored as 0 or 1. */
 const flags: ReadonlySet<string> = new Set(['published'])
 
 /** In no order; removed ones are left out. */
@@ -371,7 +369,6 @@ const tableNames: Readonly<Record<Exclude<DataTableName, 'progress'>, Sql>> = {
   grades: sql`grades`,
 }
 
-/** Their address says so. */
 export async function erasedUsersAmong(
   database: Database,
   ids: readonly string[],

@@ -32,7 +32,6 @@ interface StatusStep extends Step {
   readonly status: Status
 }
 
-/** Figures of the rows of learners in courses. */
 export interface Figures {
   /** Different ones. */
   readonly learners: number
@@ -178,7 +177,6 @@ export function gradeTenthsOf(steps: readonly Step[]): number[] {
   return [...tenthsOf(steps.filter((step) => !isAbove(step))), above]
 }
 
-/** Limits from which a learner needs attention. */
 interface AttentionLimits {
   /** Calendar days (UTC) without access. */
   readonly inactiveDays: number

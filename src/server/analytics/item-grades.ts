@@ -89,7 +89,6 @@ function readCourses(
     ${where(conditions)} order by c.title_key, c.id limit ${maxCourses}`)
 }
 
-/** The index of items leads from one to the next. */
 async function readItemIds(
   database: Database,
   courseId: string,

@@ -90,7 +90,6 @@ const maxItems = 100
 /** Pages to look at for the items with the lowest pass rates. */
 const maxPages = 100
 
-/** Counts the others as well. */
 async function readLowestItems(call: AskingForReport): Promise<Pick<Report, 'items' | 'moreItems'>> {
   const { course_id, term_id } = call.query
   let lowest: ItemGrades[] = []

@@ -53,7 +53,6 @@ export const selected = join(
   ', ',
 )
 
-/** From a row of `selected`. */
 export function toLearnerRow(row: Row): LearnerRow {
   return toRow(columns.map((name) => row[name] ?? null))
 }
@@ -126,7 +125,6 @@ export function byTime(inPeriod: Sql): Joined {
   }
 }
 
-/** Uses an index. */
 export function byStatus(statuses: readonly string[]): Joined {
   return {
     tables: sql`enrollments e cross join courses c cross join users u`,

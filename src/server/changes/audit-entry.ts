@@ -59,7 +59,6 @@ export async function appendEntry(
   else storeEntries(database, [row])
 }
 
-/** Entries of one statement. */
 const atOnce = 50
 
 /** Inserts rows of the audit log, each in the order of its columns below. */
@@ -89,10 +88,8 @@ function newUnlinkedPlace() {
   return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }
 
-/** A record as the API shows it. */
 type Shown = Readonly<Record<string, unknown>>
 
-/** The recorded part of a change, as JSON. */
 interface KeptChange {
   readonly before: string
   readonly after: string
@@ -168,7 +165,6 @@ function userIn(record: object | null): string | null {
   return typeof found === 'string' ? found : null
 }
 
-/** SHA-256 of a text in hexadecimal digits. */
 export function sha256(text: string): string {
   return hash('sha256', text, 'hex')
 }
@@ -227,7 +223,6 @@ export async function linkEntries(database: Transaction, limit = batchSize): Pro
   return waiting.length === limit
 }
 
-/** Links all entries, in small transactions. */
 export async function linkAll(database: Pick<Store, 'write'>): Promise<void> {
   while (await database.write((transaction) => linkEntries(transaction)));
 }

@@ -1,9 +1,8 @@
 import { type Action, nounOf } from '../../contract/actions.ts'
 import { appendEntry, isDifferent } from './audit-entry.ts'
-import { countAction } from './bulk-change.ts'
 import { enqueue } from './event-queue.ts'
 import { rowChangeOf, storeRowChanges } from './row-changes.ts'
-import type { Writing } from './writing.ts'
+import { countAction, type Writing } from './writing.ts'
 
 /** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
 export interface Change {
@@ -48,7 +47,6 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   if (isMoved) await publishChange(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
 }
 
-/** Fields that change with a status. */
 const statusFields = ['status', 'publishedAt', 'archivedAt', 'completedAt']
 
 /** Records changes of progress and grades, and of enrolments that follow from these. */

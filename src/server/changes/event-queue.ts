@@ -185,7 +185,6 @@ export interface CapturedEvent {
 /** Receives the events of a transaction after its commit, in the order of its changes. */
 export type OnEvents = (events: readonly CapturedEvent[]) => void
 
-/** A transaction whose store is captured. */
 interface Capturing extends Transaction {
   readonly captured: CapturedEvent[]
 }

@@ -90,7 +90,6 @@ export function storeRestoredUser(call: Pick<Writing, 'database' | 'now'>, userI
   ])
 }
 
-/** Rows of a table `t` to add. */
 interface StoredRows {
   readonly kind: RowChange['kind']
   readonly from: Sql

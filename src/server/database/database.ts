@@ -2,7 +2,6 @@ import type { Sql } from 'sql-template-tag'
 
 export type Cell = string | number | null
 
-/** A row by column name. */
 export type Row = Readonly<Record<string, Cell>>
 
 /** Type of a column: 64-bit integers, doubles, text, and `json`, which is text that SQL functions read. */
@@ -118,7 +117,6 @@ export interface Store extends Database {
    * another program prevents it.
    */
   emptyLog(): Promise<boolean>
-  /** Returns the problems found. */
   check(): Promise<string[]>
   /** Throws DatabaseError if the files of an open database have been replaced or removed. */
   requireFiles?(): void

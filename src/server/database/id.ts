@@ -126,7 +126,6 @@ export function timeOfId(id: string): string {
 
 const idForm = /^[a-z]{3}_[0-9a-z]{9}[0-9a-f]{20}$/
 
-/** Of any kind. */
 export function isIdForm(text: string): boolean {
   return idForm.test(text)
 }

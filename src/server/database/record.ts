@@ -38,7 +38,6 @@ export function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Replaces an earlier value. */
 export async function writeSetting(database: Database, name: string, value: string): Promise<void> {
   await database.run(sql`
     insert into settings (name, value) values (${name}, ${value})

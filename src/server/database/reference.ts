@@ -219,7 +219,6 @@ export async function requireUnique(
   }
 }
 
-/** Null for records without a status. */
 function statusIn(table: Table): Sql {
   return table === 'terms' || table === 'groups' ? sql`null` : sql`status`
 }

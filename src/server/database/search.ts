@@ -38,13 +38,11 @@ interface SearchedUser {
   }
 }
 
-/** Email address, username and names. */
 export function userSearchKey({ email, username, profile }: SearchedUser): string {
   const names = [profile.firstName, profile.lastName, profile.displayName].filter(Boolean)
   return searchKey([email, username, names.join(' ')])
 }
 
-/** Title and description. */
 export function courseSearchKey({ title, description }: { title: string; description: string }): string {
   return searchKey([title, description])
 }

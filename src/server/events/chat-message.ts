@@ -221,7 +221,6 @@ function lineOf(
   return `${plainText(title)}: ${parts.filter((part) => part !== '').join('; ')}`
 }
 
-/** `23 November 2026`. */
 function dayOf(time: string, timezone: string): string {
   const zone = findTimeZone(timezone) ?? utc
   const day = new Date(zone.clockAt(Date.parse(time)))

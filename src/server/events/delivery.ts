@@ -55,7 +55,6 @@ export interface Outcome {
   /** Null without a response. */
   readonly status: number | null
   readonly result: string
-  /** Beginning of the body. */
   readonly response: string
   /** Pause that the receiver asks for; 0 for none. */
   readonly pauseMs: number
@@ -130,7 +129,6 @@ function pauseMs(retryAfter: string | undefined, now: Date): number {
 
 /** The body is JSON unless the headers say otherwise. */
 export interface OutgoingRequest {
-  /** Default POST. */
   readonly method?: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -151,7 +149,6 @@ export interface Received {
 /** Throws network errors and RefusedTarget. Redirects are responses. */
 export type Send = (sending: Sending) => Promise<Received>
 
-/** Connections are kept open for a while. */
 export interface Sender {
   readonly send: Send
   close(): Promise<void>
@@ -162,7 +159,6 @@ const keepAliveMs = 10_000
 
 const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
 
-/** To the allowed targets, through their proxy. */
 export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Resolve): Sender {
   const client = openGuardedClient(targets, keepAliveMs, findProxy, resolve)
   return {

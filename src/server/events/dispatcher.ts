@@ -11,7 +11,6 @@ import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, endpointColumns, isKept, secretPlace, withoutSecret } from './endpoint-row.ts'
 import { claim, type Ended, recordAttempt } from './messages.ts'
 
-/** Looks for messages after each commit. */
 interface ServedOutbox {
   readonly database: Store
   stop(): Promise<void>
@@ -47,7 +46,6 @@ export interface DispatcherParts {
   readonly signedAt?: () => Date
   readonly later?: Later
   readonly publicUrl?: string | undefined
-  /** Monotonic. */
   readonly elapsedMs?: () => number
   readonly random?: () => number
 }
@@ -60,7 +58,6 @@ interface Free {
   readonly maxMessages: number
 }
 
-/** `until` is ISO 8601 in UTC. */
 interface Claim {
   readonly lease: string
   readonly until: string
@@ -85,7 +82,6 @@ const usualLater: Later = (work, ms) => {
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & Required<Pick<DispatcherParts, 'later' | 'elapsedMs' | 'signedAt'>>
-  /** Number of running deliveries by endpoint. */
   readonly #active = new Map<string, number>()
   /** Not recorded yet. */
   #ended: Ended[] = []
@@ -283,7 +279,6 @@ export class Dispatcher {
     }
   }
 
-  /** Returns how many deliveries may start. */
   #roomOf(endpoint: EndpointRow): number {
     return deliveryOf(endpoint).maxConcurrent - (this.#active.get(endpoint.id) ?? 0)
   }

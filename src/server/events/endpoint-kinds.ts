@@ -102,7 +102,6 @@ const finalErrors: readonly string[] = [
   'too_many_attachments',
 ]
 
-/** Only the text `ok` means success. */
 function slackOutcome(received: Received, now: Date): Outcome {
   const outcome = outcomeOf(received, now)
   const answer = received.response.trim()

@@ -52,7 +52,6 @@ export async function findEndpoint(database: Database, id: string, now: string):
   return row
 }
 
-/** Neither deleted nor expired. */
 export function isKept(now: string) {
   return sql`e.deleted_at is null and (e.expires_at is null or e.expires_at > ${now})`
 }
@@ -135,7 +134,6 @@ export function withQuery(url: string, query: string): string {
   return url.endsWith(hiddenQuery) ? url.slice(0, -hiddenQuery.length) + query : url
 }
 
-/** It cannot be used. */
 export function isShownUrl(url: string): boolean {
   const { pathname, search } = new URL(url)
   return pathname.startsWith('/...') || search === hiddenQuery

@@ -339,7 +339,6 @@ function requireAhead(expiresAt: string | null, now: string): void {
   }
 }
 
-/** Standard Webhooks 1.0.0, Signature scheme. */
 function newSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`
 }

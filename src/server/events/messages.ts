@@ -292,7 +292,6 @@ async function release(database: Database, subject: string, endpointId: string):
       order by m.id limit 1)`)
 }
 
-/** Does nothing if it is no longer active. */
 async function disable({ database, now: date, newId }: Recording, endpointId: string): Promise<void> {
   const now = date.toISOString()
   const disabled = await database.run(sql`

@@ -2,7 +2,7 @@ import { timeText } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
-import { changeOf, storeCounts } from '../changes/bulk-change.ts'
+import { changeOf, storeCounts } from '../changes/writing.ts'
 import { type Database, NotMet, type Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/sweep.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -159,7 +159,6 @@ function writeAs(
   return app.database.write(async (transaction) => work(await allowedIn(transaction)))
 }
 
-/** A write may belong to a change of many records. */
 async function handled({ app, route, context }: OperationRequest, call: Call): Promise<Reply> {
   const { operation, handle } = route
   const change = operation.method === 'GET' ? undefined : await changeOf(call, context.raw.headers)

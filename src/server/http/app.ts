@@ -112,7 +112,6 @@ function discardBody(body: Reply['body']): null {
   return null
 }
 
-/** The principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Reply | Promise<Reply>
 
 export function createAnswerer(
@@ -230,7 +229,6 @@ export interface RoutePlace {
 export type Found<P extends RoutePlace> =
   | {
       readonly place: P
-      /** Decoded values of the path's parameters. */
       readonly params: Readonly<Record<string, string>>
       readonly allow?: never
     }

@@ -8,7 +8,6 @@ import type { Call } from './handler.ts'
 import { problemReply, type Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** A response is repeated for so long. */
 const retentionMs = 24 * 60 * 60 * 1000
 /** They depend on the credential or the time, not on the request. */
 const unstoredStatuses: readonly number[] = [401, 403, 429]

@@ -82,9 +82,7 @@ export function addRateLimitHeaders(
 
 /** Limits how many refusals the audit log records, and counts the others. */
 interface RefusalBounds {
-  /** By user, or by network. */
   readonly each: RateLimit
-  /** By group. */
   readonly all: RateLimit
   unrecorded: number
 }
@@ -101,7 +99,6 @@ type RefusalGroup = 'anonymous' | 'known' | 'refresh'
  */
 const maxRefusalsPerMinute = { each: 10, all: 60 } as const
 
-/** An invalid or insufficient credential. */
 const recordedCodes: ReadonlySet<string> = new Set([
   'invalid_token',
   'token_expired',
@@ -165,7 +162,6 @@ interface Allowance {
   readonly resetSeconds: number
 }
 
-/** They refill evenly. */
 interface TokenBuckets {
   /** By default one; none if the bucket has fewer. */
   take(name: string, tokens?: number): Allowance

@@ -136,7 +136,6 @@ export function handlingOf({ lenient }: Operation, { prefer }: HttpHeaders): Han
   return handling === 'strict' || (handling === 'lenient' && lenient !== undefined) ? handling : null
 }
 
-/** The applied preference (RFC 7240 §3). */
 export function withHandling(reply: Reply, handling: Handling | null): Reply {
   if (handling === null) return reply
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `handling=${handling}` } }

@@ -68,7 +68,6 @@ export function originOf({ raw, requestId }: Pick<RequestContext, 'raw' | 'reque
   return { address: raw.address ?? null, userAgent: raw.headers['user-agent'] ?? null, requestId }
 }
 
-/** The client has disconnected. */
 export function isClientGone({ raw }: Pick<RequestContext, 'raw'>): boolean {
   return raw.signal?.aborted === true
 }

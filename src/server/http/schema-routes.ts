@@ -241,7 +241,6 @@ class Faults {
   readonly #reported = new Map<string, Fault>()
   #more = 0
 
-  /** Each place once for each code. */
   get reported(): readonly Fault[] {
     return [...this.#reported.values()]
   }

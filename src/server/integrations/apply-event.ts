@@ -8,6 +8,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { DeliveryFault } from '../../lms/delivery.ts'
 import type { Candidate, EventSettings, GradeEvent, LmsEvent, ProgressEvent } from '../../lms/event.ts'
 import { readEvent } from '../../lms/kinds.ts'
+import { rounded } from '../analytics/summary.ts'
 import type { Database, Row } from '../database/database.ts'
 import { matchesReference } from '../database/reference.ts'
 import { setGrade } from '../grades/gradebook.ts'
@@ -134,12 +135,6 @@ async function setProgressOfGrade(
   return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
 }
 
-/** To four decimals. */
-function rounded(percentage: number): number {
-  return Math.round(percentage * 1e4) / 1e4
-}
-
-/** Null if unknown. */
 export interface Subject {
   readonly userId: string | null
   readonly courseId: string | null
@@ -156,7 +151,6 @@ export interface Outcome extends Subject {
   readonly progress: Progress | null
 }
 
-/** Without the status. */
 export const noEffect: Omit<Outcome, 'status'> = {
   reason: null,
   detail: null,
@@ -179,7 +173,6 @@ export function mayNeedBody({ status, reason }: Pick<Outcome, 'status' | 'reason
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')
 }
 
-/** The fault of a malformed payload. */
 export function readEventOrFault(
   kind: LmsKind,
   body: JsonObject,
@@ -235,7 +228,6 @@ function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate
   )
 }
 
-/** The id of the first candidate that exists. */
 function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const table = noun === 'course' ? 'courses' : 'users'
   const conditions = candidates.flatMap(({ by, value }) => {

@@ -93,7 +93,6 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
   ]
 }
 
-/** Whether the scopes allow to read everything. */
 function checkScopes(scopes: AccessToken['scopes']): Check {
   if (scopes === null) return check('scopes', 'ok', 'Google does not say which scopes are granted')
   const toRead = missingScopes(scopes, classroomSignIn.readScopes)

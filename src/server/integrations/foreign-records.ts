@@ -163,7 +163,6 @@ type Written = Omit<WriteOutcome, 'outcome'> & {
 
 const notBegun: Written = { outcome: 'waiting', id: null, detail: 'not begun' }
 
-/** Throws 409 if the sign-in has ended. */
 async function writeOne(
   integration: Integration,
   record: ForeignWrite,

@@ -123,7 +123,6 @@ export function toIntegration(row: Row): Integration {
   return { ...stored, accessToken }
 }
 
-/** Throws 404 that lists the kinds. */
 export function requireKind(kind: string): LmsKind {
   const known = lmsKinds.find((each) => each === kind)
   if (known) return known

@@ -245,7 +245,6 @@ function requireSecretsAgain(
   }
 }
 
-/** Unchanged secrets keep their metadata. */
 async function changedSecrets(
   call: SecretCall,
   kind: string,
@@ -319,7 +318,6 @@ async function changeSecrets(
   return previous && oldSecretEndsAt ? [next, ...withEnd(previous, oldSecretEndsAt, call.now)] : [next]
 }
 
-/** Nothing if the end has passed or is not set. */
 function withEnd(secret: StoredSecret, endsAt: string | null, now: string): StoredSecret[] {
   return endsAt !== null && endsAt > now ? [{ ...secret, endsAt }] : []
 }

@@ -97,7 +97,6 @@ const deleteMapping: Handler<Operations['unmap']> = async (call) => {
   return undefined
 }
 
-/** Handlers of the operations on mappings. */
 export const mappingHandlers = {
   mappings: listMappings,
   mapping: getMapping,

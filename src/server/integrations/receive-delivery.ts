@@ -126,7 +126,6 @@ const keySetHeaders: HttpHeaders = { accept: 'application/json' }
 /** Retry-After for a delivery that cannot be verified now. */
 const retrySeconds = 60
 
-/** By URL. */
 const keySetsByApp = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
 /**

@@ -43,7 +43,6 @@ export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits
   readonly #queue: ReturnType<typeof createFairQueue>
-  /** Number of running reads by owner. */
   readonly #running = new Map<string, number>()
   readonly #threads = new Set<ReaderThread>()
   #restTimer: NodeJS.Timeout | undefined
@@ -190,7 +189,6 @@ export class ReaderThread {
     return this.#tasks.size
   }
 
-  /** The thread cannot begin another request. */
   get isAnswering(): boolean {
     return this.#answering !== undefined
   }
@@ -265,9 +263,7 @@ interface Task {
 }
 
 export interface BodyLimits {
-  /** Between two reads. */
   readonly idleMs: number
-  /** For the whole body. */
   readonly totalMs: number
 }
 

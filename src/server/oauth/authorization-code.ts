@@ -178,7 +178,6 @@ interface CodeRow extends Row {
   readonly status: string
 }
 
-/** Valid for a minute. */
 export async function newCode(database: Database, now: Date, consent: Consent): Promise<string> {
   const code = newCredential('authorizationCode')
   const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString()

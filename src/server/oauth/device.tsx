@@ -220,7 +220,6 @@ async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: Problem
   return { fault: new ProblemError('forbidden', detail), signedOut: true }
 }
 
-/** Each advances `nextMs`, up to a minute from now. */
 function wrongCodesOf(database: Database, { user, request }: SignedInVisit) {
   return readAttempts(database, `user code ${user.id}`, request.now.getTime())
 }
@@ -245,7 +244,6 @@ interface DeviceRow extends Row {
   readonly status: string | null
 }
 
-/** RFC 8628 §3.2. */
 async function newDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   { id }: OAuthClient,

@@ -166,7 +166,6 @@ const maxLive = 100
 export interface ClientToken {
   readonly accessToken: string
   readonly expiresInSeconds: number
-  /** As the client named them. */
   readonly scopes: readonly string[]
 }
 

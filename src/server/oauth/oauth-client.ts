@@ -101,7 +101,6 @@ async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<
   })
 }
 
-/** The secret may be empty. */
 interface GivenClient {
   readonly id: string
   readonly secret: string

@@ -31,7 +31,6 @@ export interface Narrowing {
   readonly status: 'active' | 'tobedeleted' | undefined
   /** Inclusive, ISO 8601 in UTC. */
   readonly since: string | undefined
-  /** By name of the field. */
   readonly values: ReadonlyMap<string, string>
   /** Status and time are all that the filter says. */
   readonly isWhole: boolean
@@ -56,18 +55,14 @@ export interface TablePart {
   ) => Promise<readonly (readonly object[])[]> | readonly (readonly object[])[]
 }
 
-/** Records that are in no table. */
 interface FixedPart {
   readonly records: readonly object[]
 }
 
-/** Records of a collection, in a table or not. */
 export type Part = TablePart | FixedPart
 
 export interface Collection {
-  /** `users`. */
   readonly plural: string
-  /** `user`. */
   readonly singular: string
   readonly fields: readonly string[]
   /**
@@ -142,7 +137,6 @@ export function active(sourcedId: string, dateLastModified: string, isActive = t
 
 const nothing: readonly object[] = []
 
-/** Each row is one record or none. */
 export function partOf<Shape extends Row>(
   part: Omit<TablePart, 'show'>,
   show: (row: Shape) => object | undefined,
@@ -163,7 +157,6 @@ export function since(narrowing: Narrowing, byModified: boolean, modified: Sql):
   return byModified && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
 }
 
-/** By its id in OneRoster. */
 export async function idNamed(
   database: Database,
   table: 'terms' | 'users' | 'courses' | 'deleted_courses',

@@ -24,7 +24,6 @@ export interface GradebookWrite {
   readonly body: unknown
 }
 
-/** Whether the write made a record. */
 export interface Written {
   readonly isNew: boolean
 }

@@ -105,7 +105,6 @@ interface ItemPlace {
   readonly itemId: string
 }
 
-/** Undefined if the academy has none with this id. */
 export async function findItem(database: Database, sourcedId: string): Promise<ItemPlace | undefined> {
   const stored = await findStoredItem(database, sourcedId)
   if (stored) return { courseId: stored.course_id, itemId: stored.item_id }
@@ -125,7 +124,6 @@ export function findStoredItem(database: Database, sourcedId: string): Promise<S
   return database.one<StoredItem>(sql`select * from line_items where id = ${sourcedId}`)
 }
 
-/** Undefined if the class has none. */
 export async function itemOf(
   database: Database,
   { courseId, itemId }: ItemPlace,

@@ -278,7 +278,6 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
   }
 }
 
-/** The instructor with the first id. */
 async function primaryTeacher(database: Database, courseId: string): Promise<string | undefined> {
   const first = await database.one<{ key: string | null }>(sql`
     select min(coalesce(u.external_id, u.id)) as key from enrollments e cross join users u

@@ -71,7 +71,6 @@ function readNumber(
   throw badSelection(`${name} must be a whole number from ${min} to ${max}`)
 }
 
-/** 400: the selection cannot be made. */
 export function badSelection(problem: string): Error {
   return refused('invalid_parameter', 'invalid_selection_field', `${problem}.`)
 }
@@ -126,7 +125,6 @@ export function parseFilter(text: string): Filter {
   }
 }
 
-/** 400: the filter cannot be applied. */
 function invalidFilter(problem: string): Error {
   return refused('invalid_parameter', 'invalid_filter_field', `The filter ${problem}.`)
 }
@@ -201,7 +199,6 @@ export function refused(code: ErrorCode, codeMinor: CodeMinor, detail: string): 
   return new ProblemError(code, detail, { members: { codeMinor } })
 }
 
-/** 404 for a record. */
 export function unknownRecord(noun: string, sourcedId: string): ProblemError {
   return refused('not_found', 'unknownobject', `There is no ${noun} ${JSON.stringify(sourcedId)}.`)
 }

@@ -222,7 +222,6 @@ async function readOne(visit: Visit, asking: Asking, collection: Collection): Pr
   }
 }
 
-/** Throws 404. */
 async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
   const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
   const parts = (await collection.parts(asking, {}, narrowingOf(filter), false)) ?? []
@@ -263,7 +262,6 @@ async function idOf(
   throw unknownRecord(noun, sourcedId)
 }
 
-/** An application that acts for itself. */
 interface MachineClient {
   readonly clientId: string
   readonly scopes: readonly MachineScope[]

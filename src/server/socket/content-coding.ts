@@ -68,7 +68,6 @@ function isWorthIt({ method }: HttpRequest, headers: HttpHeaders, body: HttpBody
   return (typeof body !== 'string' && !(body instanceof Uint8Array)) || body.length >= minLength
 }
 
-/** Undefined for none. */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return undefined

@@ -35,7 +35,6 @@ export interface PortOptions {
   readonly publicUrl: string | undefined
   /** Their pages may read responses (Fetch standard, CORS). */
   readonly corsOrigins: readonly string[]
-  /** By address or network. */
   readonly trustedProxies?: readonly string[]
   /** Plain http without a certificate. */
   readonly tls?: TlsFiles | undefined

@@ -59,7 +59,6 @@ export interface ServeOptions extends PortOptions {
 }
 
 export interface RunningServer extends FirstSecrets {
-  /** Public URL. */
   readonly url: string
   /** URL that it listens on. */
   readonly address: string
@@ -145,7 +144,6 @@ function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: 
   return names.every(isLocal) && trustedProxies.length === 0
 }
 
-/** Closes the port if that fails. */
 async function openOrClose(
   port: Port,
   { path, postgres, upgrade, ids, temporary }: ServeOptions,

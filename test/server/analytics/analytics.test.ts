@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { readRowsPage } from '../../../src/server/analytics/row-page.ts'
+import { readRowsPage } from '../../../src/server/analytics/learner-pages.ts'
 import { byUser } from '../../../src/server/analytics/rows.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'

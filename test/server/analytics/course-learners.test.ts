@@ -1,6 +1,6 @@
 import { raw, type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
+import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/learner-pages.ts'
 import { readAcademyStanding, readCourseStanding } from '../../../src/server/analytics/summary.ts'
 import type { Database } from '../../../src/server/database/database.ts'
 import { onPostgres, test } from '../../helpers/academy.ts'

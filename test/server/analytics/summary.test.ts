@@ -1,9 +1,8 @@
 import { expect } from 'vitest'
-import type { Summary } from '../../../src/contract/analytics.ts'
-import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
+import { analytics, type LearnerPage, type Summary } from '../../../src/contract/analytics.ts'
 import type { LearnerRow } from '../../../src/contract/learner-row.ts'
+import { readFilteredPage } from '../../../src/server/analytics/learner-pages.ts'
 import { periodOf, rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
-import { readFilteredPage } from '../../../src/server/analytics/row-page.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'

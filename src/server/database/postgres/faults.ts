@@ -89,7 +89,6 @@ const openingStates: Readonly<Record<string, Known>> = {
   '53100': { message: 'cannot be written: the disk of its server is full' },
 }
 
-/** Errors by code of Node.js: network and TLS. */
 const codes: Readonly<Record<string, Known>> = {
   ENOTFOUND: { message: 'cannot be reached: host not found', hint: checkAddress },
   EAI_AGAIN: { message: 'cannot be reached: the name service does not answer', hint: checkAddress },

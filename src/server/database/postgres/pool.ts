@@ -50,7 +50,6 @@ const idleInTransactionMs = 180_000
 const keepAliveMs = 30_000
 const closeMs = 1000
 
-/** Connections are created on demand. */
 export function openPool({
   client,
   size,

@@ -39,7 +39,6 @@ export interface ReachedPostgres {
 
 const usualWaitMs = 10_000
 
-/** Throws DatabaseError. */
 export async function reachPostgres(options: PostgresOptions): Promise<ReachedPostgres> {
   const url = readUrl(options)
   const { shown } = url
@@ -120,7 +119,6 @@ function waitMsOf({ shown, parameter }: PostgresUrl): number | undefined {
   })
 }
 
-/** False for none. */
 type Encryption = ConnectionOptions | false
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const

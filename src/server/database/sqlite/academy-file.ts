@@ -58,7 +58,6 @@ async function fillDraft(draft: string, path: string, fill: Fill, temporary: boo
   }
 }
 
-/** Before the file gets its final name. */
 function sync(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
@@ -133,7 +132,6 @@ function exists(path: string): boolean {
 export type OnUpgrade = (step: number, steps: number) => Promise<void>
 
 const upgradeCacheKiB = 64 * 1024
-/** SQLite's default. */
 const usualCacheKiB = 2000
 
 /** Marks a SQLite file as an academy (SQLite, PRAGMA application_id). */

@@ -197,7 +197,6 @@ function take(path: string): DatabaseSync | null {
   }
 }
 
-/** On systems with proc_locks(5). */
 function lockHoldersOf(path: string): number[] {
   try {
     const { ino } = statSync(path)

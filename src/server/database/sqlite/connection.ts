@@ -19,7 +19,6 @@ const checkpointPages = 3000
 const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
   pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
 
-/** Throws errors of SQLite. */
 export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
   const connection = new DatabaseSync(path, {
     readOnly,
@@ -51,7 +50,6 @@ const reasonByResultCode: Readonly<Record<number, string>> = {
   26: 'is not a SQLite database',
 }
 
-/** By code of the file system. */
 const reasonByCode: Readonly<Record<string, string>> = {
   EROFS: 'is read-only',
   ENOSPC: 'cannot be written: the disk is full',
@@ -78,7 +76,6 @@ export function resultCodeOf(error: unknown): number {
   return errcode & 0xff
 }
 
-/** SQLITE_CORRUPT. */
 export function isDamage(error: unknown): boolean {
   return resultCodeOf(error) === 11
 }

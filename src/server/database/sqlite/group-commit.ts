@@ -80,7 +80,6 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     }
   }
 
-  /** At least one. */
   async function runFor(
     limitMs: number,
     transaction: Transaction,

@@ -110,7 +110,6 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   }
 }
 
-/** They run statements synchronously. */
 function statementsOn(connection: DatabaseSync) {
   const prepare = createStatementCache((text): Prepared => {
     // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
