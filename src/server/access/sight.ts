@@ -7,7 +7,7 @@ import type { Sight } from './principal.ts'
 // What a caller may see of courses, users and their records, for the handlers of all resources.
 
 /** Another system has no id and sees everything. */
-interface Seer {
+export interface Seer {
   readonly principal: { readonly sees: Sight; readonly userId: string | null }
 }
 

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Changes } from '../../contract/record-fields.ts'
 import type { Asking } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
-import { during, type Period, page } from '../database/page.ts'
+import { during, type PageQuery, type Period, page } from '../database/page.ts'
 import { escapePointer } from '../http/request-body.ts'
 import { notFound } from '../problem-error.ts'
 
@@ -73,7 +73,7 @@ export function versionsOf<Kind extends 'course' | 'lesson', Shape extends Versi
 
   return {
     /** Newest first. */
-    async list({ database, params, query, ...call }: AskingFor<Key, Parameters<typeof page>[3] & Period>) {
+    async list({ database, params, query, ...call }: AskingFor<Key, PageQuery & Period>) {
       const { id } = await find({ database, ...call }, params[key])
       return page<Shape, ReturnType<typeof entryOf>>(
         database,

@@ -22,7 +22,7 @@ export interface Select {
   readonly where?: readonly Condition[]
 }
 
-interface PageQuery {
+export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
   readonly include_total?: boolean
