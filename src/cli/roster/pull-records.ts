@@ -77,8 +77,9 @@ function withNextStep(error: unknown): unknown {
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
 }
 
-/** Longest time to wait for another system without progress. */
+/** Longest time to wait for another system without progress, and the number of waits: one that fails each time is not waited for. */
 const maxWaitMs = 15 * 60 * 1000
+const maxWaits = 10
 /** Shorter waits are not noted. */
 const minNotedMs = 2000
 
@@ -89,6 +90,7 @@ const noted = new WeakSet<object>()
 export class Patience {
   readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
   #waitedMs = 0
+  #waits = 0
 
   constructor(io: Pick<Io, 'sleep' | 'signal' | 'stderr'>) {
     this.#io = io
@@ -101,9 +103,10 @@ export class Patience {
     if (waitMs <= 0 || !(await this.wait(waitMs, (error as ApiError).message))) throw error
   }
 
-  /** Notes the reason the first time that a run waits. Returns false if the time, after earlier waits, is too long. */
+  /** Notes the reason the first time that a run waits. Returns false instead of a wait too many, or too long after earlier ones. */
   async wait(waitMs: number, reason: string): Promise<boolean> {
-    if (this.#waitedMs + waitMs > maxWaitMs) return false
+    if (this.#waits >= maxWaits || this.#waitedMs + waitMs > maxWaitMs) return false
+    this.#waits += 1
     this.#waitedMs += waitMs
     const { stderr } = this.#io
     if (waitMs >= minNotedMs && !noted.has(stderr)) {
@@ -120,6 +123,7 @@ export class Patience {
 
   restart(): void {
     this.#waitedMs = 0
+    this.#waits = 0
   }
 }
 

@@ -94,7 +94,7 @@ describe('grades import --from', () => {
 
   test('shows in its usage what replaces the file', async ({ local }) => {
     const { stdout } = await local.run('grades import --help')
-    expect(stdout).toContain('Usage: learnctl grades import (<file> | --plan <path> | --from <kind>) [flags]')
+    expect(stdout).toContain('Usage: learnctl grades import (<file> | --from <kind>) [flags]')
   })
 
   test('takes no file beside it', async ({ local }) => {
