@@ -161,14 +161,14 @@ interface RunFile {
   readonly rows: number
 }
 
-interface Run {
+export interface Run {
   readonly number: number
   /** ISO 8601 in UTC. */
   readonly at: string
   readonly files: readonly RunFile[]
 }
 
-interface DatasetPseudonyms {
+export interface DatasetPseudonyms {
   readonly key: string
   /** Null for exact times. */
   readonly times: CoarseTime | null

@@ -107,8 +107,6 @@ export class GrantError extends Error {
   }
 }
 
-type GrantCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
-
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
 
@@ -119,7 +117,7 @@ const maximumBytes = 64 * 1024
 export async function grantAccess(
   integration: Integration,
   tokenUrl: string,
-  call: GrantCall,
+  call: AccessCall,
 ): Promise<AccessToken | undefined> {
   const { refreshToken } = integration
   if (!refreshToken) return undefined
@@ -142,7 +140,7 @@ export async function grantAccess(
 export async function grantClientAccess(
   integration: Integration,
   scopes: readonly string[],
-  call: GrantCall,
+  call: AccessCall,
 ): Promise<AccessToken | undefined> {
   const { clientId, clientSecret, tokenUrl } = integration
   if (clientId === null || clientSecret === null || tokenUrl === null) return undefined
@@ -171,7 +169,7 @@ function clientKeyOf({ clientSecret, clientId, tokenUrl }: Integration): string 
 async function requestToken(
   tokenUrl: string,
   request: ReturnType<typeof tokenRequest>,
-  { outgoing, now }: Pick<GrantCall, 'outgoing' | 'now'>,
+  { outgoing, now }: Pick<AccessCall, 'outgoing' | 'now'>,
 ): Promise<AccessToken> {
   let response: OutgoingResponse
   try {
