@@ -126,7 +126,7 @@ const pauseMs = 5 * 60 * 1000
 const failurePauseMs = 30_000
 
 /** Returns the keys of a JSON Web Key Set (RFC 7517 §5) by id. Throws SyntaxError. */
-export function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
+function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
   const set: unknown = JSON.parse(text)
   const keys = isJsonObject(set) ? set['keys'] : undefined
   if (!Array.isArray(keys)) throw new SyntaxError('it has no list of keys')

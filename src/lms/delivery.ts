@@ -55,7 +55,7 @@ export interface SignedDelivery {
   readonly body: string
 }
 
-export type DeliveryFaultCode =
+type DeliveryFaultCode =
   | 'invalid_signature'
   | 'timestamp_out_of_range'
   | 'malformed_payload'

@@ -46,7 +46,7 @@ export interface ProgressEvent extends About {
   readonly at: string
 }
 
-export interface IgnoredEvent {
+interface IgnoredEvent {
   readonly type: 'ignored'
   readonly name: string
   readonly reason: IgnoredReason

@@ -28,7 +28,7 @@ export type Proof =
 /**
  * Path of a payload's time, and its form: RFC 3339, the same without a zone in UTC, or seconds since 1970.
  */
-export interface TimeSource {
+interface TimeSource {
   readonly path: string
   readonly form: 'instant' | 'naive' | 'seconds'
 }
@@ -48,7 +48,7 @@ export interface Kind {
   readonly setUp: string
 }
 
-export type LearnerPlace = readonly [Candidate['by'], string]
+type LearnerPlace = readonly [Candidate['by'], string]
 
 /** Instructions for a relay that sends the grades of a system. */
 export const relaySetUp =

@@ -61,7 +61,7 @@ export interface RecordRefusal {
 }
 
 /** A list of a whole part, or of each course or group. */
-export interface RecordList {
+interface RecordList {
   readonly part: RecordPart
   readonly of: 'courses' | 'groups' | 'users' | null
   /** Further parts whose records its pages have. */

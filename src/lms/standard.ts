@@ -80,7 +80,7 @@ export const standardEvents: SimulatedEvents = {
 }
 
 /** As in the libraries of Standard Webhooks. */
-export const toleranceSeconds = 300
+const toleranceSeconds = 300
 
 /** A version and a signature; the header separates several with a space. */
 const signaturePattern = /^v\d+[a-z]*,[A-Za-z0-9+/]{1,200}={0,2}$/

@@ -4,7 +4,7 @@ import type { Actor, Statement } from '../contract/statements.ts'
 
 // Statements of the Experience API: 1.0.3 (https://github.com/adlnet/xAPI-Spec) and 2.0 (IEEE 9274.1.1-2023).
 
-export interface StatementForm {
+interface StatementForm {
   readonly version: XapiVersion
   /** URL of the academy, which accounts, activities and ids begin with. */
   readonly homePage: string
@@ -55,7 +55,7 @@ type Result = NonNullable<Statement['result']>
 const verbs = 'http://adlnet.gov/expapi/verbs/'
 const activityTypes = 'http://adlnet.gov/expapi/activities/'
 /** Extension of cmi5 for a whole number from 0 to 100. */
-export const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress'
+const progressExtension = 'https://w3id.org/xapi/cmi5/result/extensions/progress'
 const platform = 'learnctl'
 /** A language that is not known (BCP 47). */
 const undetermined = 'und'

@@ -306,4 +306,4 @@ const de: Words = {
 
 const unitsDe = { day: 'Tag', week: 'Woche', month: 'Monat' } as const
 
-export const wordsByLanguage: Readonly<Record<ReportLanguage, Words>> = { en, de }
+const wordsByLanguage: Readonly<Record<ReportLanguage, Words>> = { en, de }

@@ -80,7 +80,7 @@ export interface Dataset {
 }
 
 /** Operations of a dataset. Records are changed by `update`, or by `create` if that does both (progress). */
-export interface DatasetOperations {
+interface DatasetOperations {
   readonly list: Call
   /** Lists all records, if `list` shows only those of one user. */
   readonly all?: Call

@@ -32,7 +32,7 @@ const known = new Set([
   ...moodleFiles,
 ])
 
-export interface RosterExport extends Scope {
+interface RosterExport extends Scope {
   readonly format: ExportFormat
   /** Folder, or a file that ends in .zip. */
   readonly target: string

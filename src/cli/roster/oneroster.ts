@@ -246,7 +246,7 @@ const gradeDataset = namedColumns(grades, {
   gradedAt: 'scoreDate',
 })
 
-export type LineItems = Awaited<ReturnType<typeof readLineItems>>
+type LineItems = Awaited<ReturnType<typeof readLineItems>>
 
 interface Category {
   readonly title: string
@@ -257,7 +257,7 @@ interface Category {
  * Reads line items with their categories. A category as exports write it, one for each weight of a course, is a weight of
  * that course; the weight of any other is divided by its line items in the class.
  */
-export async function readLineItems(reading: Reading) {
+async function readLineItems(reading: Reading) {
   const categories = new Map<string, Category>()
   const byId = new Map<string, LineItem>()
   const counts = new Map<string, number>()
@@ -300,7 +300,7 @@ export async function readLineItems(reading: Reading) {
 }
 
 /** Reads results as grades. The id of a line item is that of the graded item, without the id of its class in front. */
-export function readResults(reading: Reading, { byId, shareOf }: LineItems): Promise<void> {
+function readResults(reading: Reading, { byId, shareOf }: LineItems): Promise<void> {
   return readTable(reading, 'results', (row, isRemoved) => {
     if (isRemoved) return row.leaveOut('removed results are left out; grades are never removed by a roster')
     const id = row.text('lineItemSourcedId')

@@ -314,7 +314,7 @@ function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
   return folders.size > 1 ? files : files.map((file) => ({ ...file, name: file.name.slice(folder.length) }))
 }
 
-export interface FormatReader {
+interface FormatReader {
   readonly tables: readonly TableForm[]
   /** Names of roles that are read. */
   readonly roles: readonly string[]

@@ -20,7 +20,7 @@ import {
   wantedOf,
 } from './push-plan.ts'
 
-export interface PushOptions {
+interface PushOptions {
   /** Empty for all. */
   readonly courses: readonly string[]
   readonly parts: ReadonlySet<string>

@@ -181,7 +181,7 @@ interface PersonColumns extends Readonly<Record<string, string>> {
   readonly username: string
 }
 
-export type PeopleForm = ReturnType<typeof peopleForm>
+type PeopleForm = ReturnType<typeof peopleForm>
 
 /** @param key column by which people are unique already */
 export function peopleForm(key: string, columns: PersonColumns) {

@@ -158,7 +158,7 @@ export interface Roster {
   readonly findings: RosterFindings
 }
 
-export interface RosterFile {
+interface RosterFile {
   readonly name: string
   /** Table that it holds, such as `users`. */
   readonly table: string

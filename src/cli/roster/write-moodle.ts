@@ -13,7 +13,7 @@ import type { RosterPart } from './roster.ts'
 
 export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
-export interface MoodleForm {
+interface MoodleForm {
   readonly parts: ReadonlySet<RosterPart>
   /** Category of new courses: the number of one, or its path. */
   readonly category: string

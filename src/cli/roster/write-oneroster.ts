@@ -44,7 +44,7 @@ import {
 } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 
-export interface OneRosterForm {
+interface OneRosterForm {
   readonly version: OneRosterVersion
   /** The school that all records belong to, the only organisation of the package. */
   readonly org: School

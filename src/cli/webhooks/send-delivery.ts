@@ -59,7 +59,7 @@ export async function sendDelivery(
   return { delivery: 1, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
 }
 
-export interface DeliveryResult {
+interface DeliveryResult {
   readonly delivery: number
   readonly status: number
   readonly outcome: string
@@ -87,7 +87,7 @@ function deliveryResultOf(status: number, text: string) {
   return { outcome, deliveryId: null, reason: textAt('code') ?? textAt('detail') }
 }
 
-export interface Destination {
+interface Destination {
   readonly url: string
   /** False for an academy in this process, and for a server on this machine. */
   readonly isElsewhere: boolean
@@ -203,7 +203,7 @@ function matchingSteps({ kind, facts }: Simulation, reason: string): string {
   return [...checks, ...maps].join(', ')
 }
 
-export interface Simulation {
+interface Simulation {
   readonly kind: LmsKind
   readonly event: SimulatedEvent
   readonly facts: SimulatedFacts
@@ -225,7 +225,7 @@ export async function simulatedDelivery(
   return { ...signed, headers: { ...event.headers, ...signed.headers } }
 }
 
-export const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
+const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   canvas: canvasEvents,
   moodle: moodleEvents,
   openedx: openedxEvents,
