@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { newHmacKey } from '../../src/server/access/secret.ts'
 import { idMaker } from '../../src/server/database/id.ts'
-import { schemaSteps } from '../../src/server/database/schema/steps.ts'
+import { schemaSteps, stepsFrom } from '../../src/server/database/schema/steps.ts'
 import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/search.ts'
 import { makeFile, migrate } from '../../src/server/database/sqlite/academy-file.ts'
 import { openSqlite } from '../../src/server/database/sqlite/sqlite.ts'
@@ -53,7 +53,9 @@ const largeTables = ['enrollments', 'progress', 'course_grades']
 export async function makeAcademyOf(size: Size, path: string): Promise<void> {
   const now = new Date(firstMs)
   const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey }
-  await makeFile(path, (database, draft) => migrate(database, draft, schemaSteps(made)))
+  await makeFile(path, (database, draft) =>
+    migrate(database, draft, async (version, path) => stepsFrom(version, schemaSteps(made), path)),
+  )
   fill(new DatabaseSync(path), size)
   const store = openSqlite(path)
   await store.emptyLog()

@@ -24,7 +24,7 @@ import {
   startText,
 } from '../local-server/start-report.ts'
 import { databaseErrorOf, upgradeNotes } from '../session/academy-file.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Io, streamOf } from '../terminal/io.ts'
 import { removeDeadParts } from '../terminal/target-file.ts'
 
 export const startCommand: Command = {
@@ -108,7 +108,7 @@ async function serveUntilInterrupted(
   const { io, directories, output } = context
   const { 'encryption-key-file': encryptionKeyFile } = given.flags
   const formatLog = await logFormat(context, given)
-  const log = createLineWriter(io.stderr)
+  const log = createLineWriter(streamOf(io.stderr))
   const server = await context
     .serve({
       ...options,

@@ -17,7 +17,7 @@ import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { serverOf } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Io, streamOf } from '../terminal/io.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
@@ -100,6 +100,8 @@ async function listen(context: Context, given: Given): Promise<void> {
     await print(() => printEvent(context, event, forwarded))
     return forwarded ? (forwarded.status ?? 500) : 204
   }
+  // An output that waits would stop the listener.
+  streamOf(io.stdout)
   const listener = await listenForEvents(() => secret, io.now, onEvent)
   let id: string | undefined
   try {

@@ -2,7 +2,7 @@ import { type Readable, Writable } from 'node:stream'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import { version } from '../../contract/version.ts'
 import { ReaderGoneError } from '../terminal/errors.ts'
-import { type Io, ignoreStreamErrors, write } from '../terminal/io.ts'
+import { type Io, ignoreStreamErrors, streamOf, write } from '../terminal/io.ts'
 
 export interface Toolbox {
   readonly instructions: string
@@ -194,7 +194,7 @@ function aborted(signal: AbortSignal): Promise<void> {
  * library, goes to standard error. Call `end` at last.
  */
 export function guardOutput(io: Io): { readonly io: Io; end(): void } {
-  const { stdout } = io
+  const stdout = streamOf(io.stdout)
   if (stdout !== process.stdout) return { io, end: () => {} }
   ignoreStreamErrors(stdout)
   const write = process.stdout.write.bind(process.stdout)

@@ -13,13 +13,13 @@ import { idsFlag, ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
 import type { BoundCall } from './operation-spec.ts'
 import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
-import { withNearest, withSources } from './refused-call.ts'
 
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
   try {
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
     else await callUntilAccepted(context, given, call)
   } catch (error) {
+    const { withNearest } = await import('./refused-call.ts')
     throw await withNearest(context, error, call, given)
   }
 }
@@ -42,7 +42,10 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
       const refused = error instanceof ApiError ? refusedAnswers(error, answers) : []
       if (refused.length === 0) throw error
       for (const place of refused) answers.delete(place)
-      const { failureOf } = await import('../failures.ts')
+      const [{ failureOf }, { withSources }] = await Promise.all([
+        import('../failures.ts'),
+        import('./refused-call.ts'),
+      ])
       const { message, why } = failureOf(withSources(error, call, given), context.session.target())
       await context.output.note([message, ...why].join('; '))
     }

@@ -9,21 +9,20 @@ import { wrap } from './format-text.ts'
 
 export type Input = Readable & { readonly isTTY?: boolean }
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
-/** What standard output needs of a stream. */
-export interface Output {
+export type Output = OutputStream | FileOutput
+/** A pipe or a file as standard output or standard error. */
+interface FileOutput {
   readonly isTTY?: boolean
-  /** Width in characters; undefined if it is no terminal. */
   readonly columns?: number
   write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown
-  on(event: 'error', listener: () => void): unknown
-  listenerCount(event: 'error'): number
+  stream(): OutputStream
 }
 
 /** Everything that a run reads from its environment or writes to it. */
 export interface Io extends Place {
   readonly stdin: Input
   readonly stdout: Output
-  readonly stderr: OutputStream
+  readonly stderr: Output
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -40,17 +39,19 @@ type Printing = Pick<Io, 'stderr'> & Partial<Pick<Io, 'env'>>
 
 export function processIo(): Io {
   let stdout: Output | undefined
+  let stderr: Output | undefined
   return {
     // Opening standard input keeps a process alive, so only its readers may do so.
     get stdin() {
       return process.stdin
     },
     get stdout() {
-      stdout ??= isDevice(1) ? process.stdout : fileOutput()
+      stdout ??= isDevice(1) ? process.stdout : fileOutput(1, () => process.stdout)
       return stdout
     },
     get stderr() {
-      return process.stderr
+      stderr ??= isDevice(2) ? process.stderr : fileOutput(2, () => process.stderr)
+      return stderr
     },
     env: process.env,
     cwd: process.cwd(),
@@ -113,7 +114,7 @@ async function openBrowser(url: string): Promise<void> {
  * Ignores later errors of a stream: without a listener, a terminal that closes would end the process before
  * its clean-up.
  */
-export function ignoreStreamErrors(stream: Pick<Output, 'on' | 'listenerCount'>): void {
+export function ignoreStreamErrors(stream: OutputStream): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }
 
@@ -127,30 +128,35 @@ function isDevice(file: number): boolean {
 }
 
 /**
- * Returns standard output as a pipe or a file. Its stream, which loads a dozen modules of Node, is opened only when the pipe
+ * Returns an output that is a pipe or a file. Its stream, which loads a dozen modules of Node, is opened only when the pipe
  * does not take all at once: the stream waits, or says why not.
  */
-function fileOutput(): Output {
-  let stream: OutputStream | undefined
+function fileOutput(file: number, open: () => OutputStream): FileOutput {
+  let opened: OutputStream | undefined
+  function stream(): OutputStream {
+    opened ??= open()
+    ignoreStreamErrors(opened)
+    return opened
+  }
   return {
     write(text, done) {
-      const rest = stream ? text : restAfterWrite(text)
-      if (rest.length === 0) return done?.()
-      if (!stream) ignoreStreamErrors(process.stdout)
-      stream = process.stdout
-      return stream.write(rest, done)
+      const rest = opened ? text : restAfterWrite(file, text)
+      return rest.length > 0 ? stream().write(rest, done) : done?.()
     },
-    // Errors reach the callback of `write`.
-    on: () => {},
-    listenerCount: () => 1,
+    stream,
   }
 }
 
-/** Writes to standard output; returns what it did not take. */
-function restAfterWrite(text: string | Uint8Array): Uint8Array {
+/** Returns an output as a stream, which waits for its reader without stopping this process. */
+export function streamOf(output: Output): OutputStream {
+  return 'stream' in output ? output.stream() : output
+}
+
+/** Returns what a file or a pipe did not take at once. */
+function restAfterWrite(file: number, text: string | Uint8Array): Uint8Array {
   let rest = Buffer.from(text)
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+    while (rest.length > 0) rest = rest.subarray(writeSync(file, rest))
   } catch {
     // The stream says why.
   }
@@ -163,7 +169,7 @@ function restAfterWrite(text: string | Uint8Array): Uint8Array {
  */
 export function write(stream: Output, text: string | Uint8Array): Promise<void> {
   // The callback below reports errors.
-  ignoreStreamErrors(stream)
+  if (!('stream' in stream)) ignoreStreamErrors(stream)
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error) reject(writeFault(error))

@@ -1,4 +1,4 @@
-import { type Io, ignoreStreamErrors, note } from './io.ts'
+import { type Io, ignoreStreamErrors, note, streamOf } from './io.ts'
 
 /** Shows progress on standard error: a bar on a terminal, else a line every 10 s. */
 export interface ProgressLine {
@@ -31,7 +31,8 @@ export async function createProgressLine(
       stop: () => {},
     }
   }
-  ignoreStreamErrors(io.stderr)
+  const stream = streamOf(io.stderr)
+  ignoreStreamErrors(stream)
   const { SingleBar } = await import('cli-progress')
   const known = `{bar} {percentage}% · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
   const bar = new SingleBar({
@@ -40,7 +41,7 @@ export async function createProgressLine(
     barIncompleteChar: '░',
     barsize: 20,
     fps: 10,
-    stream: io.stderr as NodeJS.WritableStream,
+    stream: stream as NodeJS.WritableStream,
     clearOnComplete: true,
     hideCursor: true,
   })

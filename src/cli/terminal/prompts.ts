@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/resolve-settings.ts'
 import { CancelledError, UsageError } from './errors.ts'
-import type { Io } from './io.ts'
+import { type Io, streamOf } from './io.ts'
 
 export interface Choice {
   readonly value: string
@@ -43,7 +43,12 @@ const clearInvalid = { validationFailureMode: 'clear' } as const
  * not set.
  */
 export function createPrompts(io: Io, settings: Settings): Prompts {
-  const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
+  const context = () => ({
+    input: io.stdin,
+    output: streamOf(io.stderr),
+    signal: io.signal,
+    clearPromptOnDone: false,
+  })
 
   async function ask<Answer>(question: (library: PromptLibrary) => Promise<Answer>): Promise<Answer> {
     const refusal = promptsDisabledReason(io, settings)

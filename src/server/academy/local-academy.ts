@@ -6,7 +6,6 @@ import { captureEvents, type OnEvents } from '../changes/event-queue.ts'
 import type { FirstPassword } from '../credentials/first-secrets.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
 import { databaseErrorOf, isDamage } from '../database/sqlite/connection.ts'
-import { sweep } from '../database/sweep.ts'
 import { createApp } from '../http/app.ts'
 import type { LogEntry } from '../http/log.ts'
 import { inboxRoute } from '../integrations/inbox-route.ts'
@@ -107,7 +106,10 @@ export async function openAcademy({
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
     async close() {
       // Without a server, each run that stores a response deletes expired ones.
-      if (mayHaveStoredReply) await sweep(database, now(), 1).catch(() => {})
+      if (mayHaveStoredReply) {
+        const { sweep } = await import('../database/sweep.ts')
+        await sweep(database, now(), 1).catch(() => {})
+      }
       await database.close()
     },
   }

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from '../access/secret.ts'
-import { DatabaseError, type Store } from '../database/database.ts'
+import { DatabaseError, type Store, schemaVersion } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
-import { type SchemaStep, schemaSteps, schemaVersion } from '../database/schema/steps.ts'
 import {
   applicationId,
   isLongUpgrade,
@@ -13,6 +12,7 @@ import {
   type OnUpgrade,
   requireContent,
   requireTables,
+  type StepsFrom,
 } from '../database/sqlite/academy-file.ts'
 import { databaseErrorOf } from '../database/sqlite/connection.ts'
 import { openSqlite, type SqliteStore } from '../database/sqlite/sqlite.ts'
@@ -54,7 +54,7 @@ export async function openAcademyFile(
 ): Promise<AcademyFile> {
   if (mustExist && !existsSync(path)) throw new DatabaseError(path, 'does not exist', { kind: 'missing' })
   if (watch) await upgradeLarge(path, watch)
-  const bringUpToDate = (database: Store, file: string) => migrate(database, file, stepsOf(now, newId))
+  const bringUpToDate = (database: Store, file: string) => migrate(database, file, stepsFor(now, newId))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate, temporary))
   const database = openExisting(path, waitMs)
   try {
@@ -82,7 +82,7 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
   const database = openExisting(path, upgradeWaitMs)
   try {
     await requireTables(database, path)
-    await migrate(database, path, stepsOf(now, idMaker(now)), onUpgrade)
+    await migrate(database, path, stepsFor(now, idMaker(now)), onUpgrade)
   } catch (error) {
     throw databaseErrorOf(path, error)
   } finally {
@@ -101,7 +101,7 @@ export async function openAcademyOnPostgres(
   if (options.mustExist) await requireSchema(options)
   const newId = idMaker(now)
   const { openPostgres } = await import('../database/postgres/open-postgres.ts')
-  const { store, created } = await openPostgres(options, stepsOf(now, newId))
+  const { store, created } = await openPostgres(options, await allSteps(now, newId))
   return { database: store, created, newId }
 }
 
@@ -124,8 +124,18 @@ async function requireSchema(options: PostgresOptions): Promise<void> {
   }
 }
 
-function stepsOf(now: () => Date, newId: IdMaker): readonly SchemaStep[] {
+async function allSteps(now: () => Date, newId: IdMaker) {
+  const { schemaSteps } = await import('../database/schema/steps.ts')
   return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey })
+}
+
+/** An academy of the newest version loads no schema. */
+function stepsFor(now: () => Date, newId: IdMaker): StepsFrom {
+  return async (version, path) => {
+    if (version === schemaVersion) return []
+    const { stepsFrom } = await import('../database/schema/steps.ts')
+    return stepsFrom(version, await allSteps(now, newId), path)
+  }
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

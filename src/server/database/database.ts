@@ -47,6 +47,9 @@ interface CommitOrder {
   readonly finished: Sql | undefined
 }
 
+/** The newest version of the schema (schema/steps.ts). */
+export const schemaVersion = 30
+
 /** Searchable tables: each has a column `search_key`. */
 export type Searched = 'courses' | 'users' | 'groups'
 

@@ -4,7 +4,6 @@ import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
 import { changeOf, storeCounts } from '../changes/writing.ts'
 import { type Database, NotMet, type Transaction } from '../database/database.ts'
-import { removeTraces } from '../database/sweep.ts'
 import { ProblemError } from '../problem-error.ts'
 import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
 import { findStoredReply, type IdempotentRequest, readIdempotencyKey, writeOnce } from './idempotency.ts'
@@ -119,7 +118,10 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
     ready = { ...ready, prepared: await prepare(ready) }
   }
   const reply = await commit(request, ready, caller, repeatable)
-  if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(app.database)
+  if (elevationsOf(operation, call.query).includes('erase')) {
+    const { removeTraces } = await import('../database/sweep.ts')
+    await removeTraces(app.database)
+  }
   return reply
 }
 

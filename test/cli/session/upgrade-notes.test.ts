@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
-import { schemaVersion } from '../../../src/server/database/schema/steps.ts'
+import { schemaVersion } from '../../../src/server/database/database.ts'
 import { test } from '../../helpers/cli.ts'
 import { lockForWriting, makeLargeOldAcademy, makeOldAcademy, oldVersion } from '../../helpers/old-academy.ts'
 

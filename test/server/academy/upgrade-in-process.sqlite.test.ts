@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { upgradeInProcess } from '../../../src/server/academy/upgrade-in-process.ts'
-import { schemaVersion } from '../../../src/server/database/schema/steps.ts'
+import { schemaVersion } from '../../../src/server/database/database.ts'
 import { makeOldAcademy } from '../../helpers/old-academy.ts'
 import { test } from '../socket/served.ts'
 

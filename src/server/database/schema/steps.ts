@@ -8,7 +8,7 @@ import {
   linkText,
   originText,
 } from '../../../contract/audit-chain.ts'
-import { type Database, DatabaseError, type Row } from '../database.ts'
+import { type Database, DatabaseError, type Row, schemaVersion } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
 import {
@@ -33,8 +33,6 @@ export interface SchemaStep {
   readonly to: number
   readonly run: (database: Database) => Promise<void>
 }
-
-export const schemaVersion = 30
 
 /** The first creates an academy, the others upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {

@@ -15,7 +15,7 @@ import {
 import { basename } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { type Database, DatabaseError, type Store } from '../database.ts'
-import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
+import type { SchemaStep } from '../schema/steps.ts'
 import { databaseErrorOf } from './connection.ts'
 import { openSqlite, takeIntoUse } from './sqlite.ts'
 
@@ -137,6 +137,9 @@ const usualCacheKiB = 2000
 /** Marks a SQLite file as an academy (SQLite, PRAGMA application_id). */
 export const applicationId = 0x6c726e63
 
+/** Returns the steps from a version to the newest, for the academy in a file. */
+export type StepsFrom = (version: number, path: string) => Promise<readonly SchemaStep[]>
+
 /**
  * Migrates an academy in a file to the newest version, step by step; an empty file becomes an academy. Throws
  * DatabaseError for a version that cannot be upgraded, and for a database of another program.
@@ -144,11 +147,11 @@ export const applicationId = 0x6c726e63
 export async function migrate(
   database: Store,
   path: string,
-  all: readonly SchemaStep[],
+  stepsFrom: StepsFrom,
   onUpgrade?: OnUpgrade,
 ): Promise<void> {
   const version = await versionOf(database, path)
-  const steps = stepsFrom(version, all, path)
+  const steps = await stepsFrom(version, path)
   await takeIntoUse(database, path)
   // An upgrade changes pages all over the file: a large cache writes each once (in KiB, PRAGMA cache_size).
   if (steps.length > 0) await database.run(raw(`pragma cache_size = -${upgradeCacheKiB}`))
