@@ -8,10 +8,8 @@ import { inventory } from './packaging/inventory.ts'
  * earlier group holds. All other files are grouped by the modules that import them.
  */
 const groups = Object.entries({
-  // The start of the program, and how it ends.
-  start: /src\/cli\/main\.ts$/,
-  // Help.
-  help: /src\/cli\/program\/(host|nouns)\.ts$/,
+  // The start of the program, how it ends, and help.
+  start: /src\/cli\/(main|program\/(host|nouns))\.ts$/,
   // Parsing.
   program: /src\/cli\/program\/program\.ts$/,
   commands:

@@ -148,3 +148,12 @@ export function assertWellFormed(text: string, row: number, column: EncodedColum
     'Leave the column out with --columns, or use -o json, which escapes it',
   )
 }
+
+/**
+ * Converts a JSON pointer (RFC 6901), also in a fragment, to a dotted path: `#/profile/firstName` is
+ * `profile.firstName`.
+ */
+export function fieldPath(pointer: string): string {
+  const parts = pointer.replace(/^#?\/?/, '').split('/')
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+}

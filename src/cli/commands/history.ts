@@ -1,12 +1,11 @@
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
-import { valueAt } from '../../tables/column.ts'
+import { fieldPath, valueAt } from '../../tables/column.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { FieldFlags } from '../command/flag.ts'
 import type { NamedChange } from '../operation/differences.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
-import { fieldPath } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 interface Versioned {

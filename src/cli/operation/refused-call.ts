@@ -6,10 +6,10 @@ import { parseReference } from '../../codec/reference.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { fieldPath } from '../../tables/column.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
-import { fieldPath } from '../output/columns.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
 /** Flags and arguments of the command line, by request field. */
