@@ -1,7 +1,15 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type EventType, patternsOf } from '../../contract/actions.ts'
 import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
+import { calls } from '../../contract/calls.ts'
+import { attentionKinds } from '../../contract/constants.ts'
+import type { Query } from '../../contract/operation.ts'
+import type { AtRiskRow } from '../../contract/questions.ts'
 import { type LearningRecord, StatementMaker } from '../../lms/xapi.ts'
+import type { Asking } from '../access/sight.ts'
 import { enqueueFor } from '../changes/event-queue.ts'
+import type { Row } from '../database/database.ts'
+import type { Page } from '../database/page.ts'
 import { findEndpoint } from '../events/endpoint-row.ts'
 import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
@@ -9,14 +17,15 @@ import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem-error.ts'
 import { readActivity } from './activity.ts'
-import { listAtRisk } from './at-risk.ts'
 import { pageOfDataRows, readChanges, readLearnerChanges } from './change-feed.ts'
 import { filteredRows, type LearnerFile, streamLearnerFile } from './export.ts'
+import { attentionConditions } from './figures.ts'
 import { listItemGrades } from './item-grades.ts'
-import { readFilteredPage } from './learner-pages.ts'
+import { readFilteredPage, readShapedPage } from './learner-pages.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { readReport } from './report.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
+import { expressionByColumn } from './rows.ts'
 import { summariseFilter } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]
@@ -135,4 +144,55 @@ function eventOf({ kind, record }: LearningRecord) {
   }
   const timestamp = 'gradedAt' in record ? record.gradedAt : record.lastAccessed
   return { type, subject: learner.id, timestamp, data }
+}
+
+/** `now` is ISO 8601 in UTC. */
+interface AskingForRisk extends Asking {
+  readonly query: Query<typeof analytics.atRisk>
+  readonly now: string
+}
+
+/**
+ * Reads a page of learners who may need help: those with one of the reasons of the query, each with all of its reasons.
+ * Throws 404 for filters as `rowFilterOf` does, and 400 `invalid_cursor`.
+ */
+async function listAtRisk(call: AskingForRisk): Promise<Page<AtRiskRow>> {
+  const { database, query, now } = call
+  const conditions = attentionConditions(new Date(now), {
+    inactiveDays: query.inactive_days,
+    stuckDays: query.stuck_days,
+    stuckBelow: query.stuck_below,
+  })
+  const filter = await rowFilterOf(call, { start: null, end: null })
+  const wanted = (query.reason ?? attentionKinds).map((kind) => conditions[kind])
+  const isAtRisk = sql`(${join(wanted, ' or ')})`
+  const flags = attentionKinds.map(
+    (kind) => sql`case when ${conditions[kind]} then 1 else 0 end as ${raw(kind)}`,
+  )
+  return readShapedPage(
+    database,
+    { limit: query.limit, cursor: query.cursor, include_total: false },
+    { ...filter, ofProgress: [...filter.ofProgress, isAtRisk] },
+    { columns: sql`${columns}, ${join(flags)}`, show: toAtRiskRow },
+  )
+}
+
+const expressions: Readonly<Record<string, Sql>> = {
+  ...expressionByColumn,
+  progressedAt: sql`p.risen_at`,
+  passingScore: sql`c.passing_score`,
+}
+
+/** In the order of the answer. */
+const names = calls.analytics.atRisk.holds.answer
+const columns = join(
+  names.flatMap((name) => (expressions[name] ? [sql`${expressions[name]} as ${raw(`"${name}"`)}`] : [])),
+)
+
+function toAtRiskRow(row: Row): AtRiskRow {
+  const reasons = attentionKinds.filter((kind) => row[kind] === 1)
+  // The statement selects the other columns of an AtRiskRow under their names.
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'reasons' ? reasons : (row[name] ?? null)]),
+  ) as unknown as AtRiskRow
 }
