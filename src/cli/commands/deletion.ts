@@ -10,7 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { capitalise, pluralise } from '../terminal/format-text.ts'
 
 type DeletedThing = 'course' | 'lesson' | 'group'
 
@@ -190,7 +190,7 @@ export function withDeleted(thing: DeletedThing, list: Command, { filters, colum
   const others = (list.flags ?? []).filter(({ name }) => !taken.has(name))
   return {
     ...list,
-    alsoPrints: [`Deleted${thing.charAt(0).toUpperCase()}${thing.slice(1)}[]`],
+    alsoPrints: [`Deleted${capitalise(thing)}[]`],
     flags: [
       ...(list.flags ?? []),
       {

@@ -5,7 +5,7 @@ import { datasetTables } from '../../tables/dictionary.ts'
 import { matchingPaths, resolvePath } from '../output/columns.ts'
 import { coarsened, type KeptColumn, type Pseudonymising, PseudonymTable } from '../pseudonyms/pseudonyms.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstNames, pluralise } from '../terminal/format-text.ts'
 import type { ChangedRow } from './dataset-files.ts'
 
 type Batches = AsyncIterable<readonly unknown[]>
@@ -218,12 +218,9 @@ export function datasetPrivacy(how: Pseudonymising): PrivacyStep {
 
 const personalData = 'Pseudonymised data is still personal data'
 const exactTimes = 'Times are exact, and may identify people; --coarsen-times day|week|month reduces them'
-const maxNames = 30
 
 function droppedNote(names: readonly string[]): string {
-  const shown = names.slice(0, maxNames).join(', ')
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : ''
-  return `${personalData}. Left out: ${shown}${more}`
+  return `${personalData}. Left out: ${firstNames(names, 30)}`
 }
 
 function timesNotes({ times }: Pseudonymising, columns: readonly KeptColumn[]): string[] {

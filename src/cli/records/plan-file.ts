@@ -26,7 +26,10 @@ export interface SavablePlan {
   readonly target: string
 }
 
-/** Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would contain a password. */
+/**
+ * Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would
+ * contain a password.
+ */
 export async function savePlan(
   io: Io,
   path: string,
@@ -113,8 +116,8 @@ export async function readPlan(
 }
 
 /**
- * Reads the lines of a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError if it was made for
- * another target.
+ * Reads the lines of a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError
+ * if it was made for another target.
  */
 async function readPlanFile(
   io: Io,

@@ -113,7 +113,7 @@ async function planAndApply(
     return
   }
   const skipsRefused = given.flags['skip-invalid'] === true
-  // With --yes nobody decides after the trial, and the run itself says what is refused.
+  // With --yes no question follows the trial, and the run itself reports what is refused.
   const isTried = form !== academyForm || !settings.yes.value
   const applied =
     plan.actions.length === 0

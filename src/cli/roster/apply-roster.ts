@@ -19,7 +19,7 @@ import {
 } from '../records/run-apply.ts'
 import { idPrinter, sourceOf } from '../records/write.ts'
 import { CommandError, exitCode } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { firstNames, pluralise } from '../terminal/format-text.ts'
 import { writeTarget } from '../terminal/target-file.ts'
 import { type DeclaredRoster, integrationIn } from './declared-roster.ts'
 
@@ -167,12 +167,12 @@ function closedNotes({ actions, kept: unchanged }: Plan): string[] {
 
 function closedNote(records: readonly Action[], noun: string, status: string, command: string): string[] {
   if (records.length === 0) return []
-  const named = records.slice(0, maxClosed).map(({ key }) => keyText(key))
-  const more = records.length > named.length ? ` and ${records.length - named.length} more` : ''
+  const names = records.map(({ key }) => keyText(key))
+  const words = names.slice(0, maxClosed).map(shellWord)
   const [stay, their] = records.length === 1 ? ['stays', 'its'] : ['stay', 'their']
-  const line = [command, ...named.map(shellWord), ...(more === '' ? [] : ['…'])].join(' ')
+  const line = [command, ...words, ...(names.length > maxClosed ? ['…'] : [])].join(' ')
   return [
-    `${pluralise(records.length, noun)} of the roster ${stay} ${status}, as it does not say ${their} status: ${named.join(', ')}${more}; to change that: ${line}`,
+    `${pluralise(records.length, noun)} of the roster ${stay} ${status}, as it does not say ${their} status: ${firstNames(names, maxClosed)}; to change that: ${line}`,
   ]
 }
 
@@ -291,7 +291,7 @@ export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'ac
     const changed = own.filter(({ kind, entry }) => kind === 'update' && entry && wanted.has(entry)).length
     const absent = entries.filter((entry) => leftOut.has(entry)).length
     const platform = wanted.size - created - absent
-    // Those of the roster that the platform has with equal fields, and those that it should not have any more.
+    // `equal` are records of the roster that the platform has as they are, `extra` those that only the platform has.
     const [equal, extra] = [platform - changed, own.length - created - changed]
     return { roster: wanted.size, platform, equal, extra }
   }

@@ -5,7 +5,7 @@ import { whileApplying } from '../records/apply-lock.ts'
 import { openWriter } from '../records/write.ts'
 import { requireLearnctl } from '../session/learnctl-server.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
-import { capitalise, pluralise } from '../terminal/format-text.ts'
+import { capitalise, firstLines, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { openAcademyReader } from './academy-reader.ts'
 import { Patience } from './pull-records.ts'
@@ -269,8 +269,7 @@ async function report(context: Context, { checks, refusals, isSilent, count }: P
 }
 
 function namesOf(lines: readonly string[]): readonly string[] {
-  const more = lines.length - maxNamed
-  return [...lines.slice(0, maxNamed), ...(more > 0 ? [`and ${more} more; -o json lists them`] : [])]
+  return firstLines(lines, maxNamed, '; -o json lists them')
 }
 
 function countLines(checks: readonly Checked[]): readonly string[] {

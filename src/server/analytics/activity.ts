@@ -234,7 +234,7 @@ function nameOf(clockMs: number, by: ActivityUnit): string {
   return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
 }
 
-/** Of the years 0 to 9999: only these sort as text. */
+/** Returns the time within the years 0 to 9999: only these sort as text. */
 function timeOf(ms: number): string {
   return new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString()
 }

@@ -186,7 +186,7 @@ interface AttentionLimits {
   readonly stuckBelow: number
 }
 
-/** Those of the dashboard and of digests. */
+/** Limits that the dashboard and digests use. */
 const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -192,7 +192,7 @@ export interface LearnerFilter {
   readonly groupId?: string | undefined
   /** Part of a name, username or email address, in any case; or a complete external id, with or without `ext:`. */
   readonly search?: string | undefined
-  /** One of `learnerSorts`; `-` before it for descending. */
+  /** A name of `learnerSorts`, with `-` in front for descending order. */
   readonly sort: string
 }
 

@@ -48,7 +48,7 @@ interface AskingForRows extends Asking {
  */
 export async function rowFilterOf(call: AskingForRows, { start, end }: Period): Promise<RowFilter> {
   const { database, query } = call
-  // Those that the query names, else those that the caller teaches if they see no others.
+  // The courses that the query names. Without any, an instructor sees the rows of the courses that they teach.
   const courses = query.course_id ? await namedCourses(call, query.course_id) : taughtCourses(call)
   const learnerIds =
     query.learner_id &&

@@ -127,7 +127,7 @@ function sum(figures: readonly StatusFigures[], of: (one: StatusFigures) => numb
   return figures.reduce((total, one) => total + of(one), 0)
 }
 
-/** Of a course, or of all courses. */
+/** Figures of a course, or of all courses together. */
 export interface Standing extends ReturnType<typeof figuresOf> {
   /** Number of learners in progress at 0–9%, 10–19% … 90–99%. */
   readonly tenths: readonly number[]

@@ -45,7 +45,7 @@ export function storeRowChanges(
         ({ kind, id, userId, courseId }) =>
           sql`(cast(${randomItem()} as bigint), ${kind}, ${id}, ${userId}, ${courseId}, cast(${at} as bigint))`,
       )
-    // One subquery a statement: repeated in each row, it makes the insert four times as slow on SQLite.
+    // The subquery stands once in the statement: repeated in each row, it makes the insert four times as slow on SQLite.
     database.queue(sql`
       insert into row_changes (commit_order, item, kind, id, user_id, course_id, changed_at)
       select ${own}, rows.* from (values ${join(rows)}) rows`)

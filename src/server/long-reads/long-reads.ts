@@ -43,7 +43,8 @@ export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits
   readonly #queue: ReturnType<typeof createFairQueue>
-  readonly #running = new Map<string, number>()
+  /** Reads whose responses have not been read to their ends. */
+  readonly #running = new Set<{ readonly owner: string }>()
   readonly #threads = new Set<ReaderThread>()
   #restTimer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -60,24 +61,26 @@ export class ThreadPool implements LongReads {
       if (request.raw.signal?.aborted) throw clientGone()
       if (this.#isClosed) throw shuttingDown()
       const end = this.#begin(owner)
-      this.#restLater()
-      return this.#freeThread().answer(request, principal, end)
+      try {
+        this.#restLater()
+        return await this.#freeThread().answer(request, principal, end)
+      } catch (error) {
+        end()
+        throw error
+      }
     })
   }
 
   /** Returns a function that ends the read. Throws 429 if the owner has too many, and 503 if all have. */
   #begin(owner: string): () => void {
     const { perOwner, inAll } = this.#limits
-    const own = this.#running.get(owner) ?? 0
-    if (own >= perOwner) throw busy()
-    if ([...this.#running.values()].reduce((sum, count) => sum + count, 0) >= inAll)
+    const own = [...this.#running].filter((read) => read.owner === owner)
+    if (own.length >= perOwner) throw busy()
+    if (this.#running.size >= inAll)
       throw unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
-    this.#running.set(owner, own + 1)
-    return () => {
-      const left = (this.#running.get(owner) ?? 1) - 1
-      if (left > 0) this.#running.set(owner, left)
-      else this.#running.delete(owner)
-    }
+    const read = { owner }
+    this.#running.add(read)
+    return () => void this.#running.delete(read)
   }
 
   async close(): Promise<void> {
