@@ -2,6 +2,7 @@ import { linkAll } from './changes/audit-entry.ts'
 import { sweepRowChanges } from './changes/row-changes.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
+import { fillSearchIndex } from './database/search.ts'
 import { sweep } from './database/sweep.ts'
 import { queueDigests } from './digests.ts'
 import { tidyOutbox } from './events/messages.ts'
@@ -12,18 +13,24 @@ export type Stop = () => Promise<void>
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 
 const sweepIntervalMs = 60_000
-/** Until then audit entries are shown as not linked yet. */
-const linkIntervalMs = 5000
+/** Until then audit entries are shown as not linked yet, and searches look at new rows one by one. */
+const catchUpIntervalMs = 5000
 
 const later: Later = (work, ms) => setTimeout(work, ms).unref()
 
 /**
- * Maintains a database while it is served: deletes expired rows and, on an engine with many writers, links
- * audit entries. Several servers may do so concurrently.
+ * Maintains a database while it is served: deletes expired rows, fills the search index and, on an engine with many
+ * writers, links audit entries. Several servers may do so concurrently.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
-  const stops = [repeat(sweepIntervalMs, () => sweepAll(database, now), wait)]
-  if (database.dialect.hasManyWriters) stops.push(repeat(linkIntervalMs, () => linkAll(database), wait))
+  const catchUp = async () => {
+    if (database.dialect.hasManyWriters) await linkAll(database)
+    await fillSearchIndex(database)
+  }
+  const stops = [
+    repeat(sweepIntervalMs, () => sweepAll(database, now), wait),
+    repeat(catchUpIntervalMs, catchUp, wait),
+  ]
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }

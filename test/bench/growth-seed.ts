@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { newHmacKey } from '../../src/server/access/secret.ts'
+import { searched } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { schemaSteps, stepsFrom } from '../../src/server/database/schema/steps.ts'
 import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/search.ts'
@@ -88,6 +89,10 @@ function fill(database: DatabaseSync, size: Size): void {
     .all()
   for (const { name } of indexes) database.exec(`drop index ${name}`)
   for (const statement of statements(size)) database.exec(statement)
+  for (const table of searched) {
+    database.exec(`update ${table} set search_number = rowid;
+      insert into ${table}_search (rowid, text) select search_number, search_key from ${table}`)
+  }
   for (const { sql } of indexes) database.exec(String(sql))
   database.exec('commit; pragma wal_checkpoint(truncate)')
   database.close()

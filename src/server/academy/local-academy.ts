@@ -72,10 +72,10 @@ export async function openAcademy({
   const principal = await localPrincipal(database)
   // There is no log: the caller reports the last internal error.
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
-  let mayHaveStoredReply = false
+  let hasPosted = false
   const log = (entry: LogEntry) => {
     if (entry.status >= 500) fault = entry
-    if (entry.method === 'POST') mayHaveStoredReply = true
+    if (entry.method === 'POST') hasPosted = true
   }
   const requestId = plainIdMaker(now)
   const sealing = academySealing({ path, temporary })
@@ -105,10 +105,14 @@ export async function openAcademy({
     check: database.check,
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
     async close() {
-      // Without a server, each run that stores a response deletes expired ones.
-      if (mayHaveStoredReply) {
-        const { sweep } = await import('../database/sweep.ts')
+      // Without a server, each run that creates something does the upkeep.
+      if (hasPosted) {
+        const [{ sweep }, { fillSearchIndex }] = await Promise.all([
+          import('../database/sweep.ts'),
+          import('../database/search.ts'),
+        ])
         await sweep(database, now(), 1).catch(() => {})
+        await fillSearchIndex(database).catch(() => {})
       }
       await database.close()
     },

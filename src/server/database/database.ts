@@ -48,13 +48,19 @@ interface CommitOrder {
 }
 
 /** The newest version of the schema (schema/steps.ts). */
-export const schemaVersion = 30
+export const schemaVersion = 31
 
 /** Searchable tables: each has a column `search_key`. */
-export type Searched = 'courses' | 'users' | 'groups'
+export const searched = ['users', 'courses', 'groups'] as const
+export type Searched = (typeof searched)[number]
 
 export interface SearchIndex {
   create(table: Searched): Sql[]
+  /**
+   * Indexes some of the rows that are not in the index yet, within a transaction; true if there are more. Undefined if the
+   * database indexes each row as it is written.
+   */
+  readonly fill?: (database: Database, table: Searched) => Promise<boolean>
   /** Finds a text of at least three characters, given in lower case. */
   find(table: Searched, text: string): SearchHits
 }

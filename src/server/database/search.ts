@@ -1,5 +1,5 @@
-import sql, { type Sql } from 'sql-template-tag'
-import type { Database, Searched } from './database.ts'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { type Database, type Searched, type Store, searched } from './database.ts'
 import type { Found } from './page.ts'
 
 /**
@@ -15,6 +15,22 @@ export function findMatches(
   const [needle, test] = [searchNeedle(text), matchesText(key, text)]
   if (needle === undefined || test === undefined) return undefined
   return { ...dialect.search.find(table, needle), test }
+}
+
+/** More rows than this are indexed together; searches look at a few one by one. */
+const fewRows = 64
+
+/** Indexes the rows that were written since it was last called, where the database does not do that itself. */
+export async function fillSearchIndex(database: Store): Promise<void> {
+  const { fill } = database.dialect.search
+  if (!fill) return
+  for (const table of searched) {
+    const waiting = await database.all(
+      sql`select 1 from ${raw(table)} where search_number is null limit ${fewRows}`,
+    )
+    if (waiting.length < fewRows) continue
+    while (await database.write((transaction) => fill(transaction, table)));
+  }
 }
 
 /** Undefined for white space alone. */

@@ -19,7 +19,6 @@ interface Line {
 /** Tables that stay small in any academy, with the reason. */
 export const smallTables: Readonly<Record<string, string>> = {
   settings: 'a row for each setting of the program',
-  sqlite_sequence: 'a row for each table with numbers of its own',
   schema_version: 'one row',
 }
 

@@ -23,6 +23,6 @@ test('a terminal slower than the upgrade gets all steps', { tags: ['slow'] }, as
       told.push(`${step} of ${steps}`)
     },
   })
-  expect([...new Set(told)]).toEqual([1, 2, 3, 4, 5, 6].map((step) => `${step} of 6`))
+  expect([...new Set(told)]).toEqual([1, 2, 3, 4, 5, 6, 7].map((step) => `${step} of 7`))
   expect(told).toEqual(told.toSorted())
 })

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { ownClientId } from '../../../contract/oauth.ts'
-import type { Database } from '../database.ts'
+import { type Database, searched } from '../database.ts'
 import type { IdPrefix } from '../id.ts'
 import { userSearchKey } from '../search.ts'
 import { courseTables } from './courses.ts'
@@ -49,9 +49,7 @@ export async function createAcademy(
   const { dialect } = database
   const statements = [
     ...tables.flatMap((table) => tableStatements(dialect, table)),
-    ...dialect.search.create('users'),
-    ...dialect.search.create('courses'),
-    ...dialect.search.create('groups'),
+    ...searched.flatMap((table) => dialect.search.create(table)),
   ]
   for (const statement of statements) await database.run(statement)
   await beginRowChanges(database, now)

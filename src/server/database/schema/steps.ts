@@ -8,7 +8,7 @@ import {
   linkText,
   originText,
 } from '../../../contract/audit-chain.ts'
-import { type Database, DatabaseError, type Row, schemaVersion } from '../database.ts'
+import { type Database, DatabaseError, type Row, schemaVersion, searched } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
 import {
@@ -44,6 +44,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
     { from: 27, to: 28, run: (database) => addTables(database, [plans, planSteps]) },
     { from: 28, to: 29, run: dropCounters },
     { from: 29, to: 30, run: addPassingScores },
+    { from: 30, to: 31, run: renewSearch },
   ]
 }
 
@@ -138,6 +139,22 @@ async function addPassingScores(database: Database): Promise<void> {
       raw(`update ${table} set
         passing_score = cast(attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`),
     )
+  }
+}
+
+/** On SQLite each insert filled the index by triggers. */
+async function renewSearch(database: Database): Promise<void> {
+  const { search } = database.dialect
+  if (!search.fill) return
+  for (const table of searched) {
+    // An earlier step has made the new one.
+    if (await database.one(sql`select 1 from pragma_table_info(${table}) where name = 'search_number'`))
+      continue
+    for (const event of ['insert', 'update', 'delete'])
+      await database.run(raw(`drop trigger ${table}_search_${event}`))
+    for (const name of [`${table}_numbers`, `${table}_search`]) await database.run(raw(`drop table ${name}`))
+    for (const statement of search.create(table)) await database.run(statement)
+    while (await search.fill(database, table));
   }
 }
 

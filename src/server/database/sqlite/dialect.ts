@@ -1,5 +1,5 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { Dialect, Searched, SearchHits } from '../database.ts'
+import type { Database, Dialect, Searched, SearchHits } from '../database.ts'
 
 export const sqliteDialect: Dialect = {
   columnTypes: { text: 'text', integer: 'integer', real: 'real', json: 'text' },
@@ -24,36 +24,26 @@ export const sqliteDialect: Dialect = {
   hasNul: (text) => sql`(instr(${text}, char(0)) > 0 or instr(replace(${text}, '\\\\', ''), '\\u0000') > 0)`,
   // SQLite compares values of any types.
   isUnfitValue: () => false,
-  // With FTS5, maintained by triggers. Rows have separate numbers that are never reused, since SQLite may change a rowid.
-  // Deleted text leaves no trace in the index.
-  search: { create, find },
+  // With FTS5. Deleted text leaves no trace in the index.
+  search: { create, fill, find },
 }
-
-/** The triggers of the index fill them. */
-export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers', 'groups_numbers']
 
 /** More would not narrow the result. */
 const maxGrams = 50
 
-/** One by one each row would cost several times as much. */
-const indexedAtOnce = 64
-
 function find(table: Searched, text: string): SearchHits {
-  const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
+  const [rows, search] = [raw(table), raw(`${table}_search`)]
   const grams = gramsOf(text).map(quoteGram).join(' ')
-  const unindexed = sql`from ${numbers} where number > ${raw(indexedUpTo(table))}`
   return {
     ids: sql`
-      select id ${unindexed}
+      select id from ${rows} where search_number is null
       union all
-      select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${grams}`,
-    each: sql`select 1 ${unindexed} union all select 1 from ${search} where ${search} match ${grams}`,
+      select t.id from ${search} s join ${rows} t on t.search_number = s.rowid where ${search} match ${grams}`,
+    each: sql`
+      select 1 from ${rows} where search_number is null
+      union all
+      select 1 from ${search} where ${search} match ${grams}`,
   }
-}
-
-/** The few rows after the last indexed one are scanned. */
-function indexedUpTo(table: Searched): string {
-  return `(select seq - seq % ${indexedAtOnce} from sqlite_sequence where name = '${table}_numbers')`
 }
 
 function gramsOf(needle: string): string[] {
@@ -67,34 +57,45 @@ function quoteGram(gram: string): string {
   return `"${gram.replaceAll('"', '""')}"`
 }
 
+/** A row has a number once it is in the index. A trigger that indexes it at once would triple the cost of its insert. */
 function create(table: Searched): Sql[] {
-  const [search, numbers] = [`${table}_search`, `${table}_numbers`]
-  const keys = `select n.number, t.search_key from ${numbers} n join ${table} t on t.id = n.id`
-  const last = indexedUpTo(table)
-  const remove = `insert into ${search} (${search}, rowid, text)
-    select 'delete', number, old.search_key from ${numbers} where id = old.id and number <= ${last};`
+  const search = `${table}_search`
+  const remove = `insert into ${search} (${search}, rowid, text) values ('delete', old.search_number, old.search_key);`
   return [
-    `create table ${numbers} (number integer primary key autoincrement, id text not null unique) strict`,
+    `alter table ${table} add column search_number integer`,
+    `create unique index ${table}_by_search_number on ${table} (search_number) where search_number is not null`,
+    `create index ${table}_unindexed on ${table} (id) where search_number is null`,
     `create virtual table ${search} using fts5 (text, content = '', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
     `insert into ${search} (${search}, rank) values ('secure-delete', 1)`,
-    `insert into ${numbers} (id) select id from ${table}`,
-    `insert into ${search} (rowid, text) ${keys} where n.number <= ${last} order by n.number`,
-    `create trigger ${table}_search_insert after insert on ${table} begin
-      insert into ${numbers} (id) values (new.id);
-    end`,
-    `create trigger ${table}_search_gather after insert on ${numbers} when new.number % ${indexedAtOnce} = 0 begin
-      insert into ${search} (rowid, text)
-        ${keys} where n.number > new.number - ${indexedAtOnce} and n.number <= new.number order by n.number;
-    end`,
     `create trigger ${table}_search_update after update of search_key on ${table}
-    when old.search_key <> new.search_key begin
+    when old.search_number is not null and old.search_key <> new.search_key begin
       ${remove}
-      insert into ${search} (rowid, text)
-        select number, new.search_key from ${numbers} where id = new.id and number <= ${last};
+      insert into ${search} (rowid, text) values (new.search_number, new.search_key);
     end`,
-    `create trigger ${table}_search_delete after delete on ${table} begin
+    `create trigger ${table}_search_delete after delete on ${table} when old.search_number is not null begin
       ${remove}
-      delete from ${numbers} where id = old.id;
     end`,
   ].map((statement) => raw(statement))
+}
+
+/** Other writes wait for some 30 ms. */
+const filledAtOnce = 500
+
+async function fill(database: Database, table: Searched): Promise<boolean> {
+  const [rows, search] = [raw(table), raw(`${table}_search`)]
+  const found = await database.one<{ last: number }>(
+    sql`select max(search_number) as last from ${rows} where search_number is not null`,
+  )
+  const last = found?.last ?? 0
+  const filled = await database.run(sql`
+    update ${rows} set search_number = numbered.number
+    from (
+      select id, ${last} + row_number() over (order by id) as number
+      from (select id from ${rows} where search_number is null limit ${filledAtOnce})
+    ) numbered
+    where ${rows}.id = numbered.id`)
+  await database.run(sql`
+    insert into ${search} (rowid, text)
+    select search_number, search_key from ${rows} where search_number > ${last} order by search_number`)
+  return filled === filledAtOnce
 }
