@@ -46,7 +46,13 @@ export function countGuards(cell: string): number {
 }
 
 export function isGuarded(text: string): boolean {
-  return guardPlace.test(text)
+  return !isPlain(text) && guardPlace.test(text)
+}
+
+/** Most cells begin with a letter or a digit, which is cheaper to test than the pattern. */
+function isPlain(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return ((first > 47 && first < 58) || (first > 64 && first < 123)) && !needsQuotes.test(text)
 }
 
 export function addGuard(text: string): string {
@@ -62,12 +68,9 @@ export function removeGuard(cell: string): string {
  * reader with another separator.
  */
 export function csvText(text: string, raw: boolean): string {
-  // Most cells begin with a letter or a digit, which is cheaper to test than the pattern.
-  const first = text.charCodeAt(0)
-  const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
-  const quotes = needsQuotes.test(text)
-  const safe = raw || (plain && !quotes) ? text : addGuard(text)
-  return quotes ? `"${safe.replaceAll('"', '""')}"` : safe
+  if (isPlain(text)) return text
+  const safe = raw ? text : addGuard(text)
+  return needsQuotes.test(text) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** Returns the separator: a comma, unless the header has more of another one outside quotes. */

@@ -110,7 +110,8 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   }
   try {
     const value: unknown = JSON.parse(text)
-    return text.includes('-0') ? withoutNegativeZeros(value, 0) : value
+    // Not in a date, where a digit follows.
+    return /-0(?!\d)/.test(text) ? withoutNegativeZeros(value, 0) : value
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
