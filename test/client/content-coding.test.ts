@@ -62,8 +62,9 @@ describe('an answer is refused', () => {
     expect(platform.requests).toHaveLength(1)
   })
 
-  test('where it expands a thousandfold, before a disk fills', { tags: ['slow'] }, async ({ platform }) => {
-    platform.answer(coded('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 'id,email\n')), 'text/csv'))
+  test('where it expands a thousandfold, before a disk fills', async ({ platform }) => {
+    const text = `id,email\n${`${'a'.repeat(10_000)},b\n`.repeat(1000)}`
+    platform.answer(coded('gzip', gzipSync(text), 'text/csv'))
     expectClearError(
       await platform.run('analytics export --file rows.csv'),
       1,
