@@ -16,8 +16,6 @@ import { requestTokens } from './token-response.ts'
 const defaultIntervalSeconds = 5
 /** Added to this and every later wait on `slow_down` (RFC 8628 §3.5). */
 const slowDownMs = 5000
-/** Maximum lifetime of a code, even if the server claims a longer one. */
-const maxLifetimeSeconds = 3600
 
 export interface DevicePrompt {
   readonly code: string
@@ -88,7 +86,8 @@ async function authorizeDevice({
       })
     },
   )
-  const lifetimeSeconds = Math.min(given.expires_in, maxLifetimeSeconds)
+  // Maximum lifetime of a code, even if the server claims a longer one.
+  const lifetimeSeconds = Math.min(given.expires_in, 3600)
   return {
     deviceCode: given.device_code,
     prompt: {

@@ -1,9 +1,7 @@
-// A request can contain a word of any length; every known word is shorter than this.
-const maxWordLength = 64
-
 /** Returns the known words nearest to `word`, for "did you mean": at most three, all equally near. */
 export function findNearest(word: string, known: readonly string[]): string[] {
-  if (word.length > maxWordLength) return []
+  // A request can contain a word of any length; every known word is shorter than this.
+  if (word.length > 64) return []
   const given = word.toLowerCase()
   const near = known.flatMap((candidate) => {
     const name = candidate.toLowerCase()

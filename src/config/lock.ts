@@ -4,7 +4,6 @@ import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './files.ts'
 
 const staleAfterMs = 30_000
-const maxWaitMs = 30_000
 
 export interface LockClock {
   readonly now: () => number
@@ -47,7 +46,7 @@ export async function withLock<Result>(
  * system's error if the file cannot be created, and the reason of an aborted signal.
  */
 export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<HeldLock> {
-  const deadline = clock.now() + maxWaitMs
+  const deadline = clock.now() + 30_000
   for (;;) {
     const lock = tryLock(path, clock)
     if (lock) return lock

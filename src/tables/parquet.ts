@@ -16,7 +16,6 @@ import {
 
 /** Bytes of values in a row group, about: BigQuery recommends 16 MiB and more, and they are held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
-const maxGroupRows = 65_536
 
 /**
  * Creates an encoder of Apache Parquet (format 2.12, https://parquet.apache.org/docs/file-format), compressed with Snappy.
@@ -60,7 +59,7 @@ export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): T
           heldBytes += bytesOf(value)
         }
         count += 1
-        if (count >= maxGroupRows || heldBytes >= maxGroupBytes) await flush()
+        if (count >= 65_536 || heldBytes >= maxGroupBytes) await flush()
       }
     },
     end: async () => {

@@ -31,15 +31,14 @@ export interface Passwords {
 
 /** Maximum waiting work of a caller: that of two batches. */
 const maxWaiting = 2000
-/** Node has four threads for hashing and files; one of them stays free. */
-const maxConcurrent = 3
 
 /** Loaded when needed: most runs use no password. */
 const hashing = () => import('./password-hash.ts')
 
 /** As many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  const atOnce = Math.min(maxConcurrent, availableParallelism())
+  // Node has four threads for hashing and files; one of them stays free.
+  const atOnce = Math.min(3, availableParallelism())
   const refusal = () => tooMany('passwords waiting to be checked', 10)
   const queue = createFairQueue({ atOnce, maxWaiting, refusal })
 

@@ -97,8 +97,6 @@ function suffixOf({ start, end }: Period): string {
   return [start, last].map((time) => (time === null ? '' : `_${time.slice(0, 10)}`)).join('')
 }
 
-const maxRecords = 500
-
 /**
  * Queues what learners have reached for a learning record store, a part at a time, as if it happened now. Statements have the
  * same ids each time, so that a part can be queued again. Throws 409 for a disabled endpoint.
@@ -120,7 +118,7 @@ async function backfill(call: Call<typeof analytics.backfill>) {
   }
   const { endpoint_id: _, ...filter } = query
   const { data, nextCursor } = await readLearningHistory(
-    { ...call, query: { ...filter, limit: maxRecords } },
+    { ...call, query: { ...filter, limit: 500 } },
     period,
   )
   const patterns: readonly string[] = JSON.parse(endpoint.events)

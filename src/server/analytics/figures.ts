@@ -50,8 +50,6 @@ export interface FigureRows extends Rows {
   readonly ofProgress?: readonly Condition[]
 }
 
-/** Figures to keep of one database, each up to a megabyte. */
-const maxKept = 8
 const keptByDatabase = new WeakMap<Dialect, Map<string, KeptFigures>>()
 
 interface KeptFigures {
@@ -71,7 +69,8 @@ export async function readKeptFigures(database: Database, rows: FigureRows, now:
   const found = kept.get(key)
   if (found?.mark === mark) return found.figures
   const figures = await figuresBy(database, statement)
-  setNewest(kept, key, { mark, figures }, maxKept)
+  // Figures to keep of one database, each up to a megabyte.
+  setNewest(kept, key, { mark, figures }, 8)
   return figures
 }
 

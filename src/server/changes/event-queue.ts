@@ -128,8 +128,6 @@ function recordOf({ before, after }: Pick<Changed, 'before' | 'after'>): JsonObj
 
 /** Lifetime of the cache; endpoints created by other processes get their first event after it. */
 const cacheMs = 1000
-/** Longer than a transaction that changes subscriptions. */
-const maxTransactionMs = 10_000
 
 interface CachedAnswer {
   readonly hasSubscribers: boolean
@@ -167,7 +165,8 @@ export async function hasSubscribers(
 
 /** Invalidates the cache; called with each change of subscriptions. */
 export function forgetSubscribers(nowMs = performance.now()): void {
-  settledAtMs = nowMs + maxTransactionMs
+  // Longer than a transaction that changes subscriptions.
+  settledAtMs = nowMs + 10_000
 }
 
 /** An event as a receiver of Standard Webhooks gets it. */

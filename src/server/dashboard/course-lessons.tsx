@@ -53,9 +53,6 @@ const files = tableFilePages({
 
 export const courseLessonsPages = [page, ...files]
 
-/** The content of each is read with it. */
-const maxLessons = 50
-
 /** Lessons are those on this page; without a module, those outside of all. */
 interface Part {
   readonly module: Course['modules'][number] | undefined
@@ -65,7 +62,7 @@ interface Part {
 async function lessonsOf(signedIn: SignedInRequest, course: Course): Promise<Child> {
   const cursor = signedIn.query.get('cursor') ?? undefined
   const { data, nextCursor } = await ask(signedIn, lessons.list, {
-    query: { course_id: course.id, limit: String(maxLessons), cursor },
+    query: { course_id: course.id, limit: '50', cursor },
   })
   const isWhole = nextCursor === null && cursor === undefined
   const parts = partsOf(course, data).flatMap(({ module, lessons }): Part[] => {

@@ -163,7 +163,7 @@ const historyPage: DashboardPage = {
     const { user, name } = learner
     const { data: taken } = await readRowsPage(
       signedIn.database,
-      { limit: maxCourseChoices },
+      { limit: 100 },
       { tables: byUser, conditions: seenRowsOf(signedIn, user) },
     )
     // The external id tells courses of one title apart.
@@ -185,8 +185,6 @@ const historyPage: DashboardPage = {
     )
   },
 }
-
-const maxCourseChoices = 100
 
 const files = tableFilePages({
   path: `${learnerPath}/courses`,

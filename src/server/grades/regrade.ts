@@ -61,9 +61,6 @@ async function regradeSome(
   return grades.values()
 }
 
-/** Unweighted items that warnings name; those of most learners come first. */
-const maxItems = 50
-
 /**
  * Returns warnings about weights that name no item, and about graded items that do not count because others have a weight.
  * A course without grades has none: its weights are set before its items exist.
@@ -93,7 +90,7 @@ async function weightWarnings(
     })),
     ...[...unweighted]
       .sort(([, one], [, other]) => other - one)
-      .slice(0, maxItems)
+      .slice(0, 50)
       .map(([item, count]) => ({
         code: 'unweighted' as const,
         detail: `Item ${item} has no weight, while others have one: it does not count for ${learnersText(count)}.`,

@@ -22,8 +22,6 @@ export interface RateLimits {
   readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
 }
 
-const maxFailuresPerMinute = 20
-
 /** Maximum deliveries of each integration, and bytes of their payloads, that are stored per day. */
 const maxInboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
 const dayMs = 24 * 60 * 60 * 1000
@@ -34,7 +32,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   const requests = () => createRateLimit(perMinute, now)
   return {
     requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
-    failures: createRateLimit(maxFailuresPerMinute, now),
+    failures: createRateLimit(20, now),
     signIns: createAttempts(database, now),
     passwords: passwordsOf(passwordCost),
     credentials: createCredentialCache(elapsedMs),
@@ -178,9 +176,6 @@ interface TokenBucket {
   atMs: number
 }
 
-/** About a megabyte; the least recently used one is dropped. */
-const maxBuckets = 10_000
-
 export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
@@ -196,7 +191,8 @@ function createTokenBuckets(capacity: number, refillMs: number, now: () => Date)
   function bucketNamed(name: string): TokenBucket {
     const atMs = now().getTime()
     const bucket = buckets.get(name) ?? { tokens: capacity, atMs }
-    setNewest(buckets, name, bucket, maxBuckets)
+    // About a megabyte; the least recently used one is dropped.
+    setNewest(buckets, name, bucket, 10_000)
     bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
     bucket.atMs = atMs
     return bucket

@@ -222,14 +222,11 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
 }
 
-const maxLookups = 20
-
 /** Stops suggesting names after some faults, because that takes time. */
 function suggesterFor({ count }: Faults): typeof suggestionText {
-  return count < maxLookups ? suggestionText : () => ''
+  return count < 20 ? suggestionText : () => ''
 }
 
-const maxReported = 100
 const maxPlaceLength = 200
 
 /**
@@ -260,7 +257,7 @@ class Faults {
   /** Creates a fault only if it is reported. */
   addEach<Thing>(things: readonly Thing[], faultOf: (thing: Thing) => Fault): void {
     for (const [index, thing] of things.entries()) {
-      if (this.#reported.size >= maxReported) {
+      if (this.#reported.size >= 100) {
         this.#more += things.length - index
         return
       }

@@ -28,7 +28,6 @@ import {
 } from './apply-event.ts'
 import { type Integration, integrationOf, requireKind, webhookSecretsAt } from './integration.ts'
 
-const maxBytes = 256 * 1024
 const keysRetrySeconds = 60
 
 /**
@@ -75,7 +74,7 @@ const failureCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_
 async function verifyDelivery(visit: Visit): Promise<{ delivery: Authentic; integration: Integration }> {
   const { academy, database, request, query, params } = visit
   const { raw, now } = request
-  const rawBody = await readBytes(raw, maxBytes)
+  const rawBody = await readBytes(raw, 256 * 1024)
   const kind = requireKind(params['lmsKind'] ?? '')
   const integration = await integrationOf(database, kind)
   const trust = integration && trustOf(academy, integration, now)

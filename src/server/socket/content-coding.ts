@@ -33,8 +33,6 @@ const codings = Object.keys(coders) as Coding[]
 
 /** A shorter body fits one packet. */
 const minLength = 1400
-/** A longer body is compressed in the thread pool: here it would keep other requests waiting. */
-const maxWhole = 64 * 1024
 
 /**
  * Only API responses are compressed: for a page with a secret and text of the request, the compressed length
@@ -93,7 +91,8 @@ function compress(
 
 function compressBody(body: HttpBody, coder: Coder): HttpBody {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return compressStream(body, coder)
-  return body.length <= maxWhole ? coder.whole(body) : compressStream([body], coder)
+  // A longer body is compressed in the thread pool: here it would keep other requests waiting.
+  return body.length <= 64 * 1024 ? coder.whole(body) : compressStream([body], coder)
 }
 
 /** With backpressure; flushes each piece, so that it can be read at once. */

@@ -84,7 +84,6 @@ function link(draft: string, path: string): void {
 }
 
 const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
-const maxLooks = 3
 const betweenLooksMs = 20
 
 /**
@@ -103,8 +102,7 @@ export function requireContent(path: string): void {
   // On a clean close SQLite removes the shared memory before the log (SQLite, WAL-mode File Format §1). Another
   // process may be closing right now, so check several times.
   for (let look = 1; exists(memory) && !exists(log); look += 1) {
-    if (look === maxLooks)
-      throw logLostError(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
+    if (look === 3) throw logLostError(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenLooksMs)
   }
 }

@@ -28,9 +28,6 @@ export const sqliteDialect: Dialect = {
   search: { create, fill, find },
 }
 
-/** More would not narrow the result. */
-const maxGrams = 50
-
 function find(table: Searched, text: string): SearchHits {
   const [rows, search] = [raw(table), raw(`${table}_search`)]
   const grams = gramsOf(text).map(quoteGram).join(' ')
@@ -49,7 +46,8 @@ function find(table: Searched, text: string): SearchHits {
 function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
-  return [...grams].slice(0, maxGrams)
+  // More would not narrow the result.
+  return [...grams].slice(0, 50)
 }
 
 /** SQLite, FTS5 §3.1. */
