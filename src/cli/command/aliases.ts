@@ -7,7 +7,7 @@ export function nounsByAlias(names: readonly string[]): Readonly<Record<string, 
   return { ...Object.fromEntries(singulars(names)), ...nounSynonyms }
 }
 
-/** Returns the plurals among words, each after its singular; `progress` and `analytics` are no plurals. */
+/** `progress` and `analytics` are no plurals. */
 function singulars(words: readonly string[]): [singular: string, plural: string][] {
   return words
     .filter((word) => /s$/.test(word) && !/(ss|ics)$/.test(word))
@@ -20,7 +20,7 @@ export const shortcuts: Readonly<Record<string, readonly [noun: string, verb: st
   whoami: ['auth', 'status'],
 }
 
-/** Accepted synonyms of verbs, each with the verbs it may mean: the first that the noun has is used. */
+/** Each with the verbs it may mean: the first that the noun has is used. */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   view: ['get'],
@@ -42,7 +42,7 @@ const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
   inbox: ['deliveries'],
 }
 
-/** Verbs that delete or replace data. They are never suggested for an unknown word. */
+/** Never suggested for an unknown word. */
 const destructiveVerbs = [
   'delete',
   'remove',
@@ -60,7 +60,7 @@ export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }
 
-/** Flags of other tools or commands, each with the flags to suggest instead: the first that the command has. */
+/** Each with the flags to suggest instead: the first that the command has. */
 export const flagHabits: Readonly<Record<string, string | readonly string[]>> = {
   '--json': '-o json',
   '--jsonl': '-o jsonl',
@@ -82,10 +82,7 @@ export const flagHabits: Readonly<Record<string, string | readonly string[]>> = 
   '-y': '--yes',
 }
 
-/**
- * Maps the aliases of verbs and the singulars of groups to the words in `names`; an alias never hides one. `listed` leaves out unlisted
- * aliases.
- */
+/** An alias never hides one of `names`. `listed` leaves out unlisted aliases. */
 export function verbsByAlias(names: readonly string[], listed = false): Map<string, string> {
   const words = listed ? verbAliases : { ...verbAliases, ...unlistedVerbs }
   const entries = Object.entries(words).flatMap(([alias, verbs]): [string, string][] => {

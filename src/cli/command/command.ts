@@ -5,7 +5,7 @@ import type { Io } from '../terminal/io.ts'
 import type { Context } from './context.ts'
 import type { BoundFlag, Effect, FileUse, Flag, FlagValues } from './flag.ts'
 
-/** A positional argument. A missing one is prompted for on a terminal and refused without one, unless it is optional. */
+/** A missing one is prompted for on a terminal and refused without one, unless it is optional. */
 export interface Argument {
   readonly name: string
   readonly summary: string
@@ -21,7 +21,6 @@ export interface Argument {
   readonly unlisted?: readonly string[]
 }
 
-/** Throws a UsageError for an argument whose value is not one of its choices. */
 export function checkArgument({ name, choices = [] }: Argument, given: string | undefined): void {
   if (given === undefined || choices.includes(given)) return
   throw new UsageError(`<${name}> must be ${choices.join(', ')}, not ${JSON.stringify(given)}`, {
@@ -37,22 +36,20 @@ export interface Given {
   readonly isPrompted?: true
 }
 
-/** A command as data: help, parsing, prompts and the reference are generated from it. */
+/** Help, parsing, prompts and the reference are generated from it. */
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** True for the former name of a command; help and completion leave it out. */
+  /** Former name of a command; help and completion leave it out. */
   readonly unlisted?: true
-  /** True for the command that runs where the noun is followed by no other command. */
+  /** Runs where the noun is followed by no other command. */
   readonly isDefault?: true
   /**
-   * Kinds of change that it makes without further flags; empty if it only reads. A command that calls one operation may leave it out:
-   * its method tells.
+   * Without further flags; empty if it only reads. A command that calls one operation may leave it out: its method tells.
    */
   readonly writes?: readonly Effect[]
-  /** True if it deletes or replaces data; set for a command that calls one operation by that. */
+  /** Deletes or replaces data; set for a command that calls one operation by that. */
   readonly destructive?: true
-  /** True if it may ask for confirmation, which `--yes` gives. */
   readonly confirms?: true
   /**
    * Names of the schemas of what it prints with `-o json`, `Course[]` for a list; empty if that is no JSON. A command that
@@ -60,21 +57,18 @@ export interface Command {
    */
   readonly prints?: readonly string[]
   readonly alsoPrints?: readonly string[]
-  /** Exit codes besides those that every command has. */
+  /** Besides those that every command has. */
   readonly exits?: readonly ExitName[]
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
-  /**
-   * Creates the local academy if its file is missing, except in a dry run; for other commands a missing file is an
-   * error.
-   */
+  /** Unless it is a dry run; for other commands a missing file of the local academy is an error. */
   readonly createsAcademy?: true
   /** Where it does not create a missing local academy, it plans for an empty one; for other commands that is an error. */
   readonly plansForEmpty?: true
-  /** Global flags that it does not support, each with the reason; using one is a usage error. */
+  /** Global flags with the reason; using one is a usage error. */
   readonly refuses?: Refusals
-  /** Flags of similar commands that it does not support, each with the reason; using one is a usage error. */
+  /** Flags of similar commands with the reason; using one is a usage error. */
   readonly refusesFlags?: Readonly<Record<string, string>>
   /** Set if its result is rows, printed or in the files of a folder, besides commands that end in `list` or call a list. */
   readonly hasRows?: true | 'in a folder'
@@ -83,14 +77,10 @@ export interface Command {
   readonly calls?: {
     readonly operation: () => Promise<Call>
     readonly columns: readonly string[]
-    /** Flags with their place in the body or the query. */
     readonly fields: readonly BoundFlag[]
     readonly query: readonly BoundFlag[]
   }
-  /**
-   * Effect of an interruption: with `continues` the same command resumes, with `explained` the command itself prints how
-   * to go on, with `ends` interrupting is the normal end. By default completed changes stay.
-   */
+  /** With `continues` the same command resumes, with `explained` it prints how to go on, `ends` is its normal end. */
   readonly interruption?: 'continues' | 'explained' | 'ends'
   run(context: Context, given: Given): Promise<void>
 }
@@ -132,10 +122,10 @@ export interface Invocation {
   readonly flags: FlagValues
 }
 
-/** Returns the help of the command at a path, `['courses', 'create']`; null if there is none. */
+/** `['courses', 'create']`; null if there is none. */
 type HelpOf = (path: readonly string[]) => Promise<string | null>
 
-/** Runs another command line, without `learnctl`, in a context; its errors propagate. */
+/** Without `learnctl`; errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
 
 export interface NamedCommand {
@@ -144,23 +134,17 @@ export interface NamedCommand {
   readonly aliases: readonly string[]
 }
 
-/**
- * Runs another command line, without `learnctl`, with its own streams and context, and returns its exit code. `onReply`
- * receives the responses of the platform that are short texts.
- */
+/** Without `learnctl`; returns the exit code. `onReply` receives the responses of the platform that are short texts. */
 export type RunApart = (argv: readonly string[], io: Io, onReply?: (text: string) => void) => Promise<number>
 
 export interface Host {
   readonly helpOf: HelpOf
-  /**
-   * Returns the command at a path, or all that are listed of a noun, a group or the program; null if these words are
-   * none. Aliases are accepted.
-   */
+  /** A noun, a group or the program gives its listed commands; null for unknown words. Aliases are accepted. */
   readonly commandsAt: (path: readonly string[]) => Promise<readonly NamedCommand[] | null>
   /** `date` is ISO 8601. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
-  /** Parses a command line, without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
+  /** Without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
   readonly parseLine: (argv: readonly string[]) => Promise<Invocation>
   readonly runApart: RunApart
 }
@@ -169,7 +153,7 @@ export interface Host {
 export interface Noun {
   readonly group: string
   readonly summary: string
-  /** Summaries of subgroups by their word, such as `grants` in `auth grants list`. */
+  /** By their word, such as `grants` in `auth grants list`. */
   readonly groups?: Readonly<Record<string, string>>
   readonly load: (host: Host) => Promise<readonly Command[] | Command>
 }

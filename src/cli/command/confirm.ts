@@ -7,7 +7,7 @@ export interface Question {
   /** The action, verb first, without punctuation at its end: `Delete course Marine Biology (12 lessons)`. */
   readonly text: string
   readonly consequence: string
-  /** Text to type as confirmation of an irreversible action. */
+  /** Text to type, for an irreversible action. */
   readonly typed?: string
 }
 
@@ -28,7 +28,7 @@ export async function confirm(
   })
 }
 
-/** Like `confirm`, for a record outside a target; `where` names its location, `consequence` the effect. */
+/** For a record outside a target; `where` names its location, `consequence` the effect. */
 export async function confirmAt(
   context: Pick<Context, 'settings' | 'prompts'>,
   action: string,

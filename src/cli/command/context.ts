@@ -23,7 +23,7 @@ export interface Context {
   readonly session: Session
   readonly sessionWith: (profile: string) => Session
   readonly sessionAt: (database: string) => Session
-  /** Tells all platforms how the changes of many records ended that this run has made. */
+  /** On all platforms that this run has changed. */
   readonly endChanges: (state: ChangeEnd) => Promise<void>
   readonly output: Output
   readonly prompts: Prompts
@@ -100,7 +100,7 @@ export function createContext(
   }
 }
 
-/** Returns settings that name only a profile, as the flag --to-profile does, or only a database. */
+/** Names only a profile, as the flag --to-profile does, or only a database. */
 function placeAlone({
   profile,
   database,

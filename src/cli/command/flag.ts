@@ -14,10 +14,7 @@ export type Effect = keyof typeof effects
 
 export type FileUse = 'read' | 'write' | 'both'
 
-/**
- * Value types of flags by kind. `texts` is repeated once per text, `words` accepts commas as well; `time` is a day, a
- * time or a duration, converted to the API's format.
- */
+/** `texts` is repeated once per text, `words` accepts commas as well; `time` is a day, a time or a duration. */
 export interface Kinds {
   text: string
   time: string
@@ -27,50 +24,46 @@ export interface Kinds {
   words: readonly string[]
 }
 
-/**
- * Meaning of a duration given as a time: `past` is that long ago, `future` that far ahead, `start` and `end` bound a
- * period (`end` includes its day), and `ago` accepts only a duration.
- */
+/** `past` is that long ago, `future` that far ahead, `end` includes its day, and `ago` accepts only a duration. */
 type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
 export interface Flag {
   /** In kebab-case, without dashes. */
   readonly name: string
-  /** Single letter, used with a single dash. */
   readonly short?: string
-  /** Other accepted names that are not listed, as typed: `--former`, `-f`. */
+  /** Accepted but not listed, as typed: `--former`, `-f`. */
   readonly unlisted?: readonly string[]
   readonly kind: keyof Kinds
   readonly placeholder?: string
   readonly summary: string
-  /** Use of a time (default `past`). */
+  /** Default `past`. */
   readonly time?: TimeUse
-  /** True for a nullable time: `never` is null. */
+  /** Nullable: `never` is null. */
   readonly never?: true
-  /** True for a nullable number: `none` is null. */
+  /** Nullable: `none` is null. */
   readonly none?: true
-  /** True for a switch with a `--no-…` form, since its default may be on. */
+  /** A switch with a `--no-…` form, since its default may be on. */
   readonly negatable?: true
   /** Values that the contract knows. Checked here only for the local academy: other platforms may have more. */
   readonly choices?: readonly string[]
-  /** True if the summary lists the choices, so help does not repeat them. */
+  /** So help does not repeat them. */
   readonly hasChoicesInSummary?: true
-  /** True to prompt for it on a terminal and refuse its absence without one. */
+  /** Prompted for on a terminal, refused without one. */
   readonly required?: true
-  /** Field that makes a required one optional: neither is asked for if it is given. */
+  /** Field that makes a required one optional. */
   readonly unless?: string
-  /** True to prompt for it when the command prompts anyway; an empty answer is the default. */
+  /** Prompted for when the command prompts anyway; an empty answer is the default. */
   readonly asked?: true
   /** Set if its value names a file or folder: what is done with it. */
   readonly file?: FileUse
-  /** Kinds of change that this flag adds to those of the command. */
+  /** In addition to those of the command. */
   readonly writes?: readonly Effect[]
   readonly destructive?: true
-  /** The default, as a value or in words. */
+  /** As a value or in words. */
   readonly default?: string
 }
 
-/** Flag of a field or a query parameter; its name comes from that by default. */
+/** Named after its field or query parameter by default. */
 export type FieldFlag = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
   readonly name?: string
   /** Default `text`. */
@@ -80,7 +73,7 @@ export type FieldFlag = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
 /** By field of a body, with a dotted path if it is nested, or by query parameter. */
 export type FieldFlags = Readonly<Record<string, FieldFlag>>
 
-/** A flag with the place of its value: a dotted path in a body, or a query parameter. */
+/** A dotted path in a body, or a query parameter. */
 export interface BoundFlag {
   readonly place: string
   readonly flag: Flag
@@ -103,7 +96,7 @@ export function bindQueryFlags(table: FieldFlags = {}): BoundFlag[] {
   })
 }
 
-/** Returns the flags of a body's fields, each named after the last part of its path; switches are negatable. */
+/** Named after the last part of its path; switches are negatable. */
 export function bindFieldFlags(table: FieldFlags = {}): BoundFlag[] {
   return bindQueryFlags(table).map(({ place, flag }) => ({
     place,
@@ -111,7 +104,7 @@ export function bindFieldFlags(table: FieldFlags = {}): BoundFlag[] {
   }))
 }
 
-/** Converts a path to kebab-case: `assessmentCriteria.passingScore` and `passing_score` become `passing-score`. */
+/** `assessmentCriteria.passingScore` and `passing_score` become `passing-score`. */
 export function kebab(place: string): string {
   const leaf = place.slice(place.lastIndexOf('.') + 1)
   return leaf.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -139,7 +132,7 @@ export function isRepeatable({ kind }: Pick<Flag, 'kind'>): boolean {
   return kind === 'texts' || kind === 'words'
 }
 
-/** Parses a flag's text; `previous` holds the earlier values of a repeated flag. Throws a UsageError. */
+/** `previous` holds the earlier values of a repeated flag. Throws a UsageError. */
 export function parseFlag(flag: Flag, text: string, previous: unknown): unknown {
   const before = Array.isArray(previous) ? previous : []
   switch (flag.kind) {
@@ -162,17 +155,13 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
   }
 }
 
-/**
- * Parses a finite decimal number; returns a bigint for an integer beyond the exact range of a number. Throws as
- * parseNumber does.
- */
+/** A bigint for an integer beyond the exact range of a number. Throws as parseNumber does. */
 export function parseExactNumber(text: string, name: string): number | bigint {
   const number = parseNumber(text, name)
   const exact = !Number.isInteger(number) || Number.isSafeInteger(number) || !/^[+-]?\d+$/.test(text)
   return exact ? number : BigInt(text.replace('+', ''))
 }
 
-/** Throws a UsageError that calls it `name`. */
 function parseNumber(text: string, name: string): number {
   const number = Number(text)
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number)) return number
@@ -181,7 +170,6 @@ function parseNumber(text: string, name: string): number {
   throw new UsageError(`${name} must be a number, not ${JSON.stringify(text)}`, hint)
 }
 
-/** Throws a UsageError for a flag whose value is not one of its choices. */
 export function checkChoices(flags: readonly Flag[], values: FlagValues): void {
   for (const { name, choices } of flags) {
     const value = values[name]
@@ -203,7 +191,7 @@ export function checkOwnChoices(target: Target, flags: readonly BoundFlag[], val
   )
 }
 
-/** Time zone of days. Every command that takes a time has this flag. */
+/** For every command that takes a time. */
 export const timeZoneFlag: Flag = {
   name: 'timezone',
   kind: 'text',
@@ -211,7 +199,7 @@ export const timeZoneFlag: Flag = {
   summary: 'Time zone for days and durations, such as Europe/Berlin (default UTC)',
 }
 
-/** A period that ends now. Every command whose period has a start has this flag, which sets the start. */
+/** A period that ends now, for every command whose period has a start. */
 export const lastFlag: Flag = {
   name: 'last',
   kind: 'time',
@@ -220,7 +208,7 @@ export const lastFlag: Flag = {
   summary: 'Only the time from this long ago until now: 24h, 30d, 2w, 3mo or 1y; instead of the dates',
 }
 
-/** Adds the time zone flag if any of the flags is a time, and `--last` if one is the start of a period. */
+/** Adds `--last` only if one of the times is the start of a period. */
 export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
   if (!flags.some(({ kind }) => kind === 'time')) return flags
   return [...flags, ...(flags.some(({ time }) => time === 'start') ? [lastFlag] : []), timeZoneFlag]
@@ -243,7 +231,7 @@ export const planFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** Throws a UsageError if `--plan` is given together with files or with a flag that the plan was made with. */
+/** `others` are flags that the plan was made with. */
 export function requirePlanAlone(flags: FlagValues, others: readonly string[], hasFiles: boolean): void {
   if (flags['plan'] === undefined) return
   const other = [...others, 'plan-out'].find((name) => flags[name] !== undefined && flags[name] !== false)

@@ -12,8 +12,7 @@ export interface Count {
 }
 
 /**
- * Reads the things that a question names. Returns undefined for reads that are forbidden or not offered, which the
- * question then omits. Throws the ApiError for a missing thing.
+ * Undefined for reads that are forbidden or not offered, which the question omits. Throws the ApiError for a missing thing.
  */
 export interface Lookup {
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>

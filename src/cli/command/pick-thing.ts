@@ -23,7 +23,7 @@ async function readsOf(noun: PickedNoun): Promise<{ readonly list: Operation; re
   return (await import('../../contract/calls.ts')).calls[noun]
 }
 
-/** Throws the ApiError of a record that an argument or field refers to, if it is not found. */
+/** Throws its ApiError if it is not found. */
 export async function requireThing({ session, io }: Context, name: string, reference: string): Promise<void> {
   const noun = pickedNouns[name]
   if (noun === undefined) return
@@ -33,10 +33,10 @@ export async function requireThing({ session, io }: Context, name: string, refer
 }
 
 const maxOffered = 20
-/** Debounce of keystrokes before the platform is queried, in milliseconds. */
+/** Debounce of keystrokes. */
 const typingMs = 150
 
-/** Fields that name a record, in display order. */
+/** In display order. */
 const naming = [
   'title',
   'name',
@@ -47,10 +47,7 @@ const naming = [
   'externalId',
 ]
 
-/**
- * Prompts for a record of an argument or field with a list of titles, names and addresses that narrows while the user types. A complete id,
- * external id or address is offered, too. Returns the id.
- */
+/** Narrows titles, names and addresses while the user types. A complete id, external id or address is offered, too. */
 export async function pickThing(context: Context, name: string): Promise<string> {
   const noun = pickedNouns[name] ?? 'courses'
   const { session, io, prompts } = context

@@ -12,7 +12,7 @@ import {
 import type { Context } from './context.ts'
 import { timeZoneFlag } from './flag.ts'
 
-/** Runs a command. If an argument entered at a prompt is not found, says so and prompts again. */
+/** If an argument entered at a prompt is not found, says so and prompts again. */
 export async function runCommand(context: Context, invocation: Invocation): Promise<void> {
   for (;;) {
     const given = await resolveArguments(context, invocation)
@@ -43,10 +43,7 @@ async function missingReason(
   return isAbout ? [error.message.replace(/\.$/, ''), ...why].join('; ') : null
 }
 
-/**
- * Resolves the arguments and flags of a command by name, with times in the API's format. Prompts for missing
- * arguments on a terminal; throws a UsageError without one.
- */
+/** Times are in the API's format. Prompts for missing arguments on a terminal; throws a UsageError without one. */
 async function resolveArguments(context: Context, invocation: Invocation): Promise<Given> {
   const { io, prompts } = context
   const { command, name: path } = invocation
@@ -108,7 +105,6 @@ function insteadOf(missing: readonly Argument[]): string {
   return all.length === 0 ? '' : `Or use ${all.map((flag) => `--${flag}`).join(' or ')}. `
 }
 
-/** Null without a problem. */
 function faultOf({ name, whole }: Argument, text: string): string | null {
   if (!whole || /^[1-9]\d*$/.test(text)) return null
   return `<${name}> must be a whole number, 1 or more, not ${JSON.stringify(text)}`
@@ -135,7 +131,7 @@ export async function refuseSettings({ io, settings }: Context, invocation: Invo
   await refuseFormat({ io, settings }, invocation)
 }
 
-/** Throws a UsageError for a file of tables that the command does not make, or that would go to a terminal. */
+/** Also where the file would go to a terminal. */
 async function refuseFormat(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { command, name, flags }: Invocation,
@@ -175,10 +171,7 @@ async function isListCall({ calls }: Pick<Command, 'calls'>): Promise<boolean> {
   return calls !== undefined && (await calls.operation()).list === true
 }
 
-/**
- * Returns the refusals of paging flags. Only the operation knows whether it pages; it is loaded only if such a flag
- * is set.
- */
+/** Only the operation knows whether it pages; it is loaded only if such a flag is set. */
 async function paging({ limit, all }: Settings, { calls }: Command): Promise<Refusals> {
   const asked = [limit, all].some(({ origin }) => origin.source === 'flag')
   return asked && calls && !(await isListCall({ calls })) ? notAList : {}

@@ -2,7 +2,7 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 import type { Flag, FlagValues } from './flag.ts'
 
-/** A secret that a command accepts through the flag `--<name>-stdin`. */
+/** Accepted through the flag `--<name>-stdin`. */
 export interface SecretInput {
   /** Name in kebab-case: `webhook-secret`. */
   readonly name: string
@@ -13,7 +13,7 @@ export interface SecretInput {
 export const clientSecret: SecretInput = { name: 'client-secret', words: 'client secret' }
 export const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
 
-/** Returns the flag for a secret. It has no value: other users of the machine can read a process's arguments. */
+/** Without a value: other users of the machine can read a process's arguments. */
 export function secretFlag({ name, words }: SecretInput): Flag {
   return {
     name: `${name}-stdin`,
@@ -26,7 +26,7 @@ export function readsInput(flags: FlagValues, { name }: SecretInput): boolean {
   return flags[`${name}-stdin`] === true
 }
 
-/** Reads the secret; undefined without its flag. Throws a UsageError if the input is empty or has several lines. */
+/** Undefined without its flag. Throws a UsageError if the input is empty or has several lines. */
 export async function readSecret(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,
@@ -48,23 +48,16 @@ async function readLine(io: Context['io'], words: string, file: string): Promise
   return text
 }
 
-/** When a command takes a password: always, or if its flag is set. */
 export type PasswordUse = 'always' | 'on request'
 
-/**
- * Flag that prompts for a password. The password is not a flag's value: other users of the machine can read a
- * process's arguments.
- */
+/** Without a value: other users of the machine can read a process's arguments. */
 export const passwordFlag: Flag = {
   name: 'password-stdin',
   kind: 'switch',
   summary: 'Read the password from standard input; on a terminal you are prompted for it twice',
 }
 
-/**
- * Reads a new password from standard input, or typed twice. The rule is shown before the first entry and checked
- * before the second. Throws a UsageError without a valid password.
- */
+/** From standard input, or typed twice; the rule is shown before the first entry and checked before the second. */
 export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompts'>): Promise<string> {
   const { Password } = await import('../../contract/users.ts')
   const length = `${Password.minLength} to ${Password.maxLength} characters`

@@ -53,7 +53,7 @@ function isModuleId(text: string): boolean {
   return /^mod_\w{20,}$/.test(text)
 }
 
-/** Returns the reference of the course whose module a line means; null if the line does not tell. */
+/** Null if the line does not tell. */
 export type CourseOf = (given: Given, caller: Caller, signal: AbortSignal) => Promise<string | null>
 
 /** Replaces the title in `--module` by the id. A platform that shows no single course gets the text as it is. */

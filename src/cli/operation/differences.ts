@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { pluralise, wrap } from '../terminal/format-text.ts'
 
-/** Maximum lines of one value, if not given. */
+/** Of one value. */
 const maxLines = 200
 const contextLines = 1
-/** Maximum comparisons of lines; longer texts are shown as removed and added. */
+/** Longer texts are shown as removed and added. */
 const maxCompared = 4_000_000
 const minWidth = 20
 /** Unchanged characters shown before and after the change of a line that is too long to be shown. */
@@ -55,7 +55,7 @@ function isObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 }
 
-/** Returns the lines of a list whose items have no names: they are numbered from 1. */
+/** Numbered from 1, since they have no names. */
 function itemLines(
   field: string,
   from: readonly JsonObject[],
@@ -116,7 +116,7 @@ function valueLines(value: unknown): string[] {
   })
 }
 
-/** Returns the lines that differ, with some that are the same around them; `…` stands for the others. */
+/** With some lines that are the same around them; `…` stands for the others. */
 function markedLines(before: readonly string[], after: readonly string[], { width, most }: Form): string[] {
   const all = compared(before, after, (one, other) => one === other)
   const shown = withExcerpts(all, (width * most) / 2)
@@ -139,7 +139,7 @@ function markedLines(before: readonly string[], after: readonly string[], { widt
   return [...lines.slice(0, most), `  … and ${pluralise(lines.length - most, 'more line')}`]
 }
 
-/** Returns the text of each line; of lines that are too long and were replaced by another, only what differs. */
+/** Of lines that are too long and were replaced by another, only what differs. */
 function withExcerpts(all: readonly Compared<string>[], maxLength: number): string[] {
   const texts = all.map(({ item }) => item)
   for (const [index, { kind, item }] of all.entries()) {
@@ -152,7 +152,7 @@ function withExcerpts(all: readonly Compared<string>[], maxLength: number): stri
   return texts
 }
 
-/** Returns what differs in two texts, with some words around it. */
+/** With some words around it. */
 function excerpts(one: string, other: string): [string, string] {
   const most = Math.min(one.length, other.length)
   let start = 0
@@ -224,14 +224,14 @@ function compared<Item>(
   return [...result, ...before.slice(leftEnd).map((item): Compared<Item> => ({ kind: 'same', item }))]
 }
 
-/** A field with a new value, as a dotted path; undefined is no value. */
+/** `field` is a dotted path; undefined is no value. */
 export interface NamedChange {
   readonly field: string
   readonly from: unknown
   readonly to: unknown
 }
 
-/** Fields that identify the items of a list, the most specific first. */
+/** The most specific first. */
 const naming = ['name', 'title', 'prompt', 'text'] as const
 const maxCharacters = 50
 
@@ -246,16 +246,14 @@ export function namedChanges(field: string, before: unknown, after: unknown): Na
   return [{ field, from: before, to: after }]
 }
 
-/**
- * Returns a change on one line: `weights.Exam: 60 → 70`, `modules.Deep: added`; for long text only that it differs.
- */
+/** `weights.Exam: 60 → 70`, `modules.Deep: added`; for long text only that it differs. */
 export function changeText(change: NamedChange): string {
   const [from, to] = changeTexts(change)
   if (from !== null && to !== null) return `${change.field}: ${from} → ${to}`
   return `${change.field}: ${wordFor(change)}`
 }
 
-/** Returns the rows of a table for a change, without nested values: `added`, `removed` or `changed` stands for them. */
+/** Without nested values: `added`, `removed` or `changed` stands for them. */
 export function changeRows({ field, from, to }: NamedChange): readonly NamedChange[] {
   return namedChanges(field, from, to).map((change) => {
     const [before, after] = changeTexts(change)
@@ -324,7 +322,7 @@ function nameOf(item: JsonObject): string | null {
   return typeof name === 'string' && name.length <= maxCharacters ? name : null
 }
 
-/** Returns an item without its name; its only value if it has just one, such as the weight of a criterion. */
+/** Its only value if it has just one, such as the weight of a criterion. */
 function withoutName(item: unknown): unknown {
   if (!isJsonObject(item)) return item
   const field = naming.find((each) => typeof item[each] === 'string')

@@ -7,10 +7,7 @@ import type { Io } from '../terminal/io.ts'
 import { isJson, parseJsonDocument, parsePlacedYaml, reasonOf } from '../terminal/parse-document.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 
-/**
- * Reads the value that a flag points to: `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError
- * that names the file and the line of the problem.
- */
+/** `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError that names the file and the line. */
 export async function readDocument(io: Io, source: string, flag: string): Promise<unknown> {
   if (source === '-') return parseDocument(await readInput(io), 'Standard input')
   if (source.startsWith('@') && source.length > 1) {
@@ -29,10 +26,7 @@ async function parseDocument(text: string, name: string): Promise<unknown> {
   return (await parsePlacedYaml(text, name)).value
 }
 
-/**
- * Returns the body of `learnctl api`: `--body` with each `--field name=value` applied to it; undefined if neither is
- * given.
- */
+/** `--body` with each `--field name=value` applied to it; undefined if neither is given. */
 export async function applyFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
   const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
   if (fields.length === 0) return document

@@ -5,10 +5,7 @@ import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
 import { secretMask } from '../terminal/format-text.ts'
 
-/**
- * Prints the request that would be sent, with every credential and secret masked: as HTTP, or as a value under `-o
- * json|jsonl|yaml`.
- */
+/** Every credential and secret is masked. */
 export function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
   return showRequests(context, [request])
 }

@@ -7,23 +7,20 @@ import type { Given } from '../command/command.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Find, Finding } from './operation-spec.ts'
 
-/** Things that are known by names, which need not be unique. */
+/** Names need not be unique. */
 export interface Named {
   readonly list: () => Promise<Call>
   readonly argument: string
-  /** Pattern of our server's ids, which need no lookup. */
+  /** Of our server; such an id needs no lookup. */
   readonly id: RegExp
-  /** Plural noun: `API keys`. */
+  /** `API keys`. */
   readonly several: string
   /** False for a thing that is no longer valid. */
   readonly counts?: (thing: JsonObject) => boolean
   readonly apart: (thing: JsonObject) => string
 }
 
-/**
- * Finds things of a list by id or name; the list is read once. Throws a CommandError that lists all things of an
- * ambiguous name.
- */
+/** Reads the list once. Throws a CommandError that lists all things of an ambiguous name. */
 export function findNamed(named: Named): (finding: Finding) => Find {
   const { argument, id: ours, several, counts = () => true, apart } = named
   return (finding) => {

@@ -67,7 +67,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   }
 }
 
-/** True for a list with filters, whose rows are checked if a remote platform sends them. */
+/** Its rows are checked if a remote platform sends them. */
 function isFilteredList({ query = {}, fields, destroys, several }: OperationSpec<Call>): boolean {
   if (fields || destroys || several !== undefined) return false
   return Object.keys(query).some((parameter) => !unfiltered.has(parameter))
@@ -84,7 +84,7 @@ function many(argument: Argument): Argument {
   return { ...argument, rest: true, instead: [...(argument.instead ?? []), idsFlag.name] }
 }
 
-/** Returns a flag whose field stays unchanged without it. */
+/** Its field stays unchanged without it. */
 function optional({ place, flag }: BoundFlag): BoundFlag {
   const { required: _required, default: _default, ...rest } = flag
   return { place, flag: rest }

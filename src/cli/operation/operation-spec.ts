@@ -22,10 +22,10 @@ export interface Rows {
 interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
-  /** Reads a single record before it is destroyed; undefined where the platform does not show it. */
+  /** Before it is destroyed; undefined where the platform does not show it. */
   readonly read: (look: Lookup, given: Given) => Promise<unknown>
   readonly question: (look: Lookup, given: Given, found: unknown) => Promise<Question>
-  /** Question about several things, without looking them up; if irreversible, the user types their number. */
+  /** Without looking them up; if irreversible, the user types their number. */
   readonly several?: (
     look: Lookup,
     given: Given,
@@ -41,10 +41,7 @@ interface Confirmed {
   readonly consequence: string
 }
 
-/**
- * Returns the id of a thing that the command line names otherwise, such as an API key by name. May read, never
- * writes.
- */
+/** Such as an API key by name. May read, never writes. */
 export type Find = (given: Given) => Promise<string>
 
 export interface Finding {
@@ -53,11 +50,11 @@ export interface Finding {
 }
 
 interface Existing {
-  /** Dataset whose key finds it; such a thing can be updated. */
+  /** Whose key finds it; such a thing can be updated. */
   readonly dataset?: DatasetName
   /** Finds it without a dataset; null if there is none. */
   readonly find?: (context: Context, caller: Caller, body: JsonObject) => Promise<JsonObject | null>
-  /** Name in messages: `user Ada Lovelace (ada@example.org)`. */
+  /** In messages: `user Ada Lovelace (ada@example.org)`. */
   readonly name: (thing: unknown, given: Given) => string
 }
 
@@ -65,28 +62,27 @@ export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
   readonly description?: string
-  /** Effects of the command; by default those of the HTTP method of its operation. */
+  /** By default those of the HTTP method of its operation. */
   readonly writes?: readonly Effect[]
-  /** Schemas of what it prints, if that is not the response. */
+  /** If that is not the response. */
   readonly prints?: readonly string[]
-  /** Loads the operation lazily, since help does not need the contract. */
+  /** Lazily, since help does not need the contract. */
   readonly operation: () => Promise<O>
-  /** Arguments for path parameters, in the order of the command line. */
+  /** In the order of the command line. */
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
-  /** Field of the body that is given as an argument, such as the learner of a grade. */
+  /** Given as an argument, such as the learner of a grade. */
   readonly subject?: { readonly field: string; readonly argument: Argument }
-  /** Plural noun, `courses`, of a command whose last argument may be several, or come from `--ids`. */
+  /** `courses`, if the last argument may be several, or come from `--ids`. */
   readonly several?: string
-  /** Loads the lookup for arguments that are not ids; it may cache what it reads for further things. */
+  /** For arguments that are not ids; it may cache what it reads for further things. */
   readonly finds?: (finding: Finding) => Promise<Find>
-  /** How to find an existing thing: adds `--if-not-exists`, and `--upsert` if it can be updated. */
+  /** Adds `--if-not-exists`, and `--upsert` if it can be updated. */
   readonly exists?: Existing
   readonly flags?: readonly Flag[]
-  /** Flags for fields of the body, by dotted path. */
+  /** By dotted path of the body. */
   readonly fields?: FieldFlags
-  /** Flags for query parameters. */
   readonly query?: FieldFlags
-  /** Constant fields of the body, such as the status of `publish`. */
+  /** Such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
   /**
    * Returns defaults to send for absent fields, since some platforms have none. Our server may adjust them
@@ -95,22 +91,21 @@ export interface OperationSpec<O extends Call> {
    * @param now ISO 8601 in UTC
    */
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
-  /** When to ask for a password, a field of the body. */
   readonly password?: PasswordUse
-  /** A field of the body with a secret of another system, from standard input. */
+  /** A secret of another system, from standard input. */
   readonly secretField?: { readonly field: string; readonly input: SecretInput }
-  /** Field of the body that, if true, omits the operation's secret from the answer. */
+  /** If this field of the body is true, the answer lacks the secret. */
   readonly secretUnless?: string
-  /** Hint if the response with the operation's secret was lost. */
+  /** The response with the secret. */
   readonly ifLost?: string
-  /** True for a merge patch (PUT): adds `--unset` and requires at least one change. */
+  /** A PUT: adds `--unset` and requires at least one change. */
   readonly merge?: true
-  /** True for a resource with versions: adds `--if-version`. */
+  /** Adds `--if-version`. */
   readonly versioned?: true
   readonly columns?: readonly string[]
-  /** Rows to print in a table or CSV instead of the whole answer. */
+  /** In a table or CSV instead of the whole answer. */
   readonly rows?: Rows
-  /** Returns the exit code of an answer; null for success. */
+  /** Null for success. */
   readonly exits?: (answer: unknown) => ExitName | null
   readonly exitNames?: readonly ExitName[]
   readonly destroys?: Destruction
@@ -120,9 +115,9 @@ export interface OperationSpec<O extends Call> {
    * record that was read before a deletion; `unchanged` is true if an update changed nothing.
    */
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
-  /** Returns a success line that needs further reads; undefined falls back to `done`. */
+  /** With further reads; undefined falls back to `done`. */
   readonly readDone?: (look: Lookup, given: Given) => Promise<string | undefined>
-  /** Returns a note below the table, if any. */
+  /** Below the table. */
   readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]
 }
@@ -130,6 +125,6 @@ export interface OperationSpec<O extends Call> {
 export interface BoundCall extends Sources {
   readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
   readonly operation: Call
-  /** Answers to prompts by field path. */
+  /** By field path. */
   readonly answers?: Map<string, unknown>
 }

@@ -25,13 +25,13 @@ export interface PreparedCall {
   /** Input in the form of the command line; lacks a path parameter without an argument. */
   readonly input: AnyInput
   readonly shape: Shape
-  /** Rows to print; undefined for the record itself. */
+  /** Undefined for the record itself. */
   readonly rows: Rows | undefined
-  /** Secret field of the answer, shown only once. */
+  /** Field of the answer, shown only once. */
   readonly secret: string | undefined
 }
 
-/** Parses the flags of a call. Throws a UsageError if it cannot be sent or its answer not be shown as requested. */
+/** Throws a UsageError if the call cannot be sent or its answer not be shown as requested. */
 export async function prepareCall(context: Context, given: Given, call: BoundCall): Promise<PreparedCall> {
   const { session, output, settings } = context
   const { spec, query, fields } = call
@@ -87,7 +87,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   }
 }
 
-/** Returns the field of the body that is given as an argument. Throws a UsageError if a flag gives it, too. */
+/** Throws a UsageError if a flag gives it, too. */
 function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fields }: BoundCall): object {
   const value = subject && named[subject.argument.name]
   if (subject === undefined || value === undefined) return {}
@@ -98,7 +98,7 @@ function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fiel
   return { [subject.field]: value }
 }
 
-/** Throws a UsageError if the output would omit a secret that is shown only once. */
+/** A secret is shown only once. */
 export function assertSecretShown(
   { settings: { quiet, columns } }: Context,
   secret: string,
@@ -119,20 +119,19 @@ function shapeOfRows({ columns }: Rows): Shape {
   return { table: columns, paths: columns }
 }
 
-/** Sources of a body; later ones override earlier ones. */
+/** Later ones override earlier ones. */
 interface BodySources {
   readonly operation: Call
   readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
   readonly secretField: BoundCall['spec']['secretField']
-  /** Answers to prompts by field path, kept for a retry. */
+  /** By field path, kept for a retry. */
   readonly answers: Map<string, unknown>
 }
 
 /**
- * Builds the body of a call: `--body`, then fixed fields, then flags, then `--unset`, then the password. Prompts for
- * missing required fields on a terminal. Throws a UsageError otherwise, and if an update would change nothing.
+ * Prompts for missing required fields on a terminal. Throws a UsageError otherwise, and if an update would change nothing.
  */
 async function makeBody(
   context: Context,
@@ -244,7 +243,7 @@ async function promptForMissing(
   }
 }
 
-/** Throws the ApiError of a reference that is not found: the answers to the prompts would be lost with the call. */
+/** The answers to the prompts would be lost with the call. */
 async function requireReferences(context: Context, given: Given, flags: readonly BoundFlag[]): Promise<void> {
   const { requireThing } = await import('../command/pick-thing.ts')
   for (const { flag } of flags) {
@@ -277,7 +276,6 @@ function invalidReason(flag: Flag, text: string): string | null {
   }
 }
 
-/** The items of a list, or the resource. */
 export function shapeOf(operation: Call, table: readonly string[]): Shape {
   const { answer } = operation.holds
   return {
@@ -288,7 +286,7 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
   }
 }
 
-/** Returns the fields of answers that bodies lack, to be removed when a resource is sent back as a new one. */
+/** To be removed when a resource is sent back as a new one. */
 function readOnlyFields({ holds: { answer, body } }: Call): string[] {
   return answer.filter((path) => isField(path) && !body.includes(path))
 }

@@ -13,18 +13,15 @@ interface AnsweredCall {
   readonly result: Result<unknown>
   readonly destroyed?: unknown
   readonly shape: Shape
-  /** Rows to print; undefined for the record itself. */
+  /** Undefined for the record itself. */
   readonly rows: Rows | undefined
-  /** Secret field of the answer, shown only once. */
+  /** Field of the answer, shown only once. */
   readonly secret: string | undefined
-  /** Receives the record instead of the output, if the command handles several. */
+  /** Instead of the output, if the command handles several. */
   readonly collect?: (record: unknown) => void
 }
 
-/**
- * Prints the success line or the record, and notes what the answer leaves open. Throws ExitWith if the command has
- * its own exit code for the answer.
- */
+/** Throws ExitWith if the command has its own exit code for the answer. */
 export async function printAnswer(
   context: Context,
   given: Given,
@@ -74,7 +71,7 @@ export async function printAnswer(
   if (exit) throw new ExitWith(exit)
 }
 
-/** Returns the success line that needs further reads; failed reads are ignored, since the write is done. */
+/** Failed reads are ignored, since the write is done. */
 async function readSuccessLine(
   { session, io }: Context,
   { spec }: BoundCall,
@@ -109,10 +106,7 @@ function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/**
- * Returns the record of a write for its success line: the answer, sent fields that the answer omits, and the id in
- * its usual place.
- */
+/** The answer, sent fields that it omits, and the id in its usual place. */
 function recordForLine(data: unknown, { body }: AnyInput, id: string | null): unknown {
   const thing = { ...(isJsonObject(body) && body), ...(isJsonObject(data) && data) }
   return id === null || 'id' in thing ? thing : { ...thing, id }

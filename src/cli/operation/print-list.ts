@@ -64,7 +64,7 @@ export async function printList(
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
-/** Returns the tab that `--to-sheet` names, by default called after the resource; null without the flag. */
+/** Called after the resource by default; null without the flag. */
 function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operation): SheetPlace | null {
   const given = flags[sheetFlag.name]
   if (given === undefined) return null
@@ -90,7 +90,7 @@ function pageSizeQuery(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maxPageSize) }
 }
 
-/** Yields items up to a limit; calls `onCut` with their number if more exist. */
+/** Calls `onCut` with their number if more exist. */
 async function* limitItems(
   limit: number,
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,

@@ -12,18 +12,17 @@ import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
-/** Flags and arguments of the command line, by request field. */
+/** By request field. */
 export interface Sources {
   readonly fields: readonly BoundFlag[]
   readonly query: readonly BoundFlag[]
   readonly positions: readonly (readonly [parameter: string, argument: Argument])[]
 }
 
-/** A refusal of the API, in terms of the command line. */
 export class RefusedCallError extends Error {
   override readonly name = 'RefusedCallError'
   readonly refusal: ApiError
-  /** Command or flag to try next; null if unknown. */
+  /** Null if unknown. */
   readonly hint: string | null
   readonly #sources: Sources
   readonly #given: Given
@@ -36,7 +35,7 @@ export class RefusedCallError extends Error {
     this.#given = given
   }
 
-  /** Returns the flag that a fault concerns, `--passing-score`; null if no flag gave the field. */
+  /** `--passing-score`; null if no flag gave the field. */
   readonly flagOf = (fault: Fault): string | null => {
     const { parameter } = fault
     const place = placeOf(fault)
@@ -55,7 +54,7 @@ export class RefusedCallError extends Error {
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
 
-  /** Returns the value of the flag that a fault concerns, as JSON; null if no flag gave a single, short one. */
+  /** As JSON; null if no flag gave a single, short one. */
   readonly givenFor = (fault: Fault): string | null => {
     const found = this.#flagFor(fault)
     const value = found?.place === placeOf(fault) ? this.#given.flags[found.flag.name] : undefined
@@ -77,7 +76,7 @@ function placeOf({ pointer, parameter }: Fault): string {
   return parameter ?? camelCase(fieldPath(pointer ?? ''))
 }
 
-/** Returns the words for a secret, which is not a flag's value: `The webhook secret` for `webhookSecrets.0`. */
+/** A secret is no flag's value: `The webhook secret` for `webhookSecrets.0`. */
 function secretIn(place: string, { flags }: Given): string | null {
   const kebab = place.replace(/\..*/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   const [, name] =
@@ -88,7 +87,7 @@ function secretIn(place: string, { flags }: Given): string | null {
   return name === undefined ? null : `The ${name.replaceAll('-', ' ')}`
 }
 
-/** Converts a field name to the contract's form: other platforms may write `external_id`. */
+/** Other platforms may write `external_id`. */
 function camelCase(path: string): string {
   return path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -104,7 +103,6 @@ function inFlags(message: string, { query }: Sources, { flags }: Given): string 
   )
 }
 
-/** Returns the error for a command to end with: a refusal becomes one in terms of the command line. */
 export function withSources(error: unknown, sources: Sources, given: Given): unknown {
   return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
 }
@@ -123,7 +121,7 @@ export async function withNearest(
 
 const keyedNouns = ['courses', 'lessons', 'users', 'groups', 'terms'] as const
 
-/** Suggests a record of the first page of the list whose external id, address, title or name resembles the reference. */
+/** By external id, address, title or name; looks only at the first page of the list. */
 async function nearestHint({ session, io }: Context, missing: Missing | null): Promise<string | null> {
   const noun = keyedNouns.find((each) => each === missing?.noun)
   const caller = await session.caller()
@@ -147,7 +145,6 @@ async function nearestHint({ session, io }: Context, missing: Missing | null): P
   return isName ? `A title is no reference: use ${found}` : `Did you mean ${found}?`
 }
 
-/** Nouns by the path parameters and fields that refer to their records. */
 export const nounsByPlace: Readonly<Record<string, string>> = {
   courseId: 'courses',
   lessonId: 'lessons',
@@ -195,7 +192,7 @@ interface Missing {
   readonly isDeleted: boolean
 }
 
-/** Returns the argument or value of a flag that refers to a record that was not found; null for other refusals. */
+/** Null for other refusals. */
 function missingReference(
   { code, message }: ApiError,
   { positions, fields, query }: Sources,
@@ -215,16 +212,15 @@ function missingReference(
   return null
 }
 
-/** Flags, hint and message of a refusal, from the command line. */
 export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & {
   readonly givenFor?: RefusedCallError['givenFor']
   readonly message?: string
 }
 
-/** Maximum unknown fields that are printed: a body of another kind has nothing but these. */
+/** A body of another kind has nothing but these. */
 const maxUnknown = 10
 
-/** Returns the faults of a request: a single one as the message, several counted and listed. */
+/** A single one as the message, several counted and listed. */
 export function describeFaults(
   { message: detail, faults, problem, status }: ApiError,
   { flagOf, givenFor, message = detail }: RefusalView,
@@ -252,7 +248,6 @@ export function describeFaults(
   }
 }
 
-/** Returns a fault whose detail ends with the wrong value, unless it names it. */
 function withValue(fault: Fault, value: string | null): Fault {
   const { detail } = fault
   if (value === null || !detail.startsWith('must ') || detail.includes(value)) return fault
@@ -279,14 +274,14 @@ function problemLine(fault: Fault, flag: string | null): string {
   return goesOn ? `${place} ${detail}` : `${place}: ${detail}`
 }
 
-/** True for the standard text of a status, which carries no detail. */
+/** The standard text of a status carries no detail. */
 function isGeneric(message: string): boolean {
   return /^(bad request|unprocessable (entity|content)|validation (failed|error)|invalid request)\.?$/i.test(
     message,
   )
 }
 
-/** Removes the full stop of a single sentence, as in the program's own messages; several sentences keep theirs. */
+/** As in the program's own messages; several sentences keep theirs. */
 function withoutStop(text: string): string {
   return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
 }
@@ -295,7 +290,7 @@ function isUnknown({ code }: Fault): boolean {
   return code === 'unknown_field' || code === 'unknown_parameter'
 }
 
-/** True for a detail that continues the name of a field: `must be at most 100`. */
+/** Continues the name of a field: `must be at most 100`. */
 function isPhrase({ detail }: Fault): boolean {
   return /^[a-z]/.test(detail)
 }

@@ -31,7 +31,7 @@ function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }
   return flags[idsFlag.name] !== undefined || (typed && rest.length > 1)
 }
 
-/** Makes the call; if the platform refuses an answer to a prompt, explains why and prompts again. */
+/** If the platform refuses an answer to a prompt, explains why and prompts again. */
 async function callUntilAccepted(context: Context, given: Given, bound: BoundCall): Promise<void> {
   const answers = new Map<string, unknown>()
   const call = { ...bound, answers }
@@ -114,7 +114,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   await printAnswer(context, given, call, { ...prepared, input, result, destroyed })
 }
 
-/** Returns the input with the user's confirmation. Throws the refusal if it cannot be confirmed. */
+/** Throws the refusal if it cannot be confirmed. */
 async function confirmed(
   context: Context,
   given: Given,

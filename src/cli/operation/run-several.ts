@@ -79,9 +79,8 @@ interface RunParts {
 class SeveralCalls {
   readonly #parts: RunParts
   readonly #refused: Refused[] = []
-  /** First error that does not concern a thing. */
+  /** The first that does not concern a thing. */
   #fault: Refused | null = null
-  /** Exit code that an answer asks for. */
   #exit: ExitWith | null = null
   #done = 0
   #existing = 0
@@ -90,7 +89,7 @@ class SeveralCalls {
     this.#parts = parts
   }
 
-  /** Shows the requests of a dry run, or for tables a line per thing. */
+  /** For tables a line per thing. */
   async show(things: readonly string[]): Promise<void> {
     const { context, call, caller } = this.#parts
     const { settings, output } = context
@@ -105,7 +104,7 @@ class SeveralCalls {
     await output.text(lines.join(''))
   }
 
-  /** Makes the calls; prints the success lines, or yields the records, in the order of the things. */
+  /** Prints the success lines, or yields the records, in the order of the things. */
   async *records(
     things: readonly string[],
     pacing: Pacing,
@@ -153,7 +152,7 @@ class SeveralCalls {
     throw partialError(call, total, failures)
   }
 
-  /** Prints how many of several things were created; the lines above say so of each. */
+  /** The lines above say so of each. */
   async #noteCounts(total: number): Promise<void> {
     const { context, call } = this.#parts
     if (total < 2 || call.spec.exists === undefined) return
@@ -177,7 +176,7 @@ class SeveralCalls {
       : { ...input, params: { ...input.params, [parameter]: value } }
   }
 
-  /** Sends the call for a thing; a thing that may exist already is looked up later, one after the other. */
+  /** A thing that may exist already is looked up later, one after the other. */
   async #send(thing: string): Promise<Sent> {
     const { call, given, caller } = this.#parts
     const input = await this.#inputFor(thing)
@@ -200,7 +199,7 @@ class SeveralCalls {
   }
 }
 
-/** A sent call; its result is null for a thing that is looked up first. */
+/** The result is null for a thing that is looked up first. */
 interface Sent {
   readonly input: AnyInput
   readonly result: Result<unknown> | null
@@ -223,7 +222,6 @@ async function thingsGiven(context: Context, given: Given, call: BoundCall): Pro
   return [...new Set([...given.rest, ...read])]
 }
 
-/** Asks for a single confirmation with the number of things and the first names. */
 async function confirmAll(
   context: Context,
   given: Given,
@@ -250,7 +248,7 @@ function verbOf(name: string): string {
   return name.split(' ').at(-1) ?? name
 }
 
-/** True for an error that every thing would meet, and so does not concern a single one. */
+/** An error that every thing would meet. */
 function isFatal(error: unknown): boolean {
   if (error instanceof ApiError)
     return ![400, 403, 404, 409, 412, 422].includes(error.status) || isExpired(error)
@@ -266,7 +264,6 @@ function failureFor(context: Context, given: Given, call: BoundCall, { argument,
   return failureOf(withSources(error, call, givenOne(call, given, argument)), context.session.target())
 }
 
-/** Returns the error of a command that succeeded only in part. */
 function partialError(
   { spec: { name, several = '', exists } }: BoundCall,
   total: number,
@@ -296,8 +293,7 @@ function partialError(
 }
 
 /**
- * Reads ids from a file, or from standard input for `-`: one per line, as `--quiet` prints them. Throws a UsageError
- * that names the line of an invalid id.
+ * One per line, as `--quiet` prints them; `-` is standard input. Throws a UsageError that names the line of an invalid id.
  */
 async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: string): Promise<string[]> {
   // Accept `@file` like `--body`.

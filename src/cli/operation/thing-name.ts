@@ -2,10 +2,7 @@ import { valueAt } from '../../tables/column.ts'
 import type { Given } from '../command/command.ts'
 import { capitalise } from '../terminal/format-text.ts'
 
-/**
- * Returns the name of a thing for messages: its title or name with its reference in parentheses, `Marine Biology
- * (BIO-101)`; else the given reference.
- */
+/** `Marine Biology (BIO-101)`; the given reference for a thing without a title or name. */
 export function thingName(thing: unknown, reference = ''): string {
   const first = (...fields: readonly string[]) =>
     fields
@@ -41,13 +38,13 @@ export function updatedLine(
   return `${capitalise(name)} is already ${state}`
 }
 
-/** Returns the person in an answer, `learner ada@example.org`; the given reference if the answer has none. */
+/** `learner ada@example.org`; the given reference if the answer has none. */
 export function personIn(answer: unknown, given: unknown, noun = 'learner'): string {
   const known = valueAt(answer, 'userEmail') ?? given ?? valueAt(answer, `${noun}Id`)
   return `${noun} ${String(known)}`
 }
 
-/** Returns the course title in an answer; the given reference if the answer has none. */
+/** The given reference if the answer has none. */
 export function courseIn(answer: unknown, { flags }: Given): string {
   return String(valueAt(answer, 'courseTitle') ?? flags['course'] ?? valueAt(answer, 'courseId'))
 }

@@ -2,7 +2,7 @@ import { isJsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LabelledPath, labelColumns, valueAt } from '../../tables/column.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Reduces a value to some columns, in their order, nested as the API nests them. */
+/** In the order of the columns, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const column of columns) setAt(picked, column.path.split('.'), valueAt(value, column.path) ?? null)
@@ -30,7 +30,7 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Returns the fields in some values and those of nested objects, each once. */
+/** With those of nested objects, each once. */
 export function pathsIn(values: readonly unknown[]): string[] {
   const paths = new Set<string>()
   for (const value of values) addPaths(paths, value, '')
@@ -46,7 +46,7 @@ function addPaths(paths: Set<string>, value: unknown, above: string): void {
   }
 }
 
-/** Formats a value as a cell: plain lists with commas, other nested values as JSON, null as empty. */
+/** Plain lists with commas, other nested values as JSON, null as empty. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ')
@@ -77,17 +77,12 @@ export class AbsentColumns<C extends { readonly path: string }> {
   }
 }
 
-/**
- * Returns the paths that a name matches: itself, else all that end with it, such as `profile.firstName` for
- * `firstName`.
- */
+/** Itself, else all that end with it, such as `profile.firstName` for `firstName`. */
 export function matchingPaths(name: string, valid: readonly string[]): readonly string[] {
   return valid.includes(name) ? [name] : valid.filter((path) => path.endsWith(`.${name}`))
 }
 
-/**
- * Returns the one path that a name matches. Throws a UsageError that lists the valid or the matching ones.
- */
+/** Throws a UsageError that lists the valid or the matching ones. */
 export function resolvePath(name: string, valid: readonly string[]): string {
   const matches = matchingPaths(name, valid)
   const [path] = matches

@@ -5,11 +5,11 @@ import { systemCode } from '../../config/errors.ts'
 import type { Finding, Findings } from '../terminal/errors.ts'
 import { type Io, note, writeStderr } from '../terminal/io.ts'
 
-/** Result of a command for the page of a workflow run: all who can read the repository see it. */
+/** For the page of a workflow run: all who can read the repository see it. */
 interface WorkflowReport extends Findings {
-  /** Heading of the summary, without values of people. */
+  /** Without values of people. */
   readonly title: string
-  /** Numbers by what they count, such as `created`. */
+  /** By what they count, such as `created`. */
   readonly counts?: Readonly<Record<string, number>>
 }
 
@@ -23,7 +23,7 @@ const maxTextLength = 300
 /** Bytes of the summaries of a step; GitHub drops those of more than 1 MiB (docs.github.com, workflow commands). */
 const maxSummaryBytes = 900_000
 
-/** Maximum number of findings that a report needs; the others are counted. */
+/** The others are counted. */
 export const maxFindings = maxListed
 
 /** True in a step of a workflow (`GITHUB_ACTIONS`), unless LEARNCTL_ANNOTATIONS says never. */
@@ -65,8 +65,7 @@ export function createFindingList(): { add(finding: Finding): void; found(): Fin
 }
 
 /**
- * Returns the annotations as workflow commands, each with its line end. They go to standard error, whose lines the runner
- * reads as those of standard output (actions/runner, OutputManager): output of the command stays data.
+ * On standard error, which the runner reads as it does standard output (actions/runner, OutputManager): output stays data.
  */
 function annotationsOf(io: Place, { list, more }: WorkflowReport): string[] {
   const levels: readonly Level[] = ['error', 'warning', 'notice']
@@ -88,13 +87,13 @@ function annotationsOf(io: Place, { list, more }: WorkflowReport): string[] {
   })
 }
 
-/** A workflow command: `::error file=users.csv,line=2::email: is required` (docs.github.com, workflow commands). */
+/** `::error file=users.csv,line=2::email: is required` (docs.github.com, workflow commands). */
 function commandLine(level: Level, properties: Readonly<Record<string, string>>, message: string): string {
   const given = Object.entries(properties).map(([name, text]) => `${name}=${escapeProperty(text)}`)
   return `::${level} ${given.join(',')}::${escapeData(lineIn(message))}\n`
 }
 
-/** Escapes the data of a command (actions/toolkit, packages/core/src/command.ts). */
+/** See actions/toolkit, packages/core/src/command.ts. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
@@ -103,7 +102,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }
 
-/** From the root of the repository; null for a file that is none, or elsewhere. */
+/** From its root; null for a file outside of it. */
 function pathInRepository({ env, cwd }: Place, file: string | null): string | null {
   if (file === null || !existsSync(resolve(cwd, file))) return null
   const path = relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file)).replaceAll('\\', '/')
@@ -119,7 +118,7 @@ function lineIn(text: string): string {
   return shown.length > maxTextLength ? `${shown.slice(0, maxTextLength - 1)}…` : shown
 }
 
-/** Returns the summary as Markdown in which all text is plain. */
+/** Markdown in which all text is plain. */
 function summaryOf(io: Place, { title, counts = {}, list, more }: WorkflowReport): string {
   const columns = Object.entries(counts)
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
@@ -138,7 +137,7 @@ function summaryOf(io: Place, { title, counts = {}, list, more }: WorkflowReport
   return `### ${plainText(title)}\n\n${parts.filter((part) => part !== '').join('\n')}\n`
 }
 
-/** Escapes all punctuation that Markdown may act on: CommonMark §2.4 lets a backslash stand before any. */
+/** CommonMark §2.4 lets a backslash stand before any punctuation. */
 function plainText(text: string): string {
   return lineIn(text).replace(/[!#$&()*+\-.:<>@[\\\]^_`{|}~]/g, '\\$&')
 }

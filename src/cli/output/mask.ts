@@ -17,10 +17,7 @@ export function maskSecrets(value: unknown): unknown {
   )
 }
 
-/**
- * Masks all but the beginning and end of a credential, to tell two apart: `lpk_***aB3x`. Masks a short one
- * completely.
- */
+/** Leaves the beginning and end, to tell two apart: `lpk_***aB3x`. Masks a short one completely. */
 export function maskCredential(value: string): string {
   const prefix = /^lp[a-z]_/.exec(value)?.[0] ?? ''
   return value.length >= 24 ? `${prefix}${secretMask}${value.slice(-4)}` : secretMask
@@ -36,7 +33,7 @@ const credentialsInText: readonly RegExp[] = [
 
 const secretHeader = /^((proxy-)?authorization|(set-)?cookie|x-.*(key|token|secret).*)$/i
 
-/** Masks the values of headers that carry secrets, except the scheme of a credential. */
+/** Keeps the scheme of a credential. */
 export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -46,13 +43,12 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   )
 }
 
-/** Masks each of `secrets` in a text, and whatever looks like a credential. */
+/** And whatever looks like a credential. */
 export function maskText(text: string, secrets: readonly string[]): string {
   const without = maskSecretsInText(text, secrets)
   return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, secretMask), without)
 }
 
-/** Formats the head of a response as lines: the status and all headers, with secrets masked. */
 export function httpHead(head: {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

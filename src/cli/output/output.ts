@@ -16,16 +16,16 @@ import {
   reduceColumns,
 } from './formats/format.ts'
 
-/** The fields of a result, known before it: they order columns and decide which names are valid. */
+/** Known before the result: they order columns and decide which names are valid. */
 export interface Shape {
   readonly table: readonly string[]
   /** All paths that `--columns` accepts, objects before their fields. The leaves are the columns of a CSV. */
   readonly paths: readonly string[]
-  /** The field that `--quiet` prints; default `id`. */
+  /** Default `id`. */
   readonly identifier?: string | undefined
-  /** Character between the cells of CSV (default a comma). */
+  /** Between the cells of CSV (default a comma). */
   readonly delimiter?: string | undefined
-  /** Operation that lists such results: the data dictionary has their types. */
+  /** Lists such results: the data dictionary has their types. */
   readonly operation?: string | undefined
   /** Types and meanings of columns that the data dictionary lacks. */
   readonly described?: readonly EncodedColumn[]
@@ -35,23 +35,20 @@ type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
 export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
-  /**
-   * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.
-   */
+  /** As one document, page by page, in constant memory. A complete list is one page: `[rows]`. */
   list(pages: Pages, shape: Shape): Promise<void>
   /**
    * Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. Prints nothing with
    * --quiet, except in a dry run.
    */
   document(value: unknown): Promise<void>
-  /** Prints a list of values of unknown shape: as JSON unless another format is chosen. */
+  /** Of unknown shape: as JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
-  /** Prints text of this program unchanged. */
+  /** Text of this program. */
   text(text: string): Promise<void>
-  /** Prints foreign text unchanged; escapes its control characters on a terminal. */
+  /** Foreign text; escapes its control characters on a terminal. */
   exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
   done(text: string): Promise<void>
-  /** Prints a line `note: …` on standard error. */
   note(text: string): Promise<void>
   /**
    * Throws a UsageError, before anything is sent, if a result of this shape cannot be shown as chosen. With
@@ -94,7 +91,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     for (const text of hiddenNotes(encoder)) await note(io, text)
   }
 
-  /** Prints rows as a file of tables: with the chosen columns, else with those of CSV. */
+  /** With the chosen columns, else with those of CSV. */
   async function printTables(binary: BinaryFormat, pages: Pages, shape: Shape): Promise<void> {
     const { loadTableEncoder, typeColumns } = await import('./formats/format.ts')
     const open = async (sample: readonly unknown[]) => {
@@ -162,8 +159,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 }
 
 /**
- * Returns the chosen columns; null for the default ones. Names match declared paths before those of a sample. Throws
- * a UsageError on names that match none or several.
+ * Null for the default ones. Declared paths come before those of a sample. Throws a UsageError on none or several matches.
  */
 function chosenColumns(
   { columns: { value, origin }, quiet }: Settings,
@@ -183,7 +179,7 @@ function chosenColumns(
   return fitting.length > 0 ? fitting : null
 }
 
-/** Returns the chosen columns, which may be undeclared fields of a sample; null for the default ones. */
+/** May be undeclared fields of a sample; null for the default ones. */
 function chosenForSample(
   settings: Settings,
   sample: readonly unknown[],
@@ -193,7 +189,7 @@ function chosenForSample(
   return chosenColumns(settings, paths, [...new Set([...paths, ...pathsIn(sample)])])
 }
 
-/** Returns a column for each field, declared or in a sample. */
+/** Declared or in a sample. */
 function wholeColumns(sample: readonly unknown[], shape: Shape): readonly Column[] {
   const fields = columnsInRows(sample, shape)
   return labelColumns(fields, fields)
@@ -204,12 +200,11 @@ export function cellColumns(settings: Settings, sample: readonly unknown[], shap
   return chosenForSample(settings, sample, shape) ?? wholeColumns(sample, shape)
 }
 
-/** True if results are shown by their ids alone; a dry run shows what would happen. */
+/** A dry run shows what would happen. */
 function printsIds({ quiet, dryRun }: Pick<Settings, 'quiet' | 'dryRun'>): boolean {
   return quiet.value && !dryRun.value
 }
 
-/** Loads the format for values, with the undeclared fields of a sample. */
 async function loadFormat(
   io: Io,
   settings: Settings,
@@ -269,9 +264,7 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
   }
 }
 
-/**
- * Returns the columns of rows in a CSV: the declared fields, then others of a sample. A declared object is one cell.
- */
+/** The declared fields, then others of a sample. A declared object is one cell. */
 export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
   const cells = new Set(declared)
@@ -282,7 +275,7 @@ function isInside(path: string, cells: ReadonlySet<string>): boolean {
   return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }
 
-/** Passes pages through and adds fields to `late` that the first page does not have and no column shows. */
+/** Fields that the first page does not have and no column shows. */
 async function* collectLateFields(
   pages: Pages,
   shape: Shape,
@@ -296,15 +289,12 @@ async function* collectLateFields(
   }
 }
 
-/**
- * True if columns were chosen for this command. The project file does not count, because it applies to all
- * commands.
- */
+/** The project file does not count, because it applies to all commands. */
 export function hasChosenColumns({ columns }: Pick<Settings, 'columns'>): boolean {
   return ['flag', 'environment'].includes(columns.origin.source)
 }
 
-/** True if the user wants the record in some form, instead of a line about the change. */
+/** Instead of a line about the change. */
 export function hasChosenForm(settings: Pick<Settings, 'output' | 'columns' | 'quiet'>): boolean {
   return settings.output.origin.source !== 'default' || hasChosenColumns(settings) || settings.quiet.value
 }

@@ -11,7 +11,7 @@ interface Figure {
   readonly value: number | null
 }
 
-/** Columns of a figure in the data dictionary of a workbook. */
+/** For the data dictionary of a workbook. */
 export const figureColumns = [
   {
     name: 'section',
@@ -41,16 +41,13 @@ const ranges = Array.from({ length: 10 }, (_, tenth) =>
 )
 const unstarted = 'Not started'
 
-/**
- * Counts enrolments by percentage. Those that have not started are at 0% too, but are counted apart from the
- * lowest tenth.
- */
+/** Those that have not started are at 0% too, but are counted apart from the lowest tenth. */
 function distributionOf({ distribution, notStarted }: Summary): (readonly [range: string, count: number])[] {
   const started = distribution.map((count, tenth) => (tenth === 0 ? Math.max(0, count - notStarted) : count))
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
 }
 
-/** Returns the graded enrolments by grade; none without grades, and of platforms that do not tell. */
+/** None without grades, and of platforms that do not tell. */
 function gradesOf({ graded, gradeDistribution }: Summary): (readonly [range: string, count: number])[] {
   if (!graded) return []
   return gradeDistribution
@@ -90,7 +87,6 @@ export function figuresOf(summary: Summary): Figure[] {
   ]
 }
 
-/** Draws a summary for a terminal: the distribution of completion, and the courses side by side. */
 export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
   return [
     headline(summary, width, chalk),
@@ -131,7 +127,7 @@ function headline(summary: Summary, width: number, chalk: ChalkInstance): string
     .join('\n')
 }
 
-/** Lays figures out side by side, as many per line as fit. */
+/** As many per line as fit. */
 function flow(
   figures: readonly (readonly [name: string, value: string | number])[],
   width: number,

@@ -8,7 +8,7 @@ import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import { CommandError, type ExitName } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 
-/** Error code for a missing database, or one without an academy. */
+/** Also for a database without an academy. */
 export const databaseMissing = 'database_missing'
 
 const unusable = ['database_unusable', 'failure'] as const
@@ -19,7 +19,7 @@ const codesByKind: Readonly<Record<string, readonly [code: string, exit: ExitNam
   invalid: ['invalid_setting', 'usage'],
 }
 
-/** Converts a DatabaseError of the server to a CommandError; returns other errors unchanged. */
+/** Returns other errors unchanged. */
 export function databaseErrorOf(error: unknown): unknown {
   // instanceof would load the server.
   if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
@@ -35,10 +35,7 @@ const maxNamed = 3
 /** Header of every SQLite database (SQLite, Database File Format §1.3). */
 const magic = 'SQLite format 3\0'
 
-/**
- * Returns the error for a missing database; it suggests the nearest ones in its directory, and the local
- * profile's.
- */
+/** Suggests the nearest databases in its directory, and the local profile's. */
 export async function missingDatabaseError(
   { profiles }: { readonly profiles: ProfileStore },
   database: string,
@@ -66,7 +63,7 @@ export async function missingDatabaseError(
   })
 }
 
-/** Sorted; empty if the directory is unreadable. */
+/** Empty if the directory is unreadable. */
 function databasesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -8,9 +8,8 @@ import type { Transport } from '../../contract/http.ts'
 import { isLearnctlServer } from './learnctl-server.ts'
 
 export interface BulkChange {
-  /** Noun and verb: `users import`. */
   readonly command: string
-  /** Name of the file or group that it is made from; null for none. */
+  /** Null for none. */
   readonly source: string | null
   readonly undoes?: string
 }
@@ -34,7 +33,6 @@ export class OpenChange {
     this.#open = open
   }
 
-  /** Returns a transport whose writes belong to the change. */
   requestsBy(send: Transport): Transport {
     return async (request) => {
       const id = isWrite(request.method) ? await this.begin(request.signal) : null
@@ -43,7 +41,7 @@ export class OpenChange {
     }
   }
 
-  /** Begins the change unless it has begun. Returns its id; null if the platform keeps no changes. */
+  /** Null if the platform keeps no changes. */
   begin(signal = new AbortController().signal): Promise<string | null> {
     this.#id ??= this.#create(signal).catch((error: unknown) => {
       this.#id = null
@@ -52,12 +50,12 @@ export class OpenChange {
     return this.#id
   }
 
-  /** Id of the change; null if it has not begun, or the platform keeps no changes. */
+  /** Null if it has not begun, or the platform keeps no changes. */
   async id(): Promise<string | null> {
     return this.#id
   }
 
-  /** Tells the platform how the change ended; does nothing if it has not begun, or the platform cannot be reached. */
+  /** Does nothing if it has not begun, or the platform cannot be reached. */
   async end(state: ChangeEnd): Promise<void> {
     try {
       const changeId = await this.#id

@@ -1,15 +1,12 @@
 const maxSkewMs = 60_000
 
-/**
- * Returns by how many whole seconds this machine's clock is ahead of the server's, by the `Date` of a
- * response just received; null without a date.
- */
+/** By the `Date` of a response just received; null without a date. */
 export function secondsAhead(date: string | null, nowMs: number): number | null {
   const serverMs = Date.parse(date ?? '')
   return Number.isNaN(serverMs) ? null : Math.round((nowMs - serverMs) / 1000)
 }
 
-/** Returns a warning about a clock that is off by more than a minute, else null. */
+/** More than a minute. */
 export function clockWarning(seconds: number): string | null {
   if (Math.abs(seconds) * 1000 <= maxSkewMs) return null
   const way = seconds > 0 ? 'ahead of' : 'behind'

@@ -4,7 +4,7 @@ import { platformName, type Target } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** True for a server of this API: the reply to its health check shows it, unless an earlier reply has. */
+/** Asks its health check, unless an earlier reply has shown it. */
 export async function isLearnctlServer(caller: Caller, signal: AbortSignal): Promise<boolean> {
   if (caller.isOurs()) return true
   await caller.call(calls.service.health, { signal }).catch((error: unknown) => {

@@ -6,10 +6,10 @@ import { type Io, note, writeDebug } from '../terminal/io.ts'
 
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
 
-/** Minimum interval between notes about a rate limit; concurrent and subsequent requests share it. */
+/** Concurrent and subsequent requests share it. */
 const rateLimitNoteMs = 10_000
 
-/** Creates a caller by the settings of this run. It notes long waits, and with `--debug` logs requests. */
+/** Notes long waits, and with `--debug` logs requests. */
 export function openCaller(
   io: Io,
   settings: Settings,

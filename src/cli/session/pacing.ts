@@ -1,15 +1,11 @@
-/** Runs work concurrently, as much at once as the other side accepts. */
+/** As much at once as the other side accepts. */
 export interface Pacing {
-  /**
-   * Waits for room, then starts the work, after all earlier work in one of its lanes, which is about the same
-   * records. Throws the error of earlier work.
-   */
+  /** After all earlier work in one of its lanes, which is about the same records. Throws the error of earlier work. */
   run(work: () => Promise<void>, lanes?: readonly string[]): Promise<void>
-  /** Waits for all work. Throws the error of any. */
+  /** Throws the error of any work. */
   settled(): Promise<void>
-  /** Pauses for some milliseconds and halves the concurrency, because the other side asked for it. */
+  /** Halves the concurrency, because the other side asked for it. */
   slowDown(waitMs: number): void
-  /** Current concurrency. */
   readonly room: number
 }
 
@@ -90,7 +86,7 @@ type Settled<Item, Value> =
   | { readonly item: Item; readonly value: Value }
   | { readonly item: Item; readonly error: unknown }
 
-/** Maximum results that wait for an earlier one. */
+/** Results that wait for an earlier one. */
 const maxWaiting = 256
 
 /**

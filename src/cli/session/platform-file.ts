@@ -13,7 +13,7 @@ export interface KeptPlatform {
 
 const maxBytes = 256 * 1024
 
-/** Reads a platform file. Throws a UsageError with every problem and its line. */
+/** Throws a UsageError with every problem and its line. */
 export async function readPlatformFile(cwd: string, path: string): Promise<KeptPlatform> {
   const [{ parsePlacedYaml }, { refusedDocument, violationsIn }, { PlatformSchema, platformFileOf }] =
     await Promise.all([

@@ -13,12 +13,11 @@ import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.t
 import { type Io, note, writeDebug } from '../terminal/io.ts'
 import { signInCommand } from './sign-in-command.ts'
 
-/** Maximum size of a response of an authorization server: 1 MiB. */
 const maxResponseBytes = 1024 * 1024
-/** Maximum timeout: the user waits, or a lock is held, during such a request. */
+/** The user waits, or a lock is held, during such a request. */
 const maxTimeoutMs = 30_000
 
-/** Creates a `fetch` for OAuth over the program's own transport, with a timeout for the complete response. */
+/** Over the program's own transport, with a timeout for the complete response. */
 export function createWebFetch(transport: Transport, timeoutMs: number): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const limitMs = Math.min(timeoutMs, maxTimeoutMs)
@@ -65,7 +64,7 @@ async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Re
   return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
 }
 
-/** Returns a fetch that logs each exchange to standard error, as `--debug` does for all others. */
+/** To standard error, as `--debug` does for all others. */
 export function logExchanges(fetch: Fetch, io: Io): Fetch {
   return async (url, request) => {
     const startMs = io.now()
@@ -82,9 +81,7 @@ export function logExchanges(fetch: Fetch, io: Io): Fetch {
   }
 }
 
-/**
- * Timeout of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost.
- */
+/** Of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost. */
 const timeoutMs = 10_000
 
 interface SessionTokensOptions {
@@ -98,7 +95,7 @@ interface SessionTokensOptions {
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** Creates the token source of a profile, which refreshes over the transport of this run. */
+/** It refreshes over the transport of this run. */
 export function sessionTokens(options: SessionTokensOptions): TokenSource {
   const { io, store, profile, tokens, target, onRefreshed } = options
   return profileTokenSource({
@@ -114,10 +111,7 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
   })
 }
 
-/**
- * Returns a fetch that reports every network error as an unavailable server: the request that needs the token
- * was not sent, so nothing is unknown about its effect.
- */
+/** The request that needs the token was not sent after a network error, so nothing is unknown about its effect. */
 function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
   return async (url, request) => {
     if (!settings.insecureHttp.value) assertConfidential(url)

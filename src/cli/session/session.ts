@@ -18,7 +18,7 @@ import type { BulkChange, OpenChange } from './bulk-change.ts'
 import type { CallerParts } from './open-caller.ts'
 import type { KeptPlatform } from './platform-file.ts'
 
-/** Variable that names a platform file, for a target without a profile. */
+/** For a target without a profile. */
 const platformVariable = 'LEARNCTL_PLATFORM'
 
 interface LocalOptions {
@@ -29,46 +29,37 @@ interface LocalOptions {
   readonly mustExist: boolean
 }
 
-/** Opens local academies, the network and servers; each loads its code when it is used. */
+/** Each loads its code when it is used. */
 export interface Transports {
   local(options: LocalOptions): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
 
-/** The real transports: an academy in this process, the network, and a socket on this machine. */
+/** An academy in this process, the network, and a socket on this machine. */
 export const transports: Transports = {
   local: async (options) => (await import('../../server/academy/local-academy.ts')).openAcademy(options),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
 
-/** The platform or academy of a run. Opens it and looks for a credential only when needed. */
+/** Opens the target and looks for a credential only when needed. */
 export interface Session {
-  /**
-   * Returns the target that settings and profiles choose, with its current credential. Throws
-   * AuthRequiredError without one.
-   */
+  /** Throws AuthRequiredError without a credential. */
   target(): Target
-  /**
-   * Returns a caller. `anonymous` calls send no credential and need none; `onWait` is called before each
-   * retry. Writes of a caller with a `change` belong to it; a session has one change.
-   */
+  /** `anonymous` calls need no credential; `onWait` is called before each retry. A session has one `change`. */
   caller(options?: {
     readonly anonymous?: boolean
     readonly onWait?: CallerOptions['onWait']
     readonly change?: BulkChange | undefined
   }): Promise<Caller>
-  /** Returns the platform file of the target: from LEARNCTL_PLATFORM, else from the profile; null without one. */
+  /** From LEARNCTL_PLATFORM, else from the profile; null without one. */
   platform(): Promise<KeptPlatform | null>
-  /** Returns the change of many records that callers of this session make; null without one. */
+  /** Null without a change of many records. */
   change(): OpenChange | null
-  /**
-   * Returns the bearer token: an access token, refreshed if necessary, or an API key. Throws
-   * AuthRequiredError without one, and a CommandError for a local academy, which has none.
-   */
+  /** Throws AuthRequiredError without a token or API key, and a CommandError for a local academy, which has none. */
   bearer(): Promise<string>
-  /** All credentials that this run has or may have sent; none of them may be shown. */
+  /** That this run has or may have sent; none of them may be shown. */
   secrets(): readonly string[]
   use(target: Target): void
   /**
@@ -77,30 +68,30 @@ export interface Session {
    * create academies.
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
-  /** Returns the cause of an internal error of a request in this process. */
+  /** Of an internal error of a request in this process. */
   causeOf(requestId: string): Promise<unknown>
-  /** Returns the writes that were sent before an interruption and got no response. */
+  /** Sent before an interruption. */
   unanswered(): readonly HttpRequest[]
-  /** Sends a request to an authorization server over the network. */
+  /** To an authorization server. */
   readonly fetch: Fetch
-  /** Sends a request over the network once, without a credential. */
+  /** Once, without a credential. */
   readonly network: Transport
   close(): Promise<void>
 }
 
-/** Creates a missing academy, opens an empty one in its place that is gone afterwards, or throws. */
+/** An empty academy is gone afterwards. */
 type OnMissing = 'create' | 'empty' | 'refuse'
 
 interface SessionParts {
   readonly io: Io
   readonly settings: Settings
   readonly profiles: ProfileStore
-  /** Finds the target when it is first needed. */
+  /** Called when the target is first needed. */
   readonly choose: () => Target | null
   readonly transports: Transports
-  /** How a missing file of the local academy is treated (default `refuse`). */
+  /** Default `refuse`. */
   readonly onMissing?: OnMissing
-  /** Words of the command, which its writes name. */
+  /** Its writes name it. */
   readonly command?: string
 }
 
@@ -108,19 +99,18 @@ export function createSession(parts: SessionParts): Session {
   return new TargetSession(parts)
 }
 
-/** Its members are bound, so that parts of it can be passed on. */
+/** Members are bound, so that parts of it can be passed on. */
 class TargetSession implements Session {
   readonly #parts: SessionParts
   #chosen: Target | null = null
   #academy: Promise<OpenAcademy> | null = null
   #remote: Promise<ClosableTransport> | null = null
   #tokens: Promise<TokenSource> | null = null
-  /** Access tokens that a refresh has replaced. */
+  /** By a refresh. */
   readonly #replaced: string[] = []
-  /** Writes that were sent and have no response yet. */
   readonly #unanswered = new Set<HttpRequest>()
   #change: OpenChange | null = null
-  /** The platform file that the environment names. */
+  /** From the environment. */
   #platform: Promise<KeptPlatform> | null = null
 
   constructor(parts: SessionParts) {
@@ -164,7 +154,7 @@ class TargetSession implements Session {
     })
   }
 
-  /** Returns a transport whose writes name the command, so that each of them can be undone. */
+  /** So that each write can be undone. */
   #naming(transport: Transport): Transport {
     const { command } = this.#parts
     if (!command) return transport
@@ -273,7 +263,7 @@ class TargetSession implements Session {
     return (await import('./open-caller.ts')).openCaller(io, settings, () => this.secrets(), options)
   }
 
-  /** Returns a transport that keeps the writes without a response after an interruption. */
+  /** Keeps the writes without a response after an interruption. */
   #watch(transport: Transport): Transport {
     return async (request) => {
       if (request.method === 'GET') return transport(request)
@@ -294,7 +284,7 @@ class TargetSession implements Session {
     throw missingCredentialError(target, this.#parts.profiles.read())
   }
 
-  /** Returns how to authorize requests with this credential; a refused token is refreshed once. */
+  /** A refused token is refreshed once. */
   #authorizing(
     credential: Credential,
   ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {
@@ -310,7 +300,7 @@ class TargetSession implements Session {
     }
   }
 
-  /** Returns the source of a profile's access token; null for a credential that is sent as it is. */
+  /** Null for a credential that is sent as it is. */
   #tokensOf({ kept }: Credential): Promise<TokenSource> | null {
     if (!kept?.tokens) return null
     this.#tokens ??= this.#openTokens(kept.profile, kept.tokens)

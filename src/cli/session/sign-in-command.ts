@@ -10,7 +10,6 @@ interface SignInWay {
   readonly whole?: boolean
 }
 
-/** Returns the command that signs in to this target, with the profile and URL that it needs. */
 export function signInCommand(target: Target | null, { scopes, withKey, whole }: SignInWay = {}): string {
   const words = ['learnctl auth login']
   if (withKey) words.push('--with-key')
@@ -26,7 +25,7 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
   return words.join(' ')
 }
 
-/** Returns the error for a platform without a credential; it suggests another profile that has one. */
+/** Suggests another profile that has one. */
 export function missingCredentialError(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
   const { url, withheld } = target
   const { origin } = new URL(url)

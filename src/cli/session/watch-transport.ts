@@ -1,7 +1,7 @@
 import type { HttpBody, Transport } from '../../contract/http.ts'
 import type { Transports } from './session.ts'
 
-/** Returns transports that pass the text of each short JSON response to `onReply`. */
+/** Short JSON responses only. */
 export function watchReplies(transports: Transports, onReply: (text: string) => void): Transports {
   return {
     ...transports,
@@ -16,10 +16,8 @@ export function watchReplies(transports: Transports, onReply: (text: string) => 
   }
 }
 
-/** Maximum bytes of a response that is passed on. */
 const maxWatchedBytes = 256 * 1024
 
-/** Returns a transport that passes the text of each JSON response to `onReply`, unless it is long. */
 function watchTransport(transport: Transport, onReply: (text: string) => void): Transport {
   return async (request) => {
     // A compressed body could not be read here.

@@ -40,21 +40,20 @@ export function exitCode(name: ExitName): number {
 /** A problem or a change at a place of a file, in words that all who can read the file's repository may see: without values of people. */
 export interface Finding {
   readonly level: 'error' | 'warning' | 'notice'
-  /** Path; null for no file. */
+  /** Null for no file. */
   readonly file: string | null
-  /** Line from 1, or 0 for the file as a whole. */
+  /** From 1, or 0 for the file as a whole. */
   readonly line: number
   readonly text: string
 }
 
-/** The first findings of a run, and the number of the others. */
 export interface Findings {
   readonly list: readonly Finding[]
   readonly more: number
 }
 
 export interface FaultOptions extends ErrorOptions {
-  /** Lines that explain why, with the value or the place. */
+  /** With the value or the place. */
   readonly why?: readonly string[]
   /** With the exact command if there is one. */
   readonly hint?: string
@@ -64,9 +63,9 @@ export interface FaultOptions extends ErrorOptions {
     readonly valid: readonly string[]
     readonly means?: Readonly<Record<string, string>>
   }
-  /** Machine-readable form of `why`: one value for each of several problems. */
+  /** One value for each of several problems. */
   readonly details?: readonly unknown[]
-  /** Problems of files that the message counts; the message is without values of people, too. */
+  /** The message counts them and is without values of people, too. */
   readonly findings?: Findings
 }
 
@@ -92,7 +91,6 @@ export class CommandError extends Error {
   }
 }
 
-/** An invalid command line or input file. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 
@@ -101,7 +99,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** A missing credential, or no chosen platform or academy. */
+/** Or no chosen platform or academy. */
 export class AuthRequiredError extends CommandError {
   override readonly name = 'AuthRequiredError'
 
@@ -118,7 +116,7 @@ export class CancelledError extends CommandError {
   }
 }
 
-/** Ends a run whose result is printed with an exit code. */
+/** After its result is printed. */
 export class ExitWith extends Error {
   override readonly name = 'ExitWith'
   readonly exit: ExitName
@@ -129,7 +127,7 @@ export class ExitWith extends Error {
   }
 }
 
-/** Another program has ended; its exit code becomes that of the run. */
+/** Its exit code becomes that of the run. */
 export class ChildEnded extends Error {
   override readonly name = 'ChildEnded'
   readonly exitCode: number
@@ -140,18 +138,18 @@ export class ChildEnded extends Error {
   }
 }
 
-/** The command line asked for help; `message` is the text. */
+/** `message` is the text. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }
 
-/** The reader of standard output has gone. Not an error: the run ends. */
+/** Not an error: the run ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
   readonly code = 'reader_gone'
 }
 
-/** The process received a signal. Every abort signal has this as its reason. */
+/** The reason of every abort signal. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
   readonly code = 'interrupted'

@@ -37,20 +37,20 @@ export function wrapWords(
   return lines
 }
 
-/** Formats a count with its noun: `1 lesson`, `12 lessons`; `10,000+ lessons` if there may be more. */
+/** `1 lesson`, `12 lessons`; `10,000+ lessons` if there may be more. */
 export function pluralise(count: number, noun: string, isExact = true): string {
   const shown = isExact ? count : `${count.toLocaleString('en')}+`
   const several = noun.endsWith('ry') ? `${noun.slice(0, -1)}ies` : `${noun}s`
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
-/** Returns the first of some lines, and a last one that counts the others: `and 3 more`. */
+/** The last one counts the others: `and 3 more`. */
 export function firstLines(lines: readonly string[], most = 20, ending = ''): string[] {
   const more = lines.length - most
   return more > 0 ? [...lines.slice(0, most), `and ${more} more${ending}`] : [...lines]
 }
 
-/** Joins names, of many the first ones: `Waves, Tides and 3 more`. */
+/** `Waves, Tides and 3 more`. */
 export function firstNames(names: readonly string[], most = 10): string {
   const more = names.length - most
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
@@ -62,7 +62,7 @@ export function capitalise(text: string): string {
 
 export const secretMask = '***'
 
-/** Masks secrets in a text: as they are, as JSON writes them, and as URLs encode them. */
+/** As they are, as JSON writes them, and as URLs encode them. */
 export function maskSecretsInText(text: string, secrets: readonly string[]): string {
   // A shorter secret may be part of other words.
   const known = secrets.filter((secret) => secret.length >= 4)
@@ -74,13 +74,10 @@ export function maskSecretsInText(text: string, secrets: readonly string[]): str
   return written.reduce((rest, each) => rest.replaceAll(each, secretMask), text)
 }
 
-/** Colours of a terminal: 0 none, 1 sixteen, 2 256, 3 all. */
+/** 0 none, 1 sixteen, 2 256, 3 all. */
 type ColourLevel = 0 | 1 | 2 | 3
 
-/**
- * Returns the colours for a stream: by `--color`, then NO_COLOR (no-color.org), then FORCE_COLOR or
- * CLICOLOR_FORCE, then TERM=dumb, then whether it is a terminal.
- */
+/** By `--color`, NO_COLOR (no-color.org), FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, then whether it is a terminal. */
 export function colourLevel(stream: { isTTY?: boolean }, env: Environment, mode: ColourMode): ColourLevel {
   if (mode !== 'auto') return mode === 'never' ? 0 : terminalLevel(env)
   if (env['NO_COLOR']) return 0

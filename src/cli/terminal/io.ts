@@ -10,7 +10,6 @@ import { wrap } from './format-text.ts'
 export type Input = Readable & { readonly isTTY?: boolean }
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 export type Output = OutputStream | FileOutput
-/** A pipe or a file as standard output or standard error. */
 interface FileOutput {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -18,7 +17,6 @@ interface FileOutput {
   stream(): OutputStream
 }
 
-/** Everything that a run reads from its environment or writes to it. */
 export interface Io extends Place {
   readonly stdin: Input
   readonly stdout: Output
@@ -27,9 +25,9 @@ export interface Io extends Place {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly random: () => number
-  /** Opens an http or https page in the user's browser. Reports no failure. */
+  /** Only http and https. Reports no failure. */
   readonly openBrowser: (url: string) => Promise<void>
-  /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
+  /** By SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
   /** Tunes garbage collection for much short-lived data, in a process of its own. */
   readonly expectGarbage?: () => Promise<void>
@@ -80,16 +78,10 @@ async function expectGarbage(): Promise<void> {
   setFlagsFromString('--heap-growing-percent=50')
 }
 
-/**
- * Ctrl-C can arrive twice, from the terminal and from a launcher such as npm; within this time it counts
- * once.
- */
+/** Ctrl-C can arrive twice, from the terminal and from a launcher such as npm. */
 const oneSignalMs = 100
 
-/**
- * Returns a signal that the first interrupt aborts, which leaves time to clean up. The second one ends the
- * process.
- */
+/** Leaves time to clean up; the second interrupt ends the process. */
 function signalOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -110,15 +102,12 @@ async function openBrowser(url: string): Promise<void> {
   child.on('error', () => {})
 }
 
-/**
- * Ignores later errors of a stream: without a listener, a terminal that closes would end the process before
- * its clean-up.
- */
+/** Without a listener, a terminal that closes would end the process before its clean-up. */
 export function ignoreStreamErrors(stream: OutputStream): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }
 
-/** True for a terminal, and for what is closed. */
+/** Also for what is closed. */
 function isDevice(file: number): boolean {
   try {
     return fstatSync(file).isCharacterDevice()
@@ -147,12 +136,11 @@ function fileOutput(file: number, open: () => OutputStream): FileOutput {
   }
 }
 
-/** Returns an output as a stream, which waits for its reader without stopping this process. */
+/** It waits for its reader without stopping this process. */
 export function streamOf(output: Output): OutputStream {
   return 'stream' in output ? output.stream() : output
 }
 
-/** Returns what a file or a pipe did not take at once. */
 function restAfterWrite(file: number, text: string | Uint8Array): Uint8Array {
   let rest = Buffer.from(text)
   try {
@@ -187,10 +175,7 @@ function writeFault(cause: Error): Error {
   return new CommandError('output_failed', 'failure', `Cannot write the output: ${why}`, { cause })
 }
 
-/**
- * Writes text for people to standard error; ignores that its reader has gone. In a workflow of GitHub the text runs no
- * commands of the runner.
- */
+/** Ignores that the reader has gone. In a workflow of GitHub the text runs no commands of the runner. */
 export async function writeStderr(io: Printing, text: string): Promise<void> {
   try {
     await write(io.stderr, io.env?.['GITHUB_ACTIONS'] === 'true' ? withoutWorkflowCommands(text) : text)
@@ -207,12 +192,11 @@ function withoutWorkflowCommands(text: string): string {
   return text.replace(/^([^\S\n]*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
 }
 
-/** Writes a line `note: …` to standard error. */
 export function note(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `${wrapLine(io, `note: ${escapeHidden(text)}`)}\n`)
 }
 
-/** Indentation of continuation lines, deeper than that of the lines of a reason. */
+/** Deeper than that of the lines of a reason. */
 const continuationIndent = '    '
 
 export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
@@ -226,10 +210,9 @@ export function writeDebug(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `debug: ${escapeHidden(text)}\n`)
 }
 
-/** Writes foreign text: unchanged to a pipe, with control characters escaped on a terminal. */
 interface ExactText {
   write(piece: string | Uint8Array): Promise<void>
-  /** Writes the rest of an incomplete character or line end. */
+  /** Of an incomplete character or line end. */
   end(): Promise<void>
 }
 

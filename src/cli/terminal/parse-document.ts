@@ -2,13 +2,13 @@ import type { Document } from 'yaml'
 import { isJsonObject, JsonLimitError, maxJsonDepth, parseJson } from '../../codec/json-text.ts'
 import { UsageError } from './errors.ts'
 
-/** True for JSON, judged by the file's name or the beginning of the text. Throws a UsageError on empty text. */
+/** By the file's name or the beginning of the text. Throws a UsageError on empty text. */
 export function isJson(text: string, name: string): boolean {
   if (text.trim() === '') throw new UsageError(`${name} is empty`)
   return /\.json$/i.test(name) || /^\s*[{[]/.test(text)
 }
 
-/** Parses JSON from a file of this name. Throws a UsageError that names the line. */
+/** Throws a UsageError that names the line. */
 export async function parseJsonDocument(text: string, name: string): Promise<unknown> {
   try {
     return parseJson(text)
@@ -28,7 +28,7 @@ async function positionOf(text: string): Promise<string> {
   return `${line}:${column}`
 }
 
-/** The engine's message without its excerpt of the text. */
+/** Without its excerpt of the text. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message
@@ -38,7 +38,7 @@ export function reasonOf(error: unknown): string {
 
 export interface PlacedValue {
   readonly value: unknown
-  /** Returns the line of a path, from 1; for a missing value that of its parent. */
+  /** From 1; for a missing value that of its parent. */
   lineOf(path: readonly PropertyKey[]): number
 }
 
@@ -107,7 +107,7 @@ function tooDeep(name: string, cause?: Error): UsageError {
   return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
 }
 
-/** Bigints become numbers if these are exact. */
+/** If these are exact. */
 function plainIntegers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)

@@ -8,20 +8,17 @@ import type { Io } from './io.ts'
 import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './parse-document.ts'
 import { readFileText, readInput } from './text-input.ts'
 
-/** Maximum length of JSON that is parsed as YAML, too, for its lines: that takes some seconds. */
+/** JSON is parsed as YAML, too, for its lines, which takes some seconds. */
 const maxLength = 16 * 1024 * 1024
 const maxProblems = 100
 const maxValueLength = 60
 
 export interface PlacedDocument extends PlacedValue {
-  /** Name as given, or `Standard input`. */
+  /** As given, or `Standard input`. */
   readonly name: string
 }
 
-/**
- * Reads YAML or JSON from a file, or standard input for `-`. Throws a UsageError that names the line of a syntax
- * error.
- */
+/** `-` is standard input. Throws a UsageError that names the line of a syntax error. */
 export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDocument> {
   const name = path === '-' ? 'Standard input' : path
   const text = await (path === '-' ? readInput(io) : readFileText(io, path))
@@ -32,19 +29,18 @@ export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDo
   return { name, value, lineOf }
 }
 
-/** Problem of a document; its message continues the path. */
+/** Its message continues the path. */
 interface DocumentProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
-/** A violation of a schema. */
 interface Violation extends DocumentProblem {
-  /** Path and message without values and without fields that are not known. */
+  /** Without values and without fields that are not known. */
   readonly shown: string
 }
 
-/** Returns the violations in a value that was parsed with `reportInput`. */
+/** The value was parsed with `reportInput`. */
 export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] {
   return error.issues.flatMap(innerIssues).flatMap((issue): Violation[] => {
     if (issue.code === 'unrecognized_keys') {
@@ -61,7 +57,7 @@ export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] 
   })
 }
 
-/** Returns the issues inside of a choice between forms, where the value has only one of them. */
+/** The value has only one of the forms. */
 function innerIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const [only, other] = issue.errors.filter((form) =>
@@ -88,9 +84,7 @@ function wrongValue(issue: z.core.$ZodIssue): string {
   return text !== undefined && text.length <= maxValueLength ? `, not ${text}` : ''
 }
 
-/**
- * Returns the error for a document with up to a hundred problems: `course.yaml:12: modules[0].title is required`.
- */
+/** With up to a hundred problems: `course.yaml:12: modules[0].title is required`. */
 export function refusedDocument(
   { name, lineOf }: PlacedDocument,
   problems: readonly DocumentProblem[],
@@ -114,7 +108,7 @@ export function refusedDocument(
   })
 }
 
-/** Returns a path as text: `users[0].profile.firstName`. */
+/** `users[0].profile.firstName`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>

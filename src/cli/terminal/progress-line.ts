@@ -1,16 +1,15 @@
 import { type Io, ignoreStreamErrors, note, streamOf } from './io.ts'
 
-/** Shows progress on standard error: a bar on a terminal, else a line every 10 s. */
+/** On standard error: a bar on a terminal, else a line every 10 s. */
 export interface ProgressLine {
   update(done: number): Promise<void>
-  /** Removes the bar. */
   stop(): void
 }
 
 const everyMs = 10_000
 const firstAfterMs = 500
 
-/** Creates the progress of some `what`, such as `rows`; `total` is null if it is unknown. */
+/** `what` is a plural noun such as `rows`; `total` is null if it is unknown. */
 export async function createProgressLine(
   io: Pick<Io, 'stderr' | 'now'>,
   what: string,

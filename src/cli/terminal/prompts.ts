@@ -7,23 +7,21 @@ export interface Choice {
   readonly name: string
 }
 
-/** Prompts on standard error. Each throws a UsageError if prompts are disabled. */
+/** On standard error. Each throws a UsageError if prompts are disabled. */
 export interface Prompts {
-  /** Reason why prompts are disabled; null if they are enabled. */
+  /** Null if prompts are enabled. */
   readonly refusal: string | null
-  /** Asks for a text, with `standard` as the default, until it is not empty and `check` accepts it. */
+  /** With `standard` as the default, until it is not empty and `check` accepts it. */
   text(message: string, check?: (text: string) => string | true, standard?: string): Promise<string>
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
-  /** Asks for one of the choices that `find` returns for the typed text. */
   pick(
     message: string,
     find: (term: string | undefined, signal: AbortSignal) => Promise<readonly Choice[]>,
   ): Promise<string>
   confirm(message: string): Promise<boolean>
-  /** Asks until the user types `expected`. */
   typed(message: string, expected: string): Promise<void>
-  /** Asks until `check` accepts the answer, then clears the prompt. Returns null if `signal` cancels it. */
+  /** Clears the prompt after the answer. Returns null if `signal` cancels it. */
   meanwhile(
     message: string,
     check: (text: string) => string | true,
@@ -38,10 +36,7 @@ type PromptLibrary = Pick<
 
 const clearInvalid = { validationFailureMode: 'clear' } as const
 
-/**
- * Creates prompts, which are enabled if standard input and standard error are terminals and `--no-input` is
- * not set.
- */
+/** Enabled if standard input and standard error are terminals and `--no-input` is not set. */
 export function createPrompts(io: Io, settings: Settings): Prompts {
   const context = () => ({
     input: io.stdin,

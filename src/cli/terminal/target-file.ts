@@ -10,17 +10,16 @@ import { CommandError, UsageError } from './errors.ts'
 
 const bufferBytes = 1024 * 1024
 
-/** A file that is created completely or not at all. */
+/** Created completely or not at all. */
 export interface TargetFile {
   write(bytes: Uint8Array): Promise<void>
-  /** Moves the file to its path. */
   finish(): Promise<void>
   discard(): Promise<void>
 }
 
 interface TargetOptions {
   readonly force?: boolean
-  /** Permissions; default those of the replaced file, else 0600. */
+  /** Default those of the replaced file, else 0600. */
   readonly mode?: number
 }
 
@@ -74,7 +73,7 @@ export async function openTarget(
   }
 }
 
-/** Writes a file completely or not at all. Throws as `openTarget` does. */
+/** Throws as `openTarget` does. */
 export async function writeTarget(
   cwd: string,
   name: string,
@@ -110,12 +109,11 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   }
 }
 
-/** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */
+/** Identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
   return `${path}.${await machineId()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
 
-/** Error codes of file systems without hard links. */
 const noLinks: ReadonlySet<string | undefined> = new Set([
   'EPERM',
   'ENOTSUP',
@@ -171,7 +169,7 @@ export async function removeDeadParts(path: string): Promise<void> {
   }
 }
 
-/** Identifies this machine, or this container, within which process ids are unique. */
+/** Or this container, within which process ids are unique. */
 export async function machineId(): Promise<string> {
   const processes = await readlink('/proc/self/ns/pid').catch(() => '')
   return createHash('sha256').update(`${hostname()} ${processes}`).digest('hex').slice(0, 12)

@@ -7,17 +7,12 @@ import type { Io } from './io.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
-/**
- * Reads standard input as text (UTF-8, with or without a byte order mark). Throws a UsageError above 64 MiB.
- */
+/** UTF-8, with or without a byte order mark. Throws a UsageError above 64 MiB. */
 export function readInput(io: Io): Promise<string> {
   return readText(io, io.stdin, 'Standard input')
 }
 
-/**
- * Reads a file that the user named, or a pipe such as `<(…)`. Throws a UsageError if it is unreadable, larger
- * than 64 MiB or not UTF-8.
- */
+/** Or a pipe such as `<(…)`. Throws a UsageError if it is unreadable, larger than 64 MiB or not UTF-8. */
 export async function readFileText(io: Io, path: string): Promise<string> {
   const { open } = await import('node:fs/promises')
   try {

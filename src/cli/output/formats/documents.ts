@@ -1,7 +1,6 @@
 import { jsonText } from '../../../codec/json-text.ts'
 import type { Format } from './format.ts'
 
-/** Writes one indented JSON document: a value, or an array that grows page by page. */
 export const json: Format = {
   one: (value) => `${text(value, 2)}\n`,
   pieces: (value) => (Object.values(value).some(isLazy) ? piecesOf(value, 2) : undefined),
@@ -28,7 +27,7 @@ export const jsonLines: Format = {
   list: () => ({ rows: (values) => values.map((value) => `${text(value)}\n`).join(''), end: () => '' }),
 }
 
-/** Yields an object as `text` formats it, with each iterable member as an array. */
+/** Formats each iterable member as an array. */
 function* piecesOf(value: object, indent: number): Generator<string> {
   const line = (depth: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
   const at = (depth: number, member: unknown) => text(member, indent).replaceAll('\n', line(depth))
@@ -61,9 +60,7 @@ function isLazy(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Symbol.iterator in value
 }
 
-/**
- * Formats JSON and escapes DEL and the C1 controls, which JSON leaves as they are and some terminals act on.
- */
+/** Escapes DEL and the C1 controls, which JSON leaves as they are and some terminals act on. */
 function text(value: unknown, indent?: number): string {
   return jsonText(value, indent).replace(
     /[\u007f-\u009f]/g,

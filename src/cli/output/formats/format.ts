@@ -5,15 +5,13 @@ import { type Column, pick } from '../columns.ts'
 /** Writes a list in pieces that form one valid document. */
 export interface ListEncoder {
   rows(values: readonly unknown[]): string
-  /** Closes the document; alone, the document of an empty list. */
+  /** Alone, the document of an empty list. */
   end(): string
-  /** Labels of the columns that had no room. */
   hidden?(): readonly string[]
-  /** Number of cells with the guard against formulas. */
   guarded?(): number
 }
 
-/** Writes a list as a file of bytes, in pieces that may be empty. */
+/** In pieces that may be empty. */
 export interface BinaryEncoder extends Pick<ListEncoder, 'hidden' | 'guarded'> {
   rows(values: readonly unknown[]): Promise<Uint8Array>
   end(): Promise<Uint8Array>
@@ -37,18 +35,17 @@ export interface Format {
   /** Set if the text may be coloured and has its control characters escaped. */
   readonly drawn?: true
   one(value: unknown): string
-  /** Returns the document of an object with iterable members in pieces, which hold few items; else undefined. */
+  /** In pieces, which hold few items; undefined for a value without iterable members. */
   pieces?(value: object): Iterable<string> | undefined
   list(): ListEncoder
 }
 
-/** Reduces each value of a list to some columns; null keeps all. */
+/** Null keeps all. */
 export function reduceColumns(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
   if (columns === null) return encoder
   return { rows: (values) => encoder.rows(values.map((value) => pick(value, columns))), end: encoder.end }
 }
 
-/** Returns a note about columns that had no room; none if all are shown. */
 export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
   const labels = hidden?.() ?? []
   if (labels.length === 0) return []
@@ -57,10 +54,10 @@ export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
   return [`${count} hidden${names}; use --columns or a wider terminal`]
 }
 
-/** Columns that are named; a gradebook may have thousands. */
+/** A gradebook may have thousands. */
 const maxHidden = 20
 
-/** Loads the encoder of a file of tables. Its pieces are empty until a part of the file is complete. */
+/** Its pieces are empty until a part of the file is complete. */
 export async function loadTableEncoder(
   format: BinaryFormat,
   columns: readonly EncodedColumn[],
@@ -107,7 +104,6 @@ export async function typeColumns(
   }))
 }
 
-/** Columns of the data dictionary by path. */
 export async function describedColumns(
   operation: string | undefined,
 ): Promise<ReadonlyMap<string, TableColumn>> {

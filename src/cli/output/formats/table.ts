@@ -10,9 +10,9 @@ import type { Format } from './format.ts'
 const gap = 2
 
 interface TableOptions {
-  /** Columns of a list, the most important first. */
+  /** The most important first. */
   readonly columns: readonly Column[]
-  /** True if the user chose them: then a list shows all of them, and a record no others. */
+  /** Then a list shows all of them, and a record no others. */
   readonly chosen: boolean
   readonly width: number
   readonly chalk: ChalkInstance
@@ -58,7 +58,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
   }
 }
 
-/** Returns the widths for a later page: those of the first, but wider where values must not be truncated. */
+/** Wider where values must not be truncated. */
 function widened(widths: readonly (number | null)[], facts: readonly ColumnFacts[]): (number | null)[] {
   return widths.map((width, index) => {
     const { whole = false, natural = 0 } = facts[index] ?? {}
@@ -75,7 +75,7 @@ const borderless = Object.fromEntries(
 
 const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
-/** Formats a cell; an instant only to the minute, which is enough to tell rows apart. */
+/** An instant only to the minute, which is enough to tell rows apart. */
 function cellOf(value: unknown, column: Column): string {
   return escapeHidden(cellText(valueAt(value, column.path))).replace(instant, '$1Z')
 }
@@ -115,11 +115,9 @@ function factsOf(columns: readonly Column[], values: readonly unknown[], width: 
 interface ColumnFacts {
   /** Width of the widest value or the label. */
   readonly natural: number
-  /** Minimum width to be readable. */
   readonly least: number
-  /** True if values must not be truncated: ids, instants. */
+  /** Ids and instants, which must not be truncated. */
   readonly whole: boolean
-  /** True for ids, which commands take. */
   readonly id: boolean
   readonly full: boolean
   readonly empty: boolean
@@ -173,7 +171,7 @@ function fitColumns(columns: readonly ColumnFacts[], width: number, keepAll: boo
   return widths
 }
 
-/** Layout of a record: the columns, or null for all fields that are set; the terminal's width and colours. */
+/** Null columns show all fields that are set. */
 interface RecordOptions {
   readonly columns: readonly Column[] | null
   readonly width: number
@@ -181,7 +179,7 @@ interface RecordOptions {
 }
 
 const step = 2
-/** Minimum room for values beside long names: the length of an id. */
+/** Beside long names: the length of an id. */
 const minValueWidth = 36
 const narrowest = 8
 
@@ -221,7 +219,6 @@ function block(entries: readonly Entry[], width: number, chalk: ChalkInstance): 
   })
 }
 
-/** Formats an object's fields, or the items of a list with dashes. */
 function nestedLines(value: unknown, width: number, chalk: ChalkInstance): string[] {
   if (isJsonObject(value)) return block(setEntries(value), width, chalk)
   if (!Array.isArray(value)) return textLines(value, width)
@@ -261,7 +258,6 @@ function isNested(value: unknown): boolean {
   return isJsonObject(value) || (Array.isArray(value) && value.some((item) => typeof item === 'object'))
 }
 
-/** True for a value that is not set: null, an empty text or list, an object without set fields. */
 function isEmpty(value: unknown): boolean {
   if (isJsonObject(value)) return Object.values(value).every(isEmpty)
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
