@@ -231,7 +231,7 @@ test('the command line reaches the server through few doors, and opens them when
 })
 
 test('nothing heavy is loaded before a command needs it', () => {
-  const starts = ['cli/main.ts', 'cli/command/context.ts', 'cli/report.ts'].concat(
+  const starts = ['cli/main.ts', 'cli/command/context.ts', 'cli/report.ts', 'client/caller.ts'].concat(
     sources.map(({ path }) => path).filter((path) => path.startsWith('cli/commands/')),
   )
   const light = /^commander$|^node:(?!https?$)/
@@ -248,6 +248,7 @@ test.for([
   'server/courses/course-reads.ts',
   'server/users/user-reads.ts',
   'server/progress/progress-reads.ts',
+  'client/caller.ts',
 ])('no schema is loaded with %s', (path) => {
   const needing = sources.filter((source) => loadedWith(source.path, new Set(evaluated)).has('zod'))
   const found = [...loadedWith(path, new Set(evaluated))].filter(

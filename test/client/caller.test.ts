@@ -3,7 +3,6 @@ import { createCaller } from '../../src/client/caller.ts'
 import { createClient } from '../../src/client/client.ts'
 import { analytics } from '../../src/contract/analytics.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { runModule } from '../helpers/process.ts'
 import { ownReplies, scriptedTransport, testCaller, textOf } from './harness.ts'
 
 const baseUrl = 'https://academy.example/lms'
@@ -200,25 +199,6 @@ test('the client has a method per operation: path parameters, then body or query
   expect(requests[5]?.headers).toMatchObject({ 'idempotency-key': '"again"' })
   expect(requests[5]).not.toHaveProperty('body')
   expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('cannot be used together')
-})
-
-test('a caller loads neither schemas nor an HTTP library', { tags: ['slow'] }, async () => {
-  const script = `
-    import { registerHooks } from 'node:module'
-    const loaded = []
-    registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found } })
-    const { createCaller } = await import(${JSON.stringify(new URL('../../src/client/caller.ts', import.meta.url).href)})
-    const headers = { 'preference-applied': 'handling=strict', 'x-request-id': 'req_0' }
-    const reply = { status: 200, headers, body: '{}' }
-    const caller = createCaller({ baseUrl: 'http://academy.local', transport: async () => reply })
-    await caller.call({ id: 'a.b', method: 'GET', path: '/v1/a', published: false, response: {} })
-    console.log(JSON.stringify(loaded))`
-  const { stdout } = await runModule(script)
-  const loaded: string[] = JSON.parse(stdout)
-  expect(
-    loaded.filter((url) => url.includes('/src/contract/')).map((url) => url.replace(/.*\//, '')),
-  ).toEqual(['errors.ts'])
-  expect(loaded.filter((url) => url.includes('/node_modules/') || url.startsWith('node:http'))).toEqual([])
 })
 
 async function walk(...answers: Response[]) {

@@ -43,13 +43,6 @@ test('a 401 is answered by the same request with another credential', async () =
   expect(second?.headers).toMatchObject({ 'idempotency-key': '"key"' })
 })
 
-test('a second 401 is the error, and no third request is sent', async () => {
-  const { caller, asked, requests } = refreshing([unauthorized(), unauthorized()], async () => 'Bearer new')
-  await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401, code: 'token_expired' })
-  expect(asked).toHaveLength(1)
-  expect(requests).toHaveLength(2)
-})
-
 test('a credential is refreshed once for a request, whatever else it meets', async () => {
   const busy = new Response(null, { status: 503 })
   const answers = [unauthorized(), busy, unauthorized()]

@@ -142,12 +142,6 @@ describe('the next page is', () => {
     expect(requests[1]?.url).toBe(`https://academy.example/v1/courses${url}`)
   })
 
-  test('never on another host', async () => {
-    const { caller, requests } = platform({ data: [sea], next: 'https://evil.test/v1/courses' })
-    await expect(caller.pages(courses.list).next()).rejects.toMatchObject({ code: 'foreign_link' })
-    expect(requests).toHaveLength(1)
-  })
-
   test.for(['abc', 2])('not known by %j', async (next) => {
     await expect(rowsOf(courses.list, {}, { data: [sea], next })).rejects.toMatchObject({
       code: 'not_described',
