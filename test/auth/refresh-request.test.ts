@@ -52,17 +52,6 @@ describe('a refresh request', () => {
     expect(inForm.form).toMatchObject({ client_id: 'app', client_secret: clientSecret })
     expect(inForm.sent[0]?.headers).not.toHaveProperty('authorization')
   })
-
-  test('takes a response that says little', async () => {
-    const { result } = await refresh(Response.json({ access_token: 'a', token_type: 'bearer' }))
-    expect(result).toMatchObject({
-      accessToken: 'a',
-      refreshToken: 'refresh-1',
-      expiresAt: null,
-      lifetimeSeconds: null,
-      scopes: ['read', 'write'],
-    })
-  })
 })
 
 describe('a refresh that fails', () => {

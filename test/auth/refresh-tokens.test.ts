@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { type RefreshOptions, refreshTokens } from '../../src/auth/refresh-tokens.ts'
 import { ConfigError } from '../../src/config/errors.ts'
-import {
-  createProfileStore,
-  type ProfileStore,
-  type StoredCredential,
-  type StoredTokens,
-  withCredential,
-} from '../../src/config/profiles.ts'
+import { createProfileStore, type StoredCredential, withCredential } from '../../src/config/profiles.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 import { readProfiles, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
 
@@ -26,32 +20,23 @@ const granted = () =>
 const refused = (error: string, status = 400) => Response.json({ error }, { status })
 
 /** A profile with tokens, and a process that refreshes them, with its requests and notes. */
-interface Shared {
-  readonly config: string
-  readonly store: ProfileStore
-  /** Refresh tokens that were sent. */
-  readonly sent: (string | null | undefined)[]
-  readonly notes: string[]
-  /** Refreshes; `answer` is the server's response to a refresh token. */
-  refresh(answer?: () => Promise<Response>, more?: Partial<RefreshOptions>): Promise<StoredTokens>
-  put(credential: StoredCredential | undefined): Promise<void>
-}
-
-const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<Shared> => {
+const test = base.extend('shared', async ({ task: _ }, { onCleanup }) => {
   const directory = freshDirectory()
   onCleanup(directory.remove)
   const config = join(directory.path, 'config')
   storeProfile(config, url, old)
   const sleep = () => new Promise<void>((done) => setImmediate(done))
   const store = createProfileStore(config, { now: Date.now, sleep })
-  const sent: Shared['sent'] = []
+  /** Refresh tokens that were sent. */
+  const sent: (string | null | undefined)[] = []
   const notes: string[] = []
   return {
     config,
     store,
     sent,
     notes,
-    refresh: (answer = async () => granted(), more = {}) =>
+    /** Refreshes; `answer` is the server's response to a refresh token. */
+    refresh: (answer = async () => granted(), more: Partial<RefreshOptions> = {}) =>
       refreshTokens(old, ({ accessToken }) => accessToken !== old.accessToken, {
         profile: 'school',
         store,
@@ -67,7 +52,7 @@ const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<S
         },
         ...more,
       }),
-    put: async (credential) => {
+    put: async (credential: StoredCredential | undefined) => {
       await store.change((profiles) => withCredential(profiles, 'school', credential))
     },
   }

@@ -9,26 +9,7 @@ const read = (text: string): string[][] => parse(text, { record_delimiter: '\r\n
 const hostile = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({
-    unit: fc.constantFrom(
-      "'",
-      '=',
-      '+',
-      '-',
-      '@',
-      '\t',
-      '\r',
-      '\n',
-      '"',
-      ',',
-      ';',
-      '|',
-      '＝',
-      '＋',
-      '－',
-      '＠',
-      'a',
-      '1',
-    ),
+    unit: fc.constantFrom(...'\'=+-@\t\r\n",;|＝＋－＠a1'),
   }),
 )
 

@@ -51,6 +51,11 @@ describe('the academy', () => {
       { env: { LEARNCTL_URL: 'https://env.example', LEARNCTL_PROFILE: 'trial' } },
       { url: 'https://env.example', profile: null },
     ],
+    [
+      'a variable where that of a database is empty',
+      { env: { LEARNCTL_URL: 'https://a.example', LEARNCTL_DATABASE: '' } },
+      { kind: 'remote', url: 'https://a.example' },
+    ],
     ['a database', { flags: { database: 'a.db' } }, { kind: 'local', database: '/home/ada/a.db' }],
   ])('is chosen by %s', (_, given, expected) => {
     expect(choose(given)).toMatchObject(expected)
@@ -75,20 +80,9 @@ describe('the academy', () => {
   ])('is refused: %s', (reason, given) => {
     expect(() => choose(given)).toThrow(reason)
   })
-
-  it('is the platform of a variable where that of a database is empty', () => {
-    expect(choose({ env: { LEARNCTL_URL: 'https://a.example', LEARNCTL_DATABASE: '' } })).toMatchObject({
-      kind: 'remote',
-      url: 'https://a.example',
-    })
-  })
 })
 
 describe('the credential', () => {
-  it('of a profile goes to the address it was stored for', () => {
-    expect(choose()).toMatchObject({ credential: { value: 'prod-key', origin: { name: 'profile prod' } } })
-  })
-
   it.each<[string, Given]>([
     ['flag', { flags: { url: 'https://evil.example' } }],
     ['variable', { env: { LEARNCTL_URL: 'https://evil.example' } }],
@@ -150,15 +144,17 @@ describe('the credential', () => {
     expect(choose({ stored })).toMatchObject({
       credential: { kind: 'access_token', value: tokens.accessToken, kept: { profile: 'prod', tokens } },
     })
-    expect(choose()).toMatchObject({ credential: { kept: { profile: 'prod', tokens: null } } })
-    const variable = choose({ stored, env: { LEARNCTL_ACCESS_TOKEN: 't' } })
-    expect(variable).toMatchObject({ credential: { value: 't', shadows: [{ name: 'profile prod' }] } })
-    expect(variable).not.toHaveProperty('credential.kept')
-  })
-
-  it('may be an access token', () => {
-    expect(choose({ env: { LEARNCTL_ACCESS_TOKEN: 't' } })).toMatchObject({
-      credential: { kind: 'access_token' },
+    expect(choose()).toMatchObject({
+      credential: {
+        value: 'prod-key',
+        origin: { name: 'profile prod' },
+        kept: { profile: 'prod', tokens: null },
+      },
     })
+    const variable = choose({ stored, env: { LEARNCTL_ACCESS_TOKEN: 't' } })
+    expect(variable).toMatchObject({
+      credential: { kind: 'access_token', value: 't', shadows: [{ name: 'profile prod' }] },
+    })
+    expect(variable).not.toHaveProperty('credential.kept')
   })
 })

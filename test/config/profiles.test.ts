@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config/errors.ts'
 import {
   createProfileStore,
   credentialOf,
@@ -58,19 +48,6 @@ function withTokens(wrong: object): string {
 }
 
 describe('the profile store', () => {
-  it('has no profiles before the first is written', () => {
-    expect(store().read()).toEqual({ active: null, profiles: {} })
-    expect(existsSync(directory)).toBe(false)
-  })
-
-  it('gives back what was written', async () => {
-    await addSchool()
-    expect(store().read()).toEqual({
-      active: 'school',
-      profiles: { school: { url: 'https://school.example' } },
-    })
-  })
-
   it('closes its directory and its file to others, also where they were open before', async () => {
     await addSchool()
     chmodSync(directory, 0o755)
@@ -78,11 +55,6 @@ describe('the profile store', () => {
     await addSchool()
     expect(statSync(directory).mode & 0o777).toBe(0o700)
     expect(statSync(store().path).mode & 0o777).toBe(0o600)
-  })
-
-  it('leaves nothing but the file behind', async () => {
-    await addSchool()
-    expect(readdirSync(directory)).toEqual(['profiles.json'])
   })
 
   it.each([
@@ -106,12 +78,6 @@ describe('the profile store', () => {
     expect(readFileSync(store().path, 'utf8')).toBe(text)
   })
 
-  it('takes tokens as they are, also with little known about them', async () => {
-    await addSchool()
-    writeFileSync(store().path, withTokens({}))
-    expect(credentialOf(store().read(), 'a')).toEqual(tokens)
-  })
-
   it('does not repeat what a damaged file holds, which may be a credential', async () => {
     await addSchool()
     writeFileSync(store().path, '{"accessToken": "such-a-secret"')
@@ -124,16 +90,6 @@ describe('the profile store', () => {
     writeFileSync(`${store().path}.tmp-1234567890abcdef`, '{"accessToken":')
     await addSchool()
     expect(readdirSync(directory)).toEqual(['profiles.json'])
-  })
-
-  it('says in one line where it cannot write', async () => {
-    writeFileSync(directory, 'a file where the directory should be')
-    const fault = await addSchool().catch((error: unknown) => error)
-    expect(fault).toBeInstanceOf(ConfigError)
-    expect(fault).toMatchObject({
-      code: 'config_unwritable',
-      message: expect.stringMatching(/^Cannot write .*config: E[A-Z]+$/),
-    })
   })
 
   it('reads no profiles where its directory cannot be one', () => {
@@ -158,33 +114,9 @@ describe('the profile store', () => {
 })
 
 describe('work on the credential of a profile', () => {
-  it('is done by one at a time, and leaves no lock behind', async () => {
-    const events: string[] = []
-    const work = (name: string) =>
-      store().withCredentialLock('school', async () => {
-        events.push(`${name} in`)
-        await store().change((stored) => stored)
-        events.push(`${name} out`)
-      })
-    await Promise.all([work('a'), work('b')])
-    expect(events).toHaveLength(4)
-    expect(events[1]).toBe(events[0]?.replace('in', 'out'))
-    expect(readdirSync(directory)).toEqual(['profiles.json'])
-  })
-
   it('does not wait for that on another profile', async () => {
     const inner = () => store().withCredentialLock('other', async () => 'done')
     expect(await store().withCredentialLock('school', inner)).toBe('done')
-  })
-
-  it('does not begin where nothing could be stored', async () => {
-    writeFileSync(directory, 'a file where the directory should be')
-    let begun = false
-    const work = store().withCredentialLock('school', async () => {
-      begun = true
-    })
-    await expect(work).rejects.toMatchObject({ name: 'ConfigError', code: 'config_unwritable' })
-    expect(begun).toBe(false)
   })
 
   it('is not waited for any longer once that is called off', async () => {
