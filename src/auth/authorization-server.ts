@@ -27,7 +27,7 @@ export interface AuthorizationServer {
 }
 
 export interface Discovery {
-  /** Base URL of the platform, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly issuer: string
   readonly fetch: Fetch
   readonly signal: AbortSignal
@@ -72,7 +72,6 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
   })
 }
 
-/** Null if the issuer has no metadata. */
 async function readMetadata({ issuer, fetch, signal }: Discovery) {
   const response = await discoveryRequest(new URL(issuer), {
     algorithm: 'oauth2',
@@ -147,7 +146,6 @@ function assertConfidential({ isConfidential }: Discovery, server: Authorization
   )
 }
 
-/** In the form that oauth4webapi takes. */
 export function metadataOf(server: AuthorizationServer): Metadata {
   const { issuer, tokenEndpoint, deviceAuthorizationEndpoint, sendsIssuer } = server
   return {
@@ -160,10 +158,7 @@ export function metadataOf(server: AuthorizationServer): Metadata {
   }
 }
 
-/**
- * Scopes that most commands need. Asked for on platforms that refuse the whole sign-in if a role lacks one
- * scope.
- */
+/** For platforms that refuse the whole sign-in if a role lacks one scope. */
 export const commonScopes: readonly string[] = ['read', 'write']
 
 /**

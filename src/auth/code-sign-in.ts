@@ -18,7 +18,6 @@ import { requestTokens, type TokenPurpose } from './token-response.ts'
 
 export const signInTimeoutMinutes = 5
 
-/** Result of storing the tokens, with the account if it is known. */
 export interface Kept {
   readonly account: string | null
 }
@@ -29,14 +28,14 @@ export interface SignIn<Result extends Kept> extends TokenPurpose {
   /** Command that signs in to a server of others, for hints; `learnctl auth login` without it. */
   readonly again?: string
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Stores the tokens after checking that they work. */
+  /** After checking that they work. */
   readonly keep: (tokens: StoredTokens) => Promise<Result>
 }
 
 export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   /** Registered redirect URI; null for any port, as this program's own client may use. */
   readonly redirectUri: string | null
-  /** Parameters of the authorization request besides those of OAuth 2.0. */
+  /** Besides those of OAuth 2.0. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly show: (url: string) => Promise<void>
   /** Prompts for the final URL of the browser until `check` accepts it; null if prompts are disabled. */
@@ -53,7 +52,7 @@ export interface AuthorizationRequest {
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
-/** Returns the URL that requests an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+/** RFC 6749 §4.1.1, RFC 7636 §4.3. */
 export function authorizationUrl(request: AuthorizationRequest): string {
   const url = new URL(request.endpoint)
   const parameters = {
@@ -113,7 +112,7 @@ function notOffered({ issuer }: AuthorizationServer): SignInError {
   })
 }
 
-/** Waits for the redirect, a pasted URL, the timeout or the abort of the program, whichever is first. */
+/** Whichever is first, also the abort of the program. */
 async function waitForRedirect(
   signIn: CodeSignIn,
   loopback: Loopback,
@@ -188,7 +187,7 @@ async function exchangeCode(
   throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hintOf(signIn))
 }
 
-/** The redirect must come from this server and contain a code (RFC 9207 §2.4). */
+/** RFC 9207 §2.4. */
 function validateRedirect(signIn: CodeSignIn, redirected: URLSearchParams): URLSearchParams {
   const { server, client } = signIn
   const issuer = redirected.get('iss')
@@ -205,7 +204,6 @@ function validateRedirect(signIn: CodeSignIn, redirected: URLSearchParams): URLS
   return validateAuthResponse(metadataOf(server), { client_id: client.id }, redirected, skipStateCheck)
 }
 
-/** Returns the hint for a refusal of a server of others; undefined for the usual ones. */
 function hintOf({ again }: CodeSignIn): string | undefined {
   return again === undefined ? undefined : `Check the client id and secret, and try again: ${again}`
 }

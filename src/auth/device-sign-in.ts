@@ -19,27 +19,23 @@ const slowDownMs = 5000
 
 export interface DevicePrompt {
   readonly code: string
-  /** URL at which the user enters the code. */
   readonly address: string
-  /** URL that includes the code; null if the server sends none. */
+  /** Includes the code; null if the server sends none. */
   readonly completeAddress: string | null
   readonly minutes: number
 }
 
 interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
-  /** Called before each wait with the remaining lifetime of the code. */
+  /** With the remaining lifetime of the code. */
   readonly onWait: (leftMs: number) => Promise<void>
   /** True for a network error, after which the same request may be sent again. */
   readonly isTransient: (fault: unknown) => boolean
-  /** Called for each such error, with the time until the next attempt. */
+  /** With the time until the next attempt. */
   readonly onFault: (fault: unknown, waitMs: number) => Promise<void>
 }
 
-/**
- * Signs in with a code that the user enters elsewhere (RFC 8628). Throws a SignInError, or the signal's
- * reason.
- */
+/** RFC 8628. Throws a SignInError, or the signal's reason. */
 export async function signInByDevice<Result extends Kept>(signIn: DeviceSignIn<Result>): Promise<Result> {
   const authorization = await authorizeDevice(signIn)
   await signIn.show(authorization.prompt)

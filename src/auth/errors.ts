@@ -6,29 +6,24 @@ export type SignInCode =
   | 'access_denied'
   /** The authorization server refused with another code (RFC 6749 §4.1.2.1, §5.2). */
   | 'sign_in_refused'
-  /** The sign-in timed out, or the code expired. */
+  /** Or the code expired. */
   | 'sign_in_timed_out'
   /** The response is from another authorization server (RFC 9207). */
   | 'wrong_issuer'
   /** The listener for the redirect cannot be started. */
   | 'port_unavailable'
-  /** The authorization server does not support this way to sign in. */
   | 'flow_not_offered'
   /** The token endpoint refused (RFC 6749 §5.2). */
   | 'token_refused'
   /** The response does not conform to OAuth. */
   | 'answer_unusable'
-  /**
-   * The authorization server is unavailable: 429 or 503. The only code that does not mean wrong credentials.
-   */
+  /** 429 or 503. The only code that does not mean wrong credentials. */
   | 'server_unavailable'
   /** The grant has ended: expired, revoked, or used by another process. */
   | 'signed_out'
 
 interface SignInErrorOptions extends ErrorOptions {
-  /** Lines that explain why. */
   readonly why?: readonly string[]
-  /** Hint, with the exact command if there is one. */
   readonly hint?: string
 }
 

@@ -4,7 +4,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { SignInError } from './errors.ts'
 
-/** A request to an authorization server, as oauth4webapi makes it (its `CustomFetchOptions`). */
+/** As oauth4webapi makes it (`CustomFetchOptions`). */
 export interface FetchRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -77,7 +77,7 @@ function unusableError(
   })
 }
 
-/** Returns a hint on when to try again, from Retry-After in seconds (RFC 9110 §10.2.3). */
+/** Retry-After in seconds (RFC 9110 §10.2.3). */
 export function retryHintOf(headers: Headers): string {
   const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
   return seconds === undefined ? 'Try again later' : `Try again in ${seconds} s`
@@ -92,7 +92,7 @@ export function objectIn(text: string): Readonly<Record<string, unknown>> | null
   return isJsonObject(value) ? value : null
 }
 
-/** Formats an OAuth error: `invalid_grant: The code has expired.` */
+/** `invalid_grant: The code has expired.` */
 export function refusalText({ error, description }: Refusal): string {
   return description === null ? error : `${error}: ${description}`
 }
@@ -107,10 +107,7 @@ const hints: Readonly<Record<string, string>> = {
   expired_token: 'Try again: learnctl auth login --device',
 }
 
-/**
- * Converts an OAuth error during sign-in to a SignInError (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5).
- * `better` replaces the usual hint.
- */
+/** RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5. `better` replaces the usual hint. */
 export function refusalError(
   host: string,
   client: ClientIdentity,
@@ -136,26 +133,22 @@ export function refusalError(
   }
 }
 
-/** Suggests a wrong secret: an application that the user named probably exists. */
+/** An application that the user named probably exists. */
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
   return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`
 }
 
-/** This program as a client of an authorization server (RFC 6749 §2). */
+/** RFC 6749 §2. */
 export interface ClientIdentity {
   readonly id: string
   /** Null for a public client. */
   readonly secret: string | null
 }
 
-/**
- * Where the client secret is sent: in the header, which every server must support, or in the form (RFC 6749
- * §2.3.1).
- */
+/** Every server must support the header (RFC 6749 §2.3.1). */
 export type SecretPlace = 'header' | 'form'
 
-/** Authenticates the client to the token endpoint and the others that it calls directly. */
 export function clientAuthentication({ id, secret }: ClientIdentity, place: SecretPlace): ClientAuth {
   return (_server, _client, form, headers) => {
     if (secret !== null && place === 'header') {
@@ -168,9 +161,7 @@ export function clientAuthentication({ id, secret }: ClientIdentity, place: Secr
   }
 }
 
-/**
- * Form-encodes a text (RFC 6749 Appendix B), but no more than necessary, for servers that forget to decode.
- */
+/** RFC 6749 Appendix B, but no more than necessary, for servers that forget to decode. */
 function formEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll('%20', '+')
 }

@@ -11,7 +11,7 @@ const loopbackHosts = ['127.0.0.1', '::1']
 /** Time for the browser to fetch its page after the sign-in has ended. */
 const graceMs = 1000
 
-/** A listener on this machine for the redirect that ends a sign-in (RFC 8252 §7.3). */
+/** RFC 8252 §7.3. */
 export interface Loopback {
   readonly redirectUri: string
   /** Parameters of the first redirect with the state; never settles without one. */
@@ -66,7 +66,7 @@ export async function openLoopback(
   }
 }
 
-/** True if the parameters contain this state, and each OAuth parameter at most once (RFC 6749 §3.1). */
+/** Each OAuth parameter may come at most once (RFC 6749 §3.1). */
 function hasState(parameters: URLSearchParams, state: string): boolean {
   const names = ['state', 'code', 'error', 'iss']
   if (names.some((name) => parameters.getAll(name).length > 1)) return false
@@ -74,10 +74,7 @@ function hasState(parameters: URLSearchParams, state: string): boolean {
   return timingSafeEqual(digest(parameters.get('state') ?? ''), digest(state))
 }
 
-/**
- * Returns the error status of a request for the right path. Any web page can make the browser send a request
- * here.
- */
+/** Of a request for the right path: any web page can make the browser send one. */
 function faultStatusOf({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
   const hosts = headersDistinct['host'] ?? []
   if (hosts.length !== 1 || hosts[0] !== host) return 400
@@ -121,10 +118,7 @@ async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
   })
 }
 
-/**
- * Listens on both loopback addresses for `localhost`, if both exist: another program could take the other
- * one.
- */
+/** Both addresses of `localhost`, if they exist: another program could take the other one. */
 async function listenAt({ hostname, port, host }: URL): Promise<Server[]> {
   const addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname.replace(/^\[|\]$/g, '')]
   const servers: Server[] = []
@@ -169,10 +163,7 @@ function listen(host: string, port: number): Promise<Server> {
   })
 }
 
-/**
- * Reads a redirect that the user pasted, as a URL or as its query. Returns its parameters, or why it is
- * unusable.
- */
+/** A URL or its query. Returns why it is unusable instead of its parameters. */
 export function readPasted(text: string, state: string): URLSearchParams | string {
   const trimmed = text.trim()
   const query = URL.canParse(trimmed) ? new URL(trimmed).search : trimmed

@@ -15,9 +15,7 @@ export interface RefreshOptions extends RequestTools {
   readonly store: ProfileStore
   /** Aborts only the wait for the lock: tokens that the server has issued must be stored. */
   readonly signal: AbortSignal
-  /** Reports a problem that does not stop the refresh. */
   readonly note: (text: string) => Promise<void>
-  /** Command for the hint if the session cannot be refreshed. */
   readonly signInCommand: string
 }
 
@@ -67,14 +65,13 @@ async function refreshStored(
   }
 }
 
-/** Adds a hint on how to sign in, if only that helps. */
 function withSignInHint(error: unknown, { signInCommand }: RefreshOptions): unknown {
   if (!(error instanceof SignInError) || error.code === 'server_unavailable') return error
   const { code, message, why, cause } = error
   return new SignInError(code, message, { why, cause, hint: `Sign in again: ${signInCommand}` })
 }
 
-/** Returns the tokens of the profile if they are for the same origin. */
+/** For the same origin only. */
 function tokensOf(profiles: Profiles, { profile }: RefreshOptions, held: StoredTokens): StoredTokens | null {
   const credential = credentialOf(profiles, profile)
   return credential?.kind === 'oauth' && credential.origin === held.origin ? credential : null
@@ -100,7 +97,7 @@ async function storeRefreshed(
   }
 }
 
-/** Replaces the tokens, unless another process has stored others since. */
+/** Unless another process has stored others since. */
 async function replaceStored(
   options: RefreshOptions,
   before: StoredTokens,

@@ -28,9 +28,7 @@ type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
-/**
- * Requests the tokens of a new session. Returns them as they are stored. Throws as `requestGrant` does.
- */
+/** As they are stored. Throws as `requestGrant` does. */
 export async function requestTokens(
   purpose: TokenPurpose,
   request: () => Promise<Response>,
@@ -61,7 +59,7 @@ interface GrantRecipient {
   readonly now: () => number
 }
 
-/** Tokens that a token endpoint granted (RFC 6749 §5.1), or its error (§5.2). */
+/** RFC 6749 §5.1 and §5.2. */
 type GrantAnswer =
   | { readonly granted: GrantedTokens; readonly refusal: null }
   | { readonly granted: null; readonly refusal: Refusal }
@@ -83,7 +81,6 @@ export async function requestGrant(
   return { granted: grantedTokensOf(checked, sentMs, before), refusal: null }
 }
 
-/** Throws a SignInError if the response is invalid or has no bearer token. */
 async function validateTokenResponse(
   { issuer, tokenEndpoint, clientId }: GrantRecipient,
   body: Readonly<Record<string, unknown>>,
@@ -105,10 +102,7 @@ async function validateTokenResponse(
   }
 }
 
-/**
- * Converts scopes to the form of RFC 6749 §3.3: many servers send an array, or names separated by commas,
- * which may also be part of a name.
- */
+/** RFC 6749 §3.3. Many servers send an array, or names separated by commas, which may also be part of a name. */
 function scopeText(scope: unknown, asked: readonly string[]): unknown {
   if (Array.isArray(scope) && scope.every((name) => typeof name === 'string')) return scope.join(' ')
   if (typeof scope !== 'string' || asked.some((name) => name.includes(','))) return scope

@@ -3,13 +3,11 @@ import { isFresh, remainingMs, type StoredTokens } from '../config/profiles.ts'
 import { SignInError } from './errors.ts'
 import type { RefreshOptions } from './refresh-tokens.ts'
 
-/** The access token of one run, refreshed when necessary. */
 export interface TokenSource {
-  /** Returns the token to send now. Throws as `refresh` does if no token can be valid. */
+  /** Throws as `refresh` does if no token can be valid. */
   current(): Promise<string>
-  /** Returns another token than the refused one; null if there is none. Throws as `refresh` does. */
+  /** Null if there is none. Throws as `refresh` does. */
   after(refused: string): Promise<string | null>
-  /** Resolves when no refresh is under way. */
   settled(): Promise<void>
 }
 
@@ -17,15 +15,12 @@ interface TokenSourceOptions {
   readonly tokens: StoredTokens
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Returns usable tokens in place of `held`, as `refreshTokens` does. */
+  /** In place of `held`, as `refreshTokens` does. */
   readonly refresh: (held: StoredTokens, isUsable: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/**
- * Creates a token source for a profile that several processes may share. Loads the refreshing code only when
- * needed: most runs do not.
- */
+/** Several processes may share the profile. Loads the refreshing code only when needed: most runs do not. */
 export function profileTokenSource(
   turn: RefreshOptions & Pick<TokenSourceOptions, 'tokens' | 'onRefreshed'>,
 ): TokenSource {
@@ -36,7 +31,7 @@ export function profileTokenSource(
   })
 }
 
-/** Creates a token source that refreshes before the token expires, once at a time. */
+/** Refreshes before the token expires, once at a time. */
 export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSourceOptions): TokenSource {
   let held = tokens
   let refreshing: Promise<void> | null = null
@@ -86,7 +81,7 @@ export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSo
   }
 }
 
-/** True for an error that another attempt may avoid: an unavailable server, an unwritable file. */
+/** An unavailable server or an unwritable file. */
 function isTransient(error: unknown): boolean {
   if (error instanceof SignInError) return ['server_unavailable', 'answer_unusable'].includes(error.code)
   return error instanceof ConfigError

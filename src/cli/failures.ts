@@ -22,9 +22,8 @@ import { describeFaults, type RefusalView, RefusedCallError } from './operation/
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError, type ExitName, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
 
-/** An error as the user sees it. */
 export interface Failure {
-  /** A stable code for scripts. */
+  /** Stable, for scripts. */
   readonly code: string
   readonly exit: ExitName
   readonly message: string
@@ -32,14 +31,13 @@ export interface Failure {
   readonly hint: string | null
   readonly status: number | null
   readonly requestId: string | null
-  /** True if the same command may succeed later. */
   readonly retryable: boolean
   readonly details: readonly unknown[]
 }
 
 const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
 
-/** Converts any error to its text, exit code and hint. `target` is the one that was called, if any. */
+/** `target` is the one that was called, if any. */
 export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)
@@ -108,7 +106,6 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
 }
 
-/** Suggests the line of a platform file that would describe what did not fit. */
 function failureOfPlatform(error: PlatformError): Failure {
   const { code, message, line } = error
   const isFiltered = code === 'not_filtered' || code === 'not_sorted'
@@ -153,10 +150,7 @@ function isUnclear({ method, code, answer }: ProtocolError): boolean {
   )
 }
 
-/**
- * Suggests how to see whether a write was done; any platform has users and lessons, but maybe no list of
- * them.
- */
+/** Any platform has users and lessons, but maybe no list of them. */
 function checkHint({ method, url }: Sent): string {
   const { pathname } = new URL(url)
   if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname))
@@ -165,7 +159,7 @@ function checkHint({ method, url }: Sent): string {
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 
-/** Returns the error of an interrupted run: how to continue, or which writes got no response. */
+/** How to continue, or which writes got no response. */
 export function interruptionFault(
   { exit }: InterruptedError,
   interruption: Command['interruption'],
@@ -184,7 +178,7 @@ export function interruptionFault(
   })
 }
 
-/** Exit codes by status; any other status is a failure. */
+/** Any other status is a failure. */
 export const exitOfStatus: Readonly<Record<number, ExitName>> = {
   400: 'usage',
   401: 'auth',
@@ -247,7 +241,7 @@ function signInHint(target: Target | null): string {
   return `Sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`
 }
 
-/** Returns the variable that a credential is from; null for one of a profile. */
+/** Null for one of a profile. */
 function variableOf(credential: Credential | null): string | null {
   return credential && !credential.kept && credential.origin.source === 'environment'
     ? credential.origin.name
@@ -256,7 +250,7 @@ function variableOf(credential: Credential | null): string | null {
 
 const ownScopes = ['read', 'write', 'admin']
 
-/** Suggests how to get the scopes that a request needs (RFC 6750 §3.1), in addition to the present ones. */
+/** RFC 6750 §3.1; in addition to the present ones. */
 function scopeHint({ neededScopes }: ApiError, target: Target | null): string | null {
   if (target?.kind !== 'remote' || !target.credential) return null
   const { kind, kept } = target.credential
@@ -276,7 +270,7 @@ function scopeHint({ neededScopes }: ApiError, target: Target | null): string | 
   return first + signInCommand(target, { scopes })
 }
 
-/** Describes the credential that was sent, and the ones that it overrides. */
+/** With the ones that it overrides. */
 export function credentialLines(target: Target | null): string[] {
   if (target?.kind !== 'remote' || !target.credential) return []
   const { kind, origin, shadows } = target.credential
@@ -308,7 +302,6 @@ interface Hinting {
 
 const nothingChosen: NonNullable<FaultOptions['choice']> = { given: '', valid: [] }
 
-/** Suggests the nearest choices, or else the error's own hint. */
 function hintOf({ hint, choice }: Hinting): string | null {
   const { given, valid, means = {} } = choice ?? nothingChosen
   const words = findNearest(given, [...valid, ...Object.keys(means)])

@@ -13,10 +13,7 @@ import {
 } from './terminal/errors.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
-/**
- * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
- * here, as text or JSON on standard error.
- */
+/** Without the names of node and the program. All errors end here, as text or JSON on standard error. */
 export async function main(words: readonly string[], io: Io, transports?: Transports): Promise<number> {
   // Ids that a shell takes from a file with CRLF, such as CSV, end with a carriage return.
   const argv = words.map((word) => word.replace(/\r$/, ''))
@@ -88,7 +85,6 @@ export async function main(words: readonly string[], io: Io, transports?: Transp
   }
 }
 
-/** Returns how the changes of a run ended that threw an error. */
 function endOf(error: unknown, { aborted }: AbortSignal): ChangeEnd {
   if (aborted) return 'interrupted'
   if (error instanceof ReaderGoneError) return 'completed'
@@ -98,7 +94,6 @@ function endOf(error: unknown, { aborted }: AbortSignal): ChangeEnd {
   return isPartial ? 'partial' : 'failed'
 }
 
-/** First word of a command line from a shell's completion script. */
 const completing = '__complete'
 
 async function completeLine(argv: readonly string[], io: Io): Promise<void> {
@@ -136,9 +131,7 @@ async function runOrHelp(
   }
 }
 
-/**
- * Runs the command line of this process. Sets the exit code without exiting, because output may be pending.
- */
+/** Sets the exit code without exiting, because output may be pending. */
 export async function start(): Promise<void> {
   process.exitCode = await main(process.argv.slice(2), processIo())
 }

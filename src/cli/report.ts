@@ -11,17 +11,14 @@ import { CommandError, type ExitName, exitCode } from './terminal/errors.ts'
 import { colourLevel, createPainter, maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
-/** A failed run; its context is null if the error came before it. */
+/** Its context is null if the error came before it. */
 interface FailedRun {
   readonly argv: readonly string[]
   readonly io: Io
   readonly context: Context | null
 }
 
-/**
- * Prints an error to standard error: as text, or as one line of JSON with `-o json|jsonl`. Returns the name
- * of the exit code.
- */
+/** As one line of JSON with `-o json|jsonl`. */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const original = failureOf(error, targetOf(run))
   const cause = await ownFault(error, original, run)
@@ -86,10 +83,7 @@ function targetOf({ context }: FailedRun): Target | null {
   }
 }
 
-/**
- * Returns the text of a setting. An invalid command line has no settings, but `-o json` must work for its
- * error, too.
- */
+/** An invalid command line has no settings, but `-o json` must work for its error, too. */
 function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: FailedRun): string | undefined {
   if (context)
     return context.settings[name].value === false ? undefined : String(context.settings[name].value)
@@ -103,7 +97,7 @@ function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: Faile
   return given.at(-1) ?? (io.env[`LEARNCTL_${name.toUpperCase()}`] || undefined)
 }
 
-/** Returns an error that is a bug of this program, or of the academy in it; null for any other. */
+/** A bug of this program, or of the academy in it; null for any other. */
 async function ownFault(
   error: unknown,
   { code, requestId }: Failure,
@@ -123,7 +117,6 @@ function internal(failure: Failure, fault: unknown, run: FailedRun): Failure {
   }
 }
 
-/** Prints the stack of the error, and the response behind it. */
 async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<void> {
   const { answerBehind } = await import('../client/errors.ts')
   const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
@@ -133,14 +126,12 @@ async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<vo
   await writeStderr(run.io, `${visibleLines(maskText(text.trimEnd(), secretsOf(run)))}\n`)
 }
 
-/** Returns the stack of an error and of its causes. */
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
   return `${error.stack ?? error.message}${cause}`
 }
 
-/** Returns the credentials of this run. */
 function secretsOf({ context, io }: FailedRun): readonly string[] {
   return context?.session.secrets() ?? secretsIn(io.env)
 }

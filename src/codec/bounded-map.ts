@@ -1,4 +1,4 @@
-/** Sets an entry as the newest of a map, and deletes the oldest beyond a number of entries. */
+/** Deletes the oldest entries beyond a number of them. */
 export function setNewest<Key, Value>(
   map: Map<Key, Value>,
   key: Key,

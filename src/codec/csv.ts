@@ -40,7 +40,6 @@ function withDecimalComma(value: NonNullable<CsvValue>): string {
   return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
-/** Counts the `'` of the guard in a cell. */
 export function countGuards(cell: string): number {
   return cell.match(guards)?.length ?? 0
 }
@@ -73,7 +72,7 @@ export function csvText(text: string, raw: boolean): string {
   return needsQuotes.test(text) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Returns the separator: a comma, unless the header has more of another one outside quotes. */
+/** A comma, unless the header has more of another one outside quotes. */
 export function separatorOf(header: string): string {
   const plain = header.replace(/"[^"]*"/g, '')
   const count = (separator: string) => plain.split(separator).length

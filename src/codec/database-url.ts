@@ -2,25 +2,19 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { unescape as percentDecoded } from 'node:querystring'
 
-/**
- * True for the URL of a PostgreSQL database, even a malformed one: taken for a path, it would be shown with
- * its password.
- */
+/** Even a malformed one: taken for a path, it would be shown with its password. */
 export function isDatabaseUrl(text: string): boolean {
   return /^\s*postgres(ql)?:\/\//i.test(text)
 }
 
-/** Returns passwords as written and decoded, so that none of them is shown. */
+/** As written and decoded, so that none of them is shown. */
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]
   return [...urlPasswords(text), ...(named === undefined ? [] : [named, percentDecoded(named)])]
 }
 
-/**
- * Returns the password in a URL, with or without its scheme, as written and decoded. Without a password, the
- * user name may be a token.
- */
+/** The URL may lack its scheme. Without a password, the user name may be a token. */
 export function urlPasswords(text: string): string[] {
   // Up to the last @, even beyond the end of the host: a password may contain characters that should have
   // been encoded.
@@ -29,10 +23,7 @@ export function urlPasswords(text: string): string[] {
   return secret === '' ? [] : [secret, percentDecoded(secret)]
 }
 
-/**
- * A text that is not the URL of a database. The message ends a sentence about it and contains no part of the
- * password.
- */
+/** The message ends a sentence about the text and contains no part of the password. */
 export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError'
   readonly hint: string | undefined
@@ -51,12 +42,12 @@ export interface PostgresUrl {
   readonly user: string
   /** From the URL or `PGPASSWORD`. */
   readonly password: string | undefined
-  /** The URL without user and password, for messages, logs and registries. */
+  /** For messages, logs and registries. */
   readonly shown: string
   readonly parameter: (name: Parameter) => string | undefined
 }
 
-/** The parameters that libpq supports, each with its variable (PostgreSQL, libpq, Parameter Key Words). */
+/** As libpq supports them (PostgreSQL, libpq, Parameter Key Words). */
 const variables = {
   host: 'PGHOST',
   port: 'PGPORT',
@@ -80,10 +71,7 @@ const defaultPort = 5432
 const placeholderHost = 'none'
 const example = 'postgres://user@db.example.org:5432/academy'
 
-/**
- * Reads the URL of a database as libpq does, including the variables; an empty variable counts as unset.
- * Throws PostgresUrlError.
- */
+/** As libpq does; an empty variable counts as unset. Throws PostgresUrlError. */
 export function readPostgresUrl(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -149,10 +137,7 @@ function portOf(text: string | undefined): number {
   throw new PostgresUrlError(`must have a port from 1 to 65535, not ${text}`)
 }
 
-/**
- * Returns where PostgreSQL listens on this machine: its socket in Debian's directory or PostgreSQL's own, or
- * localhost.
- */
+/** Its socket in Debian's directory or PostgreSQL's own, or localhost. */
 function localHost(port: number): string {
   const folders = ['/var/run/postgresql', '/tmp']
   return folders.find((folder) => existsSync(`${folder}/.s.PGSQL.${port}`)) ?? 'localhost'

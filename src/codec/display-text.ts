@@ -1,9 +1,6 @@
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/**
- * Scripts with joining letters: in these, the joiners U+200C and U+200D are part of the spelling (RFC 5892
- * appendix A).
- */
+/** In these, the joiners U+200C and U+200D are part of the spelling (RFC 5892 appendix A). */
 const joining = [
   'Arab',
   'Syrc',
@@ -42,7 +39,7 @@ function replaceHidden(
   return text.replace(hidden, shown)
 }
 
-/** Escapes every character that a terminal acts on or does not show: `\n`, `\x1b`, `\u202e`. */
+/** `\n`, `\x1b`, `\u202e`. */
 export function escapeHidden(text: string): string {
   return replaceHidden(text, (character, kept) => {
     const code = character.charCodeAt(0)
@@ -50,10 +47,7 @@ export function escapeHidden(text: string): string {
   })
 }
 
-/**
- * Escapes such characters in a whole document, except its line ends and tabs. JSON keeps its value, because
- * each escape is one of JSON's (RFC 8259 §7).
- */
+/** Except its line ends and tabs. JSON keeps its value, because each escape is one of JSON's (RFC 8259 §7). */
 export function escapeHiddenInDocument(text: string): string {
   return replaceHidden(text, (character, kept, at) => {
     const ownLineEnd = character === '\n' || (character === '\r' && text[at + 1] === '\n')
@@ -69,7 +63,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
-/** Returns foreign text on one line: invisible characters as `\\n` or `\\u202e`, cut to `maxLength` characters. */
+/** Invisible characters as `\\n` or `\\u202e`. */
 export function lineOf(text: string, maxLength = 200): string {
   const characters = [...text.slice(0, 2 * maxLength + 2)]
   return escapeHidden(
@@ -77,12 +71,12 @@ export function lineOf(text: string, maxLength = 200): string {
   )
 }
 
-/** Quotes a text as one word of a POSIX shell's command line (XCU §2.2.2), unless it needs no quotes. */
+/** For a POSIX shell (XCU §2.2.2); without quotes where it needs none. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** Formats a whole number with commas between its thousands: `99,900`. */
+/** `99,900`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }

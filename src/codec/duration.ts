@@ -7,17 +7,14 @@ export interface Duration {
   readonly unit: keyof typeof fixedMs | 'd' | 'w' | 'mo' | 'y'
 }
 
-/**
- * Parses a duration such as `30s`, `1.5h` or `90d`; null for any other text, also for `3m`: minutes for some, months for
- * others.
- */
+/** `30s`, `1.5h` or `90d`; null for any other text, also for `3m`: minutes for some, months for others. */
 export function parseDuration(text: string): Duration | null {
   const [, count, unit] =
     /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|h)$/.exec(text) ?? /^(\d{1,5})(d|w|mo|y)$/.exec(text) ?? []
   return count === undefined ? null : { count: Number(count), unit: unit as Duration['unit'] }
 }
 
-/** Returns how to write a text that is nearly a duration, such as `3m`, `month` or `3 days`; null for any other. */
+/** For `3m`, `month` or `3 days`; null for a text that is not nearly a duration. */
 export function meantDurations(text: string): string[] | null {
   if (parseDuration(text)) return null
   const [, count = '', word = ''] = /^(\d{0,5}) ?([a-z]+?)s?$/i.exec(text) ?? []
@@ -31,7 +28,7 @@ const meantUnits: Readonly<Record<string, readonly Duration['unit'][]>> = {
   ...{ month: ['mo'], year: ['y'] },
 }
 
-/** Returns a duration in milliseconds; a day has 24 hours, months and years have no fixed length. */
+/** A day has 24 hours; null for months and years. */
 export function durationMs({ count, unit }: Duration): number | null {
   if (unit === 'mo' || unit === 'y') return null
   const days = unit === 'd' ? count : unit === 'w' ? count * 7 : null

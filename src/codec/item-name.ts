@@ -4,14 +4,14 @@ interface NamedItem {
   readonly label: string
 }
 
-/** Returns the name of an item's column, from which `readItemName` reads both parts: `name (id)`, or the id alone. */
+/** `name (id)`, or the id alone; `readItemName` reads both parts. */
 export function itemNameOf(item: NamedItem): string {
   const { label, itemId } = item
   if (label !== '' && label !== itemId) return withId(item)
   return readItemName(itemId).itemId === itemId ? itemId : withId({ label: itemId, itemId })
 }
 
-/** Reads the name of an item's column. The id may have brackets in pairs; without an id, the name is the id. */
+/** The id may have brackets in pairs; without an id, the name is the id. */
 export function readItemName(name: string): NamedItem {
   const half = name.slice(0, (name.length - 3) / 2)
   if (half !== '' && name === `${half} (${half})`) return { itemId: half, label: half }
@@ -33,7 +33,6 @@ function idStart(name: string): number {
   return name.lastIndexOf(' (')
 }
 
-/** Returns `name (id)`. */
 export function withId({ label, itemId }: NamedItem): string {
   return `${label} (${itemId})`
 }

@@ -7,17 +7,13 @@ interface JsonFault {
   readonly column: number
 }
 
-/** Token that the scanner expects next. */
 type Next = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end' | 'nothing'
 
 const space = /[ \t\n\r]*/y
 const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const escaped = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 
-/**
- * Finds the place where a text that is not JSON (RFC 8259) goes wrong. A parser's own message quotes the
- * text, which may hold a secret.
- */
+/** A parser's own message quotes the text, which may hold a secret. */
 export function jsonFaultIn(text: string): JsonFault {
   const offset = offsetIn(text)
   const before = text.slice(0, offset)
@@ -69,7 +65,7 @@ function offsetIn(text: string): number {
   return text.length
 }
 
-/** Returns the end of a match that begins at `at`, or `at` without one. */
+/** `at` without a match. */
 function after(pattern: RegExp, text: string, at: number): number {
   // Most tokens follow without a space.
   if (pattern === space && text.charCodeAt(at) > 0x20) return at
@@ -77,7 +73,7 @@ function after(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at
 }
 
-/** Finds the end of the string whose content begins at `from`, or the place where it goes wrong. */
+/** Or the place where it goes wrong. */
 function endOfString(text: string, from: number): { readonly at: number; readonly isWhole: boolean } {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at] as string

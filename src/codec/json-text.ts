@@ -1,6 +1,6 @@
 export type JsonObject = Record<string, unknown>
 
-/** True for a JSON object: neither null nor an array. */
+/** Neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -76,7 +76,6 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-/** Replacer for JSON.stringify: writes a bigint as an integer. */
 export function rawInteger(value: unknown): unknown {
   return typeof value === 'bigint' ? withSources.rawJSON(String(value)) : value
 }

@@ -1,4 +1,4 @@
-/** Returns the known words nearest to `word`, for "did you mean": at most three, all equally near. */
+/** For "did you mean": at most three, all equally near. */
 export function findNearest(word: string, known: readonly string[]): string[] {
   // A request can contain a word of any length; every known word is shorter than this.
   if (word.length > 64) return []
@@ -15,10 +15,7 @@ export function findNearest(word: string, known: readonly string[]): string[] {
   return near.flatMap(({ candidate, steps }) => (steps === best ? [candidate] : [])).slice(0, 3)
 }
 
-/**
- * Counts the letters to insert, delete, change or swap with their neighbour (optimal string alignment). A
- * swap counts as one, as the commonest typing error.
- */
+/** Optimal string alignment: a swap of neighbours counts as one, as the commonest typing error. */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   for (let row = 1; row <= from.length; row += 1) {

@@ -5,13 +5,12 @@ import { isLoopbackHost, isNetwork } from './network-address.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface HttpProxy {
-  /** Its URL without user name and password, such as `http://proxy.example:3128`. */
+  /** Without user name and password. */
   readonly url: string
   /** Host name and port, for messages. */
   readonly host: string
   /** Value of Proxy-Authorization (RFC 7617); undefined without credentials. */
   readonly authorization: string | undefined
-  /** Variable that names the proxy. */
   readonly variable: string
 }
 
@@ -68,7 +67,7 @@ export function listProxies(env: Environment): (HttpProxy | ProxySettingError)[]
   })
 }
 
-/** Parses the value of a variable; `host:port` means http. The value itself is in no message: it may hold a password. */
+/** The value is in no message: it may hold a password. `host:port` means http. */
 function parseProxy(variable: string, value: string): HttpProxy {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
   const url = URL.canParse(text) ? new URL(text) : null
@@ -87,7 +86,7 @@ function parseProxy(variable: string, value: string): HttpProxy {
   return { url: origin, host, variable, authorization: credentials === ':' ? undefined : authorization }
 }
 
-/** The variable and its value; an empty one counts as not set. */
+/** An empty variable counts as not set. */
 function settingOf(env: Environment, name: string): [string, string] | undefined {
   for (const each of [name.toLowerCase(), name]) {
     const value = env[each]?.trim()
@@ -121,7 +120,7 @@ function exceptionIn(entry: string): Matches {
     ((host === suffix && !isWildcard) || (isIP(host) === 0 && host.endsWith(`.${suffix}`)))
 }
 
-/** A host name in lower case, without the brackets of IPv6 and the dot of the root. */
+/** Lower case, without the brackets of IPv6 and the dot of the root. */
 function normaliseHost(hostname: string): string {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   // A URL writes each IPv6 address in one form; NO_PROXY may have another.

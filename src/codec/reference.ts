@@ -1,4 +1,4 @@
-/** A reference to a record: its id, the school's own `ext:<externalId>`, or a user's `email:<address>`. */
+/** `ext:<externalId>` and `email:<address>`; without either, an id. */
 export interface Reference {
   readonly by: 'id' | 'ext' | 'email'
   readonly value: string
@@ -17,21 +17,18 @@ export function matchesReference({ by, value }: Reference, found: unknown): bool
   return by === 'email' ? text.toLowerCase() === value.toLowerCase() : text === value
 }
 
-/**
- * Joins references with commas. A single one stays as it is; among several, a comma within one is written
- * `\,`.
- */
+/** A single one stays as it is; among several, a comma within one is written `\,`. */
 export function joinReferences(references: readonly string[]): string {
   if (references.length === 1) return references[0] ?? ''
   return references.map(escapeReference).join(',')
 }
 
-/** Escapes a reference for a place that takes a comma-separated list. */
+/** For a comma-separated list. */
 export function escapeReference(reference: string): string {
   return reference.replaceAll(/[\\,]/g, '\\$&')
 }
 
-/** Splits a comma-separated list of references and trims each. */
+/** Trims each. */
 export function splitReferences(list: string): string[] {
   // With a comma after each reference, the last is no special case.
   const parts = `${list},`.matchAll(/((?:\\[\\,]|[^,])*),/g)

@@ -35,10 +35,7 @@ export function isInstant(text: string): boolean {
 let instantRead = ''
 let instantFound: string | null = null
 
-/**
- * Returns an RFC 3339 date-time in UTC, `YYYY-MM-DDTHH:mm:ss.sssZ`; null for other text. Many records have the same
- * time, so the last result is cached.
- */
+/** `YYYY-MM-DDTHH:mm:ss.sssZ`; null for other text. Records often share a time, so the last result is cached. */
 export function instantText(text: string): string | null {
   if (text !== instantRead) {
     instantFound = parseInstant(text)
@@ -59,7 +56,6 @@ function parseInstant(text: string): string | null {
 export interface Span {
   readonly start: number | null
   readonly end: number | null
-  /** False if the start is after the end. */
   readonly ordered: boolean
 }
 

@@ -1,7 +1,7 @@
 const dayMs = 24 * 3_600_000
 
 export interface TimeZone {
-  /** Returns the local time at an instant, as the milliseconds for which `Date` shows it in UTC. */
+  /** As the milliseconds for which `Date` shows it in UTC. */
   clockAt(instantMs: number): number
   /**
    * Returns the instant of a local time: the first of two if clocks were set back; if clocks skipped it, the
@@ -12,7 +12,7 @@ export interface TimeZone {
 
 export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
-/** Takes an IANA name; null if it is unknown. */
+/** An IANA name; null if it is unknown. */
 export function findTimeZone(name: string): TimeZone | null {
   if (name === 'UTC') return utc
   let format: Intl.DateTimeFormat

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes that are not UTF-8 (RFC 3629). */
+/** RFC 3629. */
 export class NotUtf8Error extends Error {
   override readonly name = 'NotUtf8Error'
-  /** Offset of the first invalid sequence, in bytes. */
+  /** In bytes. */
   readonly offset: number
 
   /** @param before number of bytes that came before these */
@@ -15,7 +15,7 @@ export class NotUtf8Error extends Error {
   }
 }
 
-/** Decodes UTF-8 and removes a byte order mark. Throws NotUtf8Error instead of inserting U+FFFD. */
+/** Removes a byte order mark. Throws NotUtf8Error instead of inserting U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array): string {
   assertUtf8(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')

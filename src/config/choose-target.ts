@@ -59,10 +59,7 @@ export function chooseTarget(from: TargetSources): Target | null {
   return remoteTarget(from, stored.url, used, { profile: profile.value, origin: profile.origin, shadows })
 }
 
-/**
- * Returns the PostgreSQL database that the settings choose, with the origin of its URL; null if they choose
- * another target or none.
- */
+/** Null if the settings choose another target or none. */
 export function chosenDatabaseUrl(from: TargetSources): { url: string; origin: Origin } | null {
   const { value, origin } = from.settings.database
   if (
@@ -82,10 +79,7 @@ function mostSpecificSource(named: readonly { readonly origin: Origin }[]): Sour
   return named.reduce<Source>((best, { origin }) => chooseMoreSpecific(best, origin.source), 'default')
 }
 
-/**
- * Throws a SettingError unless the database is a file. Only its server may use a shared database, because it
- * checks permissions.
- */
+/** Only its server may use a shared database, because it checks permissions. */
 export function assertDatabasePath(database: string, origin: Origin): void {
   if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
   if (!isDatabaseUrl(database)) return
@@ -122,7 +116,7 @@ function findProfile({ profiles }: TargetSources, name: string, origin: Origin):
   })
 }
 
-/** Throws a SettingError that names the setting `name` unless the text is an absolute http or https URL. */
+/** Absolute, http or https. */
 export function assertAddress(text: string, name: string): void {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
   const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `Add the scheme: https://${text}` } : {}
@@ -172,7 +166,7 @@ function remoteTarget(
   }
 }
 
-/** True for a profile of the same origin: a platform file is not for another platform. */
+/** A platform file is not for another platform. */
 function isSameOrigin(stored: string | undefined, url: string): boolean {
   return stored !== undefined && new URL(stored).origin === new URL(url).origin
 }
@@ -182,7 +176,7 @@ const credentialVariables = [
   { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
 ] as const
 
-/** Returns the variable whose credential overrides the stored ones. */
+/** Its credential overrides the stored ones. */
 export function overridingVariable(env: Environment): string | undefined {
   return credentialVariables.find(({ name }) => env[name])?.name
 }

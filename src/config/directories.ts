@@ -9,7 +9,7 @@ export interface Place {
   readonly platform: NodeJS.Platform
 }
 
-/** Directories of configuration, state (running servers, logs), data (academies) and cache, all absolute. */
+/** All absolute. */
 export interface Directories {
   readonly config: string
   readonly state: string

@@ -1,4 +1,4 @@
-/** A configuration file or directory that cannot be read or written; the message names its path. */
+/** The message names the path. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code: 'config_invalid' | 'config_unreadable' | 'config_unwritable' | 'config_locked'
@@ -11,12 +11,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** A setting with an invalid value; the message names where the value came from. A usage error. */
+/** The message names where the value came from. A usage error. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
   readonly code = 'invalid_setting'
   readonly hint: string | undefined
-  /** The given value and the valid ones, if these are few. */
+  /** If the valid ones are few. */
   readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
 
   constructor(message: string, options: { hint?: string; choice?: SettingError['choice'] } = {}) {
@@ -26,7 +26,7 @@ export class SettingError extends Error {
   }
 }
 
-/** Returns the system's code of a failed file operation, such as `EACCES`. */
+/** Such as `EACCES`. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -24,10 +24,7 @@ interface HeldLock {
   readonly release: () => void
 }
 
-/**
- * Runs `work` while this process holds the lock file at `path`; `work` must read inside the lock what it
- * depends on. Throws as `takeLock` does.
- */
+/** `work` must read inside the lock what it depends on. Throws as `takeLock` does. */
 export async function withLock<Result>(
   path: string,
   clock: LockClock,
@@ -87,7 +84,7 @@ export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock |
   }
 }
 
-/** Returns the id of the process that holds a lock; null if the lock is free. */
+/** Null if the lock is free. */
 export function lockHolder(path: string): number | null {
   return read(path)?.pid ?? null
 }
@@ -137,7 +134,7 @@ function isStale(path: string, now: number): boolean {
   return written !== undefined && now - written > staleAfterMs
 }
 
-/** True while a process with this id exists; signal 0 only checks. */
+/** Signal 0 only checks. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -18,10 +18,7 @@ interface StoredKey extends Stored {
   readonly value: string
 }
 
-/**
- * Stored tokens of an OAuth 2.0 sign-in, with everything needed to refresh and revoke them (RFC 6749 §5.1,
- * RFC 7009).
- */
+/** With everything needed to refresh and revoke them (RFC 6749 §5.1, RFC 7009). */
 export interface StoredTokens extends Stored {
   readonly kind: 'oauth'
   readonly accessToken: string
@@ -42,10 +39,10 @@ export interface StoredTokens extends Stored {
   readonly revocationEndpoint: string | null
 }
 
-/** A stored credential, bound to the one origin that it may be sent to. */
+/** Bound to the one origin that it may be sent to. */
 export type StoredCredential = StoredKey | StoredTokens
 
-/** The platform file as it was when it was added. */
+/** As it was when it was added. */
 export interface StoredPlatform {
   readonly name: string
   /** SHA-256 of its text, in hexadecimal digits. */
@@ -60,7 +57,6 @@ export interface RemoteProfile {
   readonly platform?: StoredPlatform
 }
 
-/** A SQLite file, served in this process. */
 interface LocalProfile {
   readonly database: string
 }
@@ -74,7 +70,7 @@ export interface Profiles {
 
 export const profileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
-/** Profile that `quickstart` creates and `server start` serves by default. */
+/** `quickstart` creates it and `server start` serves it by default. */
 export const localProfile = 'local'
 
 export function isLocal(profile: Profile): profile is LocalProfile {
@@ -90,7 +86,7 @@ export function credentialOf(stored: Profiles, name: string): StoredCredential |
   return profile && !isLocal(profile) ? profile.credential : undefined
 }
 
-/** Returns the profiles with another credential in one of them, or none. A missing profile is not created. */
+/** A missing profile is not created. */
 export function withCredential(
   { active, profiles }: Profiles,
   name: string,
@@ -114,7 +110,7 @@ export interface ProfileStore {
   readonly path: string
   /** Throws a ConfigError if the file is damaged or unreadable; a missing file means no profiles. */
   read(): Profiles
-  /** Applies `change` to the stored profiles under a lock and returns the result. */
+  /** Under a lock. */
   change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
   /**
    * Runs `work` while no other process can refresh or revoke the credential of this profile, and after
@@ -179,7 +175,7 @@ export function createProfileStore(
   }
 }
 
-/** Restricts the file to its owner, in case another program created it or changed its mode. */
+/** Another program may have created it or changed its mode. */
 function restrictToOwner(path: string, onOpen: (mode: number, closed: boolean) => void): void {
   const found = statSync(path, { throwIfNoEntry: false })
   // Windows has no such modes.
@@ -211,10 +207,7 @@ async function writeProfiles(directory: string, profiles: Profiles): Promise<voi
   conf.store = { version: 1, ...profiles }
 }
 
-/**
- * Deletes temporary files that conf left when a process was killed: they contain credentials. The lock
- * excludes other writers.
- */
+/** conf leaves them, with credentials, when a process is killed. The lock excludes other writers. */
 function removeLeftovers(directory: string): void {
   const left = readdirSync(directory).filter((name) => name.startsWith('profiles.json.tmp-'))
   for (const name of left) rmSync(join(directory, name), { force: true })
@@ -300,7 +293,7 @@ function makePrivateDirectory(directory: string): void {
 const maxThresholdMs = 60_000
 const maxLifetimeSeconds = 10 * 365 * 86_400
 
-/** The fields used of a token response (RFC 6749 §5.1), validated by oauth4webapi. */
+/** RFC 6749 §5.1, validated by oauth4webapi. */
 export interface TokenResponse {
   readonly access_token: string
   readonly refresh_token?: string | undefined
@@ -308,7 +301,6 @@ export interface TokenResponse {
   readonly scope?: string | undefined
 }
 
-/** The fields of stored tokens that each token response renews. */
 export type GrantedTokens = Pick<
   StoredTokens,
   'accessToken' | 'refreshToken' | 'expiresAt' | 'lifetimeSeconds' | 'scopes' | 'storedAt'
@@ -336,7 +328,7 @@ export function grantedTokensOf(
   }
 }
 
-/** Returns the remaining lifetime of an access token in milliseconds; Infinity if the server did not say. */
+/** Infinity if the server did not say. */
 export function remainingMs({ expiresAt }: StoredTokens, nowMs: number): number {
   const endMs = Date.parse(expiresAt ?? '')
   return Number.isNaN(endMs) ? Number.POSITIVE_INFINITY : endMs - nowMs

@@ -21,13 +21,12 @@ import {
 export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
 export type Source = (typeof sources)[number]
 
-/** A source of a value by the name that the user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
+/** By the name that the user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
 export interface Origin {
   readonly source: Source
   readonly name: string
 }
 
-/** A value, its origin, and the less specific origins that it overrides. */
 export interface Resolved<Value> {
   readonly value: Value
   readonly origin: Origin
@@ -43,10 +42,7 @@ export interface SettingSources {
   readonly project: ProjectFile | null
 }
 
-/**
- * Resolves all global settings: flag, then variable, then project file, then default. An empty variable
- * counts as unset. Throws a SettingError that names the origin of an invalid value.
- */
+/** An empty variable counts as unset. Throws a SettingError that names the origin of an invalid value. */
 export function resolveSettings(from: SettingSources): Settings {
   const resolved = Object.entries<Setting>(settings).map(([name, setting]) => [
     name,
@@ -69,7 +65,7 @@ interface GivenText {
   readonly origin: Origin
 }
 
-/** Returns the texts given for a setting, most specific first; true is a switch that is on. */
+/** Most specific first; true is a switch that is on. */
 function givenTexts(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
   const places: readonly (Origin & { readonly text: unknown })[] = [
     { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
@@ -117,10 +113,7 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
 // A longer timeout overflows the timer, which then fires at once.
 const maxDurationMs = 24 * 3_600_000
 
-/**
- * Parses a duration with its unit, `500ms`, `30s`, `2min` or `1h`, to milliseconds. Throws a SettingError that
- * names the setting `name`.
- */
+/** `500ms`, `30s`, `2min` or `1h`. Throws a SettingError that names the setting `name`. */
 export function parseTimeout(text: string, name: string): number {
   // m means minutes here: no timeout lasts months.
   const duration = parseDuration(text.replace(/^([\d.]+)m$/, '$1min'))
@@ -149,7 +142,6 @@ function quote(text: string): string {
   return JSON.stringify(text)
 }
 
-/** The settings of a working directory as text, by name, and the path of their file. */
 interface ProjectFile {
   readonly path: string
   readonly values: Readonly<Record<string, string>>

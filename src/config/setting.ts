@@ -1,6 +1,6 @@
-/** Output formats that are text: any command has them. */
+/** Any command has them. */
 export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
-/** Output formats of lists and exports that no terminal shows. */
+/** Of lists and exports; no terminal shows them. */
 export const binaryFormats = ['parquet', 'xlsx'] as const
 export type BinaryFormat = (typeof binaryFormats)[number]
 export const formats = [...textFormats, ...binaryFormats] as const
@@ -29,13 +29,11 @@ export interface Setting {
   readonly kind: Kind
   readonly flag: string
   readonly short?: string
-  /** Placeholder of the value in help; a switch has none. */
+  /** A switch has none. */
   readonly placeholder?: string
   readonly summary: string
-  /** True if the project file may contain it. */
   readonly project?: true
   readonly default: Kinds[Kind] | null
-  /** Minimum of a count. */
   readonly minimum?: number
 }
 

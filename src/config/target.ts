@@ -1,16 +1,13 @@
 import type { StoredPlatform, StoredTokens } from './profiles.ts'
 import type { Origin } from './resolve-settings.ts'
 
-/** A bearer token (RFC 6750), its origin, and the origins that it overrides. */
+/** RFC 6750. */
 export interface Credential {
   readonly kind: 'api_key' | 'access_token'
   readonly value: string
   readonly origin: Origin
   readonly shadows: readonly Origin[]
-  /**
-   * The profile that stores it, with the tokens if it is an access token; absent for a credential from a
-   * variable.
-   */
+  /** With the tokens if it is an access token; absent for a credential from a variable. */
   readonly kept?: { readonly profile: string; readonly tokens: StoredTokens | null }
 }
 
@@ -21,7 +18,6 @@ export interface Chosen {
   readonly shadows: readonly Origin[]
 }
 
-/** A local academy: the absolute path of its database. */
 export interface LocalTarget extends Chosen {
   readonly kind: 'local'
   readonly database: string
@@ -29,10 +25,10 @@ export interface LocalTarget extends Chosen {
 
 export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
-  /** An http or https URL, as it was given. */
+  /** As it was given. */
   readonly url: string
   readonly credential: Credential | null
-  /** The platform file of the profile; null without one. */
+  /** Null without one. */
   readonly platform: StoredPlatform | null
   /** Set if the stored credential of a profile was not used because it is for another origin. */
   readonly withheld: { readonly profile: string; readonly origin: string } | null
@@ -40,15 +36,12 @@ export interface RemoteTarget extends Chosen {
 
 export type Target = LocalTarget | RemoteTarget
 
-/** Returns the name of a target: the host of a platform, or the database of a local academy. */
+/** The host of a platform, or the database of a local academy. */
 export function platformName(target: Target): string {
   return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
-/**
- * True for a platform whose fields and choices may differ from those of this program: any but an academy in this process.
- * Whether it is a server of this API shows in its first reply.
- */
+/** Any but an academy in this process. A server of this API shows in its first reply. */
 export function mayDiffer({ kind }: Target): boolean {
   return kind === 'remote'
 }

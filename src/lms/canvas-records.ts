@@ -64,7 +64,7 @@ export const canvasRecords: RecordSystem = {
   },
 }
 
-/** A position in the user's own courses, which are read if the account may not be listed. */
+/** Read if the account may not be listed. */
 const ownCourses = 'own'
 
 function pathOf({ part, of, position }: RecordQuestion): `/${string}` {
@@ -97,11 +97,7 @@ const parameters: Partial<Record<RecordQuestion['part'], Readonly<Record<string,
   grades: { student_ids: ['all'], include: ['assignment'] },
 }
 
-type Found =
-  | { readonly rows: readonly JsonObject[] }
-  /** The token may not list the account: another list takes its place. */
-  | { readonly page: RecordPage }
-  | RecordRefusal
+type Found = { readonly rows: readonly JsonObject[] } | { readonly page: RecordPage } | RecordRefusal
 
 function readJson(response: RecordResponse, question: RecordQuestion): Found {
   const { status, headers, body } = response
@@ -121,7 +117,7 @@ function readJson(response: RecordResponse, question: RecordQuestion): Found {
   return rowsIn(isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json)
 }
 
-/** Permissions of Canvas that lists need, by their names in its settings. */
+/** By their names in the settings of Canvas. */
 const permissions = {
   terms: 'account admin (any permission on the account)',
   users: 'Users - view list',
@@ -133,7 +129,6 @@ const permissions = {
   grades: 'Grades - view all grades',
 } as const
 
-/** What the token does not show of the whole account. */
 const hiddenLists: Partial<Record<RecordQuestion['part'], readonly [list: string, missing: string]>> = {
   courses: ['courses', ': courses of other users are missing'],
   users: ['people', ': people without a course are missing'],
@@ -216,7 +211,6 @@ function withHidden(note: RecordNote): RecordNote {
   return note.text === restrictedCourse ? { ...note, hides: 'courses' } : note
 }
 
-/** Returns the id of a SIS, else that of Canvas. */
 function externalIdOf(row: JsonObject, sis: string): string {
   return textIn(row, sis) ?? textIn(row, 'id') ?? ''
 }

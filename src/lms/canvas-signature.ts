@@ -38,10 +38,7 @@ export async function verifyClaims(
   return claims
 }
 
-/**
- * A token in compact form (RFC 7515 §7.1). The lengths are bounded, because anyone can send a token: a header
- * contains little more than the key's id, and no key makes a longer signature.
- */
+/** RFC 7515 §7.1. Bounded, because anyone can send a token: no header or signature is longer. */
 const compact = /^[\w-]{1,4096}\.[\w-]+\.[\w-]{1,2048}$/
 
 /** The token may be quoted; null for a body that is no token. */
@@ -75,7 +72,7 @@ async function verifySignature(token: string, keys: SigningKeys, algorithm: stri
   }
 }
 
-/** Imported keys by their JWK: importing takes longer than verifying. */
+/** Importing takes longer than verifying. */
 const imported = new WeakMap<JsonObject, ReturnType<typeof importJWK>>()
 
 function importKey(key: JsonObject, algorithm: string): ReturnType<typeof importJWK> {
@@ -116,7 +113,6 @@ export async function signClaims(claims: string, privateKey: JsonObject): Promis
 export const canvasKeysUrl = 'https://8axpcl50e4.execute-api.us-east-1.amazonaws.com/main/jwks'
 
 const hourMs = 60 * 60 * 1000
-/** Time until keys are fetched again. */
 const freshMs = hourMs
 /** Time for which keys stay valid while they cannot be fetched. */
 const usableMs = 24 * hourMs
@@ -136,13 +132,11 @@ function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
   return new Map(named)
 }
 
-/** For keys from a file. Throws SyntaxError. */
 export function fixedKeys(text: string): SigningKeys {
   const keys = parseKeySet(text)
   return { find: async (kid) => keys.get(kid) ?? null }
 }
 
-/** It limits size and time. */
 export type FetchKeySet = (url: string) => Promise<string>
 
 /**
@@ -166,7 +160,7 @@ class PublishedKeys implements SigningKeys {
   #keys: ReadonlyMap<string, JsonObject> = new Map()
   #fetchedAt = Number.NEGATIVE_INFINITY
   #triedAt = Number.NEGATIVE_INFINITY
-  /** Error of the last fetch; undefined if it succeeded. */
+  /** Undefined if the last fetch succeeded. */
   #failure: unknown
   #fetching: Promise<void> | undefined
 
@@ -187,7 +181,7 @@ class PublishedKeys implements SigningKeys {
     })
   }
 
-  /** Fetches the keys if the pause is over; concurrent calls share one fetch. */
+  /** Only if the pause is over; concurrent calls share one fetch. */
   async #refresh(): Promise<void> {
     const pause = this.#failure !== undefined && this.#keys.size === 0 ? failurePauseMs : pauseMs
     if (!this.#fetching && this.#now() - this.#triedAt < pause) return

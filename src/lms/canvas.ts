@@ -155,7 +155,7 @@ function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   return makeGrade(given, settings)
 }
 
-/** Reads a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun. */
+/** `urn:instructure:canvas:course:21070000000000565`; null for another noun. */
 function idInUrn(event: JsonObject, path: string, noun: string): string | null {
   const start = `urn:instructure:canvas:${noun}:`
   const urn = idAt(event, `${path}.id`)
@@ -169,7 +169,7 @@ function extensionOf(thing: JsonObject): JsonObject {
   return isJsonObject(own) ? own : {}
 }
 
-/** Returns the id in `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
+/** `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
 export function findCaliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
   const data = memberAt(body, 'data')
   const event: unknown = Array.isArray(data) ? data[0] : undefined
@@ -222,7 +222,6 @@ function shardOf(rootAccountId: string | null): bigint | null {
 const shard = 2107n
 const host = 'canvas.example.org'
 const rootAccount = globalId('1')
-/** Ids for everything that the flags do not set. */
 const defaultIds = { user: '48', course: '565', item: '355', grader: '987' }
 
 export const canvasEvents: SimulatedEvents = {

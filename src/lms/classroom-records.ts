@@ -27,11 +27,7 @@ const pageSize = 100
 const requestsAtOnce = 8
 const waitSeconds = 10
 
-/**
- * Reads the Classroom API (developers.google.com/classroom/reference/rest): the courses that the user who signed in
- * may see. Members of a course come with their profiles: students,
- * then teachers, then invited people.
- */
+/** developers.google.com/classroom/reference/rest. People of a course: students, then teachers, then invited people. */
 export const classroomRecords: RecordSystem = {
   title,
   requestsAtOnce,
@@ -63,7 +59,7 @@ function isAlias(of: string | null): boolean {
   return of !== null && /^[dp]:/.test(of)
 }
 
-/** Lists of the people of a course, read one after the other. */
+/** Read one after the other. */
 const peopleLists = ['students', 'teachers', 'invitations'] as const
 
 function peoplePageOf({ position }: RecordQuestion) {
@@ -126,7 +122,6 @@ function pathOf(question: RecordQuestion): `/${string}` {
   return `/v1/${path}?${query}`
 }
 
-/** An answer of Classroom, or why there is none: its status, and the scope that is missing. */
 export type ClassroomAnswer =
   | { readonly json: JsonObject }
   | (RecordRefusal & {
@@ -205,7 +200,6 @@ function pageOf(json: JsonObject, question: RecordQuestion): RecordPage | Record
   return question.part === 'enrollments' ? withPeople(page, question) : page
 }
 
-/** Adds notes on people who cannot be read, and the next list of people. */
 function withPeople(
   { records, notes, next: pageToken }: RowsRead & RecordPage,
   question: RecordQuestion,

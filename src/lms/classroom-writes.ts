@@ -11,13 +11,9 @@ export interface WriteOutcome {
   readonly retryAfter?: number
 }
 
-/** The requests of one record, in turn; each gets its response. */
 export type Writing = Generator<RecordRequest, WriteOutcome, RecordResponse>
 
-/**
- * Writes a record to Google Classroom so that repeating it does nothing twice: courses have an alias, people are enrolled
- * or invited once, course work is looked for first, and grades are set. Nothing is deleted.
- */
+/** Repeating it does nothing twice: courses have an alias, course work is looked for first. Nothing is deleted. */
 export function writeClassroom(record: ForeignWrite, token: string): Writing {
   const writer = new Writer(token)
   switch (record.part) {
@@ -114,7 +110,7 @@ class Writer {
     return 'json' in answer ? done('created', textIn(answer.json, 'id')) : failed(answer)
   }
 
-  /** Finds course work of this project only; an empty object if there is none. */
+  /** Of this project only; an empty object if there is none. */
   *#findWork(works: string, title: string): Step {
     let pageToken: string | null = null
     for (let page = 0; page < 50; page += 1) {

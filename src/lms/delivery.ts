@@ -11,7 +11,7 @@ export interface Delivery {
   readonly rawBody: Uint8Array
 }
 
-/** Public keys of a sender by `kid`. */
+/** By `kid`. */
 export interface SigningKeys {
   /** A JWK (RFC 7517); null if no key has this id. Throws DeliveryFault `keys_unavailable`. */
   find(kid: string): Promise<JsonObject | null>
@@ -28,7 +28,6 @@ export interface Trust {
   readonly now: number
 }
 
-/** An authentic delivery. */
 export interface Verified {
   /** Identifies the delivery among all of its kind, also when it is sent again. At most 300 characters. */
   readonly key: string
@@ -36,7 +35,7 @@ export interface Verified {
   readonly body: JsonObject
 }
 
-/** Headers of Standard Webhooks besides the signature. */
+/** Besides the signature. */
 export interface Sending {
   /** Milliseconds since 1970. */
   readonly now: number
@@ -76,7 +75,7 @@ export class DeliveryFault extends Error {
   }
 }
 
-/** For a payload that the sender's system does not send. */
+/** The sender's system does not send such a payload. */
 export function malformedPayload(message: string, cause?: unknown): DeliveryFault {
   return new DeliveryFault('malformed_payload', message, { cause })
 }

@@ -136,7 +136,6 @@ export function makeGrade(
   }
 }
 
-/** A reference by the external system's id, the school's id, or an email address. */
 export interface SimulatedName {
   readonly by: 'id' | 'externalId' | 'email'
   readonly value: string
@@ -159,7 +158,7 @@ export interface SimulatedFacts {
   readonly serial: string
 }
 
-/** Facts that only some events contain. Learner, course and time are in all. */
+/** Learner, course and time are in all. */
 export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published'
 
 export interface SimulatedEvent {
@@ -173,7 +172,6 @@ export interface SimulatedEvent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** By their names on the command line. */
 export type SimulatedEvents = Readonly<Record<string, SimulatedEvent>>
 
 /** Null for a reference of another form. */

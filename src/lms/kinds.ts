@@ -13,7 +13,6 @@ import type { RecordSystem } from './records.ts'
 import { readStandardEvent, standardCandidatesOf } from './standard.ts'
 import { readThinkificEvent } from './thinkific.ts'
 
-/** How a system proves that it sent a delivery. */
 export type Proof =
   /** The body is a JWT (RFC 7519) in compact form, quoted or not, signed with a key of the sender. */
   | { readonly by: 'jwt'; readonly algorithm: 'RS256' }
@@ -25,9 +24,7 @@ export type Proof =
   /** The headers of Standard Webhooks 1.0.0. */
   | { readonly by: 'standard' }
 
-/**
- * Path of a payload's time, and its form: RFC 3339, the same without a zone in UTC, or seconds since 1970.
- */
+/** RFC 3339, the same without a zone in UTC, or seconds since 1970. */
 interface TimeSource {
   readonly path: string
   readonly form: 'instant' | 'naive' | 'seconds'
@@ -50,7 +47,6 @@ export interface Kind {
 
 type LearnerPlace = readonly [Candidate['by'], string]
 
-/** Instructions for a relay that sends the grades of a system. */
 export const relaySetUp =
   'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says'
 
@@ -127,7 +123,6 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
   standard: { title: 'Standard Webhooks', ...relayed, setUp: relaySetUp },
 }
 
-/** Undefined for an unknown system. */
 export function setUpOf(kind: string): string | undefined {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].setUp : undefined
 }
@@ -162,7 +157,6 @@ export function readEvent(kind: LmsKind, body: JsonObject, settings: EventSettin
   return eventReaders[kind]({ body, settings, at: () => timeReaders[form](body, path) })
 }
 
-/** External ids of the course and the learner; undefined if there are none. */
 export function mappingKeys(
   kind: LmsKind,
   body: string | null,

@@ -9,7 +9,6 @@ import {
   type SimulatedFacts,
 } from './event.ts'
 
-/** Events of the plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'eventname')
   if (name === '') throw malformedPayload('eventname is required.')
@@ -32,7 +31,7 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   return makeGrade(event, settings, true)
 }
 
-/** Events of the plugin local_webhooks; none contains a maximum. */
+/** None contains a maximum. */
 export const moodleEvents: SimulatedEvents = {
   user_graded: {
     summary: 'A learner was graded in an item',

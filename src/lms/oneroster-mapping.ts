@@ -80,7 +80,6 @@ export const rosterRoles: ReadonlyMap<string, 'instructor' | 'analyst' | 'learne
   ['student', 'learner'] as const,
   ...['guardian', 'parent', 'relative'].map((name) => [name, null] as const),
 ])
-/** The preferred ones come first. */
 const roleNames: readonly string[] = [...rosterRoles.keys()]
 
 /** Undefined for an unknown role, null for people without one. */
@@ -132,7 +131,6 @@ export function namesOf({ firstName, lastName, displayName }: Names): [given: st
   return firstName === '' && lastName === '' ? splitName(displayName) : [firstName, lastName]
 }
 
-/** Splits at the last space. */
 function splitName(name: string): [given: string, family: string] {
   const space = name.lastIndexOf(' ')
   return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
@@ -171,7 +169,6 @@ export function isEnrolled(status: string): boolean {
   return status === 'active' || status === 'completed'
 }
 
-/** From the newest grade of the item. */
 export interface ItemGrade {
   readonly label: string
   readonly scoreMaximum: number
@@ -217,10 +214,7 @@ export function itemsOf(
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/**
- * Items are unique in their course only, so the course is a part of the id; a UUID is unique by itself, and stays the
- * id that another system gave it.
- */
+/** Items are unique in their course only, so the course is a part of the id; a UUID is unique by itself, and stays. */
 function lineItemIdOf(course: string, itemId: string): string {
   return uuid.test(itemId) ? itemId : joinIds(course, itemId)
 }
@@ -238,10 +232,7 @@ export function titleOf(itemId: string, label: string): string {
   return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
 }
 
-/**
- * By title: the weights of the course, else of the grades, unless they add up to more than 100, which no course may
- * have.
- */
+/** Of the course, else of the grades, unless they add up to more than 100, which no course may have. */
 function weightsOf(
   weights: readonly { readonly name: string; readonly weight: number }[],
   titles: ReadonlyMap<string, string>,
@@ -272,7 +263,7 @@ export const noName = '-'
 /** Session of courses without a term, which OneRoster requires. */
 export const noTerm = { id: 'no-term', title: 'No term' } as const
 
-/** First and last day of a session whose term has no such day. */
+/** For a session whose term has no such day. */
 export const openDays = { startDate: '2000-01-01', endDate: '2099-12-31' } as const
 
 /** Category of line items without a weight of their own, which OneRoster requires. */
@@ -281,7 +272,7 @@ export const noCategory = { id: 'no-category', title: 'Grades' } as const
 /** Used for the grade of a whole course without a label. */
 export const wholeCourseTitle = 'Course grade'
 
-/** Joins parts of a derived id with colons; a colon within a part is escaped, so that different parts give different ids. */
+/** With colons; a colon within a part is escaped, so that different parts give different ids. */
 export function joinIds(...parts: readonly string[]): string {
   return parts.map(escapeId).join(':')
 }

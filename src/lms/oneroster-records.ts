@@ -83,7 +83,7 @@ const listNames: Readonly<Record<Part, string>> = {
   grades: 'lineItems',
 }
 
-/** Where a page begins: version, offset, and for results the line item that they are of. */
+/** For results, also the line item that they are of. */
 interface PagePlace {
   readonly version: '1.2' | '1.1'
   readonly offset: number
@@ -96,7 +96,6 @@ interface LineItem {
   readonly sourcedId: string
   readonly label: string
   readonly max: number
-  /** Offset of the line item in its list. */
   readonly at: number
 }
 
@@ -120,7 +119,7 @@ function pathOf({ part, of }: RecordQuestion, { version, offset, item }: PagePla
   return `${base}${results}?limit=${pageSize}&offset=${offset}`
 }
 
-/** Returns why a response has no list, or where it is instead; undefined for a list. */
+/** Or where the list is instead; undefined for a list. */
 function troubleIn(
   response: RecordResponse,
   { part, of }: RecordQuestion,
@@ -185,7 +184,7 @@ function nextPlace(
   return { ...next, before: idOf(first) }
 }
 
-/** True for the page before once more, from a provider that knows no pages. */
+/** From a provider that knows no pages. */
 function isRepeated({ before }: PagePlace, [first]: readonly JsonObject[]): boolean {
   return before !== undefined && first !== undefined && idOf(first) === before
 }
@@ -273,7 +272,6 @@ function enrollmentOf(row: JsonObject): RowRecords {
   })
 }
 
-/** Reads a line item, whose results follow, or results, after which the next line item follows. */
 function gradesIn(
   response: RecordResponse,
   { of }: RecordQuestion,

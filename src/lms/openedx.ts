@@ -21,7 +21,6 @@ import {
   troubleIn,
 } from './records.ts'
 
-/** The webhook plugins put the data of events under names of their own. */
 export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'event_metadata.event_type')
   const data = findGradeData(body)

@@ -24,7 +24,7 @@ export interface RecordResponse {
   readonly body: string
 }
 
-/** With the fields of a roster. It refers to others by external id, `ext:S-42`, or by the other system's id, `own:17`. */
+/** It refers to others by external id, `ext:S-42`, or by the other system's id, `own:17`. */
 export interface LmsRecord {
   readonly part: RecordPart
   /** The other system's id, by which it is referred to and asked for lists of its own; null without one. */
@@ -32,7 +32,6 @@ export interface LmsRecord {
   readonly record: JsonObject
 }
 
-/** About records that were read leniently, left out, or are not visible to the credential. */
 export interface RecordNote {
   /** A clause; equal ones are counted together. */
   readonly text: string
@@ -60,11 +59,9 @@ export interface RecordRefusal {
   readonly retryAfter?: number
 }
 
-/** A list of a whole part, or of each course or group. */
 interface RecordList {
   readonly part: RecordPart
   readonly of: 'courses' | 'groups' | 'users' | null
-  /** Further parts whose records its pages have. */
   readonly gives?: readonly RecordPart[]
 }
 
@@ -101,17 +98,16 @@ export function jsonIn({ status, body }: RecordResponse): { readonly json: unkno
   }
 }
 
-/** For a refusal that waiting does not end. */
 export function refusal(why: 'token' | 'permission' | 'answer', detail: string): RecordRefusal {
   return { refusal: why, detail }
 }
 
-/** For a refusal that waiting ends: as long as the response says, else these seconds. */
+/** Waiting for as long as the response says, else these seconds. */
 export function busy(response: RecordResponse, detail: string, otherwise: number): RecordRefusal {
   return { refusal: 'busy', detail, retryAfter: retryAfterIn(response, otherwise) }
 }
 
-/** For a response that is no answer: too many requests, a failure of the server, or another page. */
+/** Too many requests, a failure of the server, or another page. */
 export function troubleIn(
   response: RecordResponse,
   waitSeconds: number,
@@ -123,7 +119,6 @@ export function troubleIn(
   return undefined
 }
 
-/** A page without records, of a list of which some are not visible. */
 export function hiddenPage(hides: RecordPart, text: string, more: Partial<RecordPage> = {}): RecordPage {
   return { records: [], next: null, notes: [{ text, count: 1, hides }], ...more }
 }
@@ -144,7 +139,7 @@ export function retryAfterIn({ headers }: RecordResponse, otherwise: number): nu
   return Number.isNaN(until - date) ? otherwise : Math.max(1, Math.ceil((until - date) / 1000))
 }
 
-/** Returns a text or a number as text; null for anything else, and for empty text. */
+/** A text or a number; null for anything else, and for empty text. */
 export function textIn(object: JsonObject, name: string): string | null {
   const value = object[name]
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim()
@@ -163,7 +158,6 @@ export function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** Leaves out fields without a value. */
 export function recordOf(
   part: RecordPart,
   id: string | null,
@@ -185,7 +179,6 @@ export interface RowsRead {
   readonly notes: readonly RecordNote[]
 }
 
-/** Equal notes are counted. */
 export function readEach<Row>(rows: readonly Row[], read: (row: Row) => RowRecords): RowsRead {
   const records: LmsRecord[] = []
   const counts = new Map<string, number>()

@@ -9,7 +9,6 @@ import {
   type SimulatedFacts,
 } from './event.ts'
 
-/** A percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {
   const [resource, action] = [labelAt(body, 'resource'), labelAt(body, 'action')]
   if (resource === '' || action === '') throw malformedPayload('resource and action are required.')

@@ -11,7 +11,6 @@ interface StatementForm {
   readonly actor: Actor
 }
 
-/** A learner and a course, which a record is about. */
 export interface Subject {
   readonly learner: { readonly id: string; readonly externalId: string | null; readonly email: string }
   readonly course: { readonly id: string; readonly title: string; readonly language: string | null }
@@ -23,7 +22,6 @@ interface ProgressRecord extends Subject {
   readonly lastAccessed: string
 }
 
-/** One entry of the history of a published grade with a score. */
 interface GradeRecord extends Subject {
   readonly id: string
   readonly version: number
@@ -35,15 +33,12 @@ interface GradeRecord extends Subject {
   readonly gradedAt: string
 }
 
-/** The grade of a course as it is now. */
 interface CourseGradeRecord extends Subject {
   readonly percent: number
   readonly passed: boolean
-  /** When the newest of the grades that it comes from was graded. */
   readonly updatedAt: string
 }
 
-/** One fact about a learner in a course. */
 export type LearningRecord =
   | { readonly kind: 'progress' | 'completion'; readonly record: ProgressRecord }
   | { readonly kind: 'grade'; readonly record: GradeRecord }
@@ -76,10 +71,7 @@ export class StatementMaker {
     return this.#statement(about.record, toldOf(about))
   }
 
-  /**
-   * A statement of the academy itself, which tests a connection. It is the same each time, so that a record store
-   * keeps it once.
-   */
+  /** It tests a connection, and is the same each time, so that a record store keeps it once. */
   test(key: string, at: string): Statement {
     const { version } = this.#form
     return {
@@ -129,14 +121,13 @@ export class StatementMaker {
   }
 }
 
-/** Parts of the id that distinguish statements about one learner and course. */
 interface Told {
   readonly verb: string
   /** Identifies the record and its version. */
   readonly key: string
   readonly at: string
   readonly result?: Result
-  /** The graded item; absent for the course as a whole. */
+  /** Absent for the course as a whole. */
   readonly item?: Pick<GradeRecord, 'itemId' | 'label'>
 }
 
@@ -197,10 +188,7 @@ function itemActivity(
   }
 }
 
-/**
- * Starts at 0. A score above its maximum is extra credit: `raw` must not exceed `max`, so there is none (Data
- * 2.4.5.1).
- */
+/** Starts at 0. A score above its maximum is extra credit: `raw` must not exceed `max` (Data 2.4.5.1), so there is none. */
 function scoreOf(given: number, maximum: number): Result['score'] {
   const scaled = Math.min(1, given / maximum)
   return { scaled, raw: given, min: 0, ...(given <= maximum && { max: maximum }) }

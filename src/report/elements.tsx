@@ -4,13 +4,11 @@ export interface Column {
   readonly name: string
   /** Layout: numbers, flush right; numbers below a long heading; a bar; or long text, such as a URL. */
   readonly look?: 'figures' | 'score' | 'drawn' | 'broad'
-  /** True if the heading is for screen readers only. */
+  /** For screen readers only. */
   readonly unseen?: true
-  /** Makes the heading a link that sorts the table. */
   readonly sorting?: { readonly href: string; readonly now: 'ascending' | 'descending' | undefined }
 }
 
-/** Columns of numbers with these names. */
 export function figureColumns(...names: readonly string[]): readonly Column[] {
   return names.map((name) => ({ name, look: 'figures' }))
 }
@@ -25,7 +23,6 @@ const [table, rowgroup, row, columnheader, rowheader, cell] = [
   'cell',
 ].map((role) => ({ role }))
 
-/** A table whose rows are named by their first cell. */
 export function Table({
   caption,
   columns,
@@ -81,11 +78,10 @@ export function Card({
   isUnseen,
   children,
 }: {
-  /** Id of the heading. */
   id: string
   title: string
   isShort?: boolean
-  /** The heading is for screen readers only. */
+  /** For screen readers only. */
   isUnseen?: boolean
   children: Child
 }) {
@@ -99,7 +95,7 @@ export function Card({
   )
 }
 
-/** Lists figures with their names; leaves out entries that are false. */
+/** Leaves out entries that are false. */
 export function figureTiles(
   figures: readonly (readonly [name: string, figure: string] | false)[],
   label?: string,
@@ -123,7 +119,6 @@ export function figureTiles(
 
 interface ChartColumn {
   readonly count: number
-  /** The count as text, above the column. */
   readonly value: string
   /** Its name, before the count in its tooltip and in the text of the chart. */
   readonly name: string
@@ -131,7 +126,7 @@ interface ChartColumn {
   readonly label?: string
   /** Shorter text below it on narrow screens; default: the label. */
   readonly slimLabel?: string
-  /** Count with its noun for the tooltip, such as `3 enrolments` (default: the value). */
+  /** With its noun for the tooltip, such as `3 enrolments` (default: the value). */
   readonly counted?: string
 }
 
@@ -158,7 +153,6 @@ export function ColumnChart({
   id: string
   title: string
   columns: readonly ChartColumn[]
-  /** Solid or hatched. */
   look: 'done' | 'doing'
   /** Height of the base line in px from the top. */
   line?: number
@@ -237,7 +231,7 @@ function outstandingColumns(columns: readonly ChartColumn[]): ReadonlySet<number
   return new Set(last - highest > columns.length / 8 ? [highest, last] : [highest])
 }
 
-/** A bar of enrolments by status: completed is solid, in progress hatched, and the rest empty. Values are percentages. */
+/** Completed is solid, in progress hatched, and the rest empty. Values are percentages. */
 export function statusBar(title: string, completed: number, inProgress: number, height = 16): Child {
   return (
     <svg class="bar" role="img" width="100%" height={height}>
@@ -248,7 +242,7 @@ export function statusBar(title: string, completed: number, inProgress: number, 
   )
 }
 
-/** Half the width of the mark of a median, in per cent of the scale. */
+/** In per cent of the scale. */
 const halfMark = 0.75
 
 /** The middle half of grades as a hatched bar with a mark at the median, on a scale from 0 to 100. */
@@ -274,7 +268,6 @@ export function spreadBar(title: string, lower: number, median: number, upper: n
   )
 }
 
-/** A part of a whole, 0–100. */
 export function shareBar(title: string, share: number): Child {
   return (
     <svg class="bar" role="img" width="100%" height="14">
@@ -284,7 +277,6 @@ export function shareBar(title: string, share: number): Child {
   )
 }
 
-/** The legend of a bar of enrolments: solid, hatched, empty, each with its words. */
 export function statusKey(
   ...words: readonly [completed: Child, inProgress: Child, notStarted: Child]
 ): Child {
@@ -303,7 +295,6 @@ export function statusKey(
   )
 }
 
-/** The pattern that drawings of a page refer to. */
 export function Hatching() {
   return (
     <svg class="unseen" aria-hidden="true" width="0" height="0">

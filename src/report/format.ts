@@ -79,7 +79,7 @@ function percentFormat(locale: string, digits: number, signDisplay: 'auto' | 'ex
   })
 }
 
-/** Rounds a percentage to a step, but neither up to 100 nor down to 0. */
+/** Neither up to 100 nor down to 0. */
 function shy(value: number, step: number): number {
   const rounded = Math.round(value / step) * step
   if (value > 0 && rounded === 0) return step
@@ -91,10 +91,7 @@ export function titleOf(text: string): string {
   return lineOf(text, 120)
 }
 
-/**
- * Returns a title for the middle of a sentence, isolated from it: a title in Arabic must not reorder the figures around it
- * (Unicode UAX #9 §2.4).
- */
+/** Isolated: a title in Arabic must not reorder the figures around it (Unicode UAX #9 §2.4). */
 export function titleInSentence(text: string): string {
   return `\u2068${titleOf(text)}\u2069`
 }

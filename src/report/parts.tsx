@@ -7,7 +7,7 @@ import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 
 const measures = ['activeLearners', 'completions', 'grades'] as const
 
-/** Activity over time: a chart for each measure, one below the other, with the same numbers as a table. */
+/** A chart for each measure, one below the other, with the same numbers as a table. */
 export function ActivityPart({
   figures: { activity, start, end },
   formats,
@@ -75,7 +75,7 @@ export function ActivityPart({
   )
 }
 
-/** Maximum items that are shown: of one course, and the lowest of several. */
+/** Of one course, and the lowest of several. */
 const [maxOwnItems, maxLowest] = [60, 15]
 
 const names = new Intl.Collator('en', { numeric: true })
@@ -158,7 +158,6 @@ type Reason = (typeof reasons)[number]
 const maxCourses = 500
 const maxConcerned = 20
 
-/** Learners who may need help: how many, why, and in which courses. */
 export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
   const { words, count, percent, wholePercent, day } = formats
   const { attention, summary, generatedAt } = figures
@@ -219,7 +218,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** All courses in one table, highest completion first; nothing for a single one, whose figures stand above. */
+/** Highest completion first; nothing for a single one, whose figures stand above. */
 export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   const { words, count, percent } = formats
   const { byCourse } = figures.summary
@@ -269,7 +268,7 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** Returns a function that names a course, with its external id or id if another course has the same title. */
+/** By its title, with its external id or id if another course has the same. */
 function courseNames(
   { summary, attention }: PartProps['figures'],
   courseUrl: PartProps['courseUrl'],
@@ -284,7 +283,7 @@ function courseNames(
   }
 }
 
-/** A histogram of enrolments by percentage, with the same numbers as a table. */
+/** With the same numbers as a table. */
 export function Distribution({
   id,
   note,
@@ -337,7 +336,7 @@ export function Distribution({
   )
 }
 
-/** Returns a range in whole percentages: 0–9%, 90–100%. */
+/** In whole percentages: 0–9%, 90–100%. */
 function rangeOf({ from, to }: Bucket, { words, wholePercent }: Formats): string {
   if (to === null) return words.above(wholePercent(Math.floor(from)))
   return `${from}–${wholePercent(to === 100 ? to : to - 1)}`

@@ -19,7 +19,7 @@ import { documentStyle } from './style.ts'
 /** Allows the styles of the file, and nothing that runs or is loaded (CSP Level 3 §3.3). */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-/** Returns a report as an HTML file that needs no other files, no network and no scripts. */
+/** Needs no other files, no network and no scripts. */
 export function reportDocument(figures: ReportFigures, options: ReportOptions): string {
   const html = (
     <html lang={formatsOf(options.language).language}>
@@ -42,7 +42,7 @@ export function reportDocument(figures: ReportFigures, options: ReportOptions): 
   return `<!DOCTYPE html>\n${html}\n`
 }
 
-/** Returns the title of a report: the given one, that of its only course, or the words for a report. */
+/** The given one, that of its only course, or the words for a report. */
 export function reportTitle({ summary }: ReportFigures, { title, language }: ReportOptions): string {
   if (title !== undefined) return titleOf(title)
   const [only, ...others] = summary.byCourse
@@ -50,7 +50,6 @@ export function reportTitle({ summary }: ReportFigures, { title, language }: Rep
   return only && others.length === 0 ? titleOf(only.courseTitle) : words.title
 }
 
-/** The report: what stands out, then the figures behind it. */
 export function Report({
   figures,
   options,
@@ -58,7 +57,7 @@ export function Report({
 }: {
   figures: ReportFigures
   options: ReportOptions
-  /** Content below its title, such as filters. */
+  /** Below its title, such as filters. */
   children?: Child
 }) {
   const formats = formatsOf(options.language, figures.activity.timeZone)
@@ -100,7 +99,6 @@ export function Report({
   )
 }
 
-/** Returns the line below the title: how many, and when. */
 function aboutOf({ summary, start, end, generatedAt }: ReportFigures, formats: Formats): string {
   const { words, count, day, period } = formats
   const { learners, enrollments, byCourse } = summary
@@ -167,7 +165,6 @@ function CompletionPart({ figures: { summary }, formats }: PartProps) {
   )
 }
 
-/** A sentence that begins with its figure. */
 export interface Finding {
   readonly figure: string
   readonly text: string
@@ -176,7 +173,7 @@ export interface Finding {
 /** Minimum grades for a pass rate that is worth a sentence: one failure among two learners says nothing. */
 const minGraded = 5
 
-/** Returns what stands out, most important first; nothing without enrolments. */
+/** Most important first; nothing without enrolments. */
 export function findingsOf(figures: ReportFigures, formats: Formats): Finding[] {
   if (figures.summary.enrollments === 0) return []
   return [
@@ -238,7 +235,7 @@ function roundUpFromZero(mean: number): number {
   return mean > 0 ? Math.max(1, Math.round(mean)) : 0
 }
 
-/** Returns the lowest pass rate of several courses, or that of the only one. */
+/** The lowest of several courses, or that of the only one. */
 function passRate({ summary }: ReportFigures, { words, count, percent, roughPercent }: Formats): Finding[] {
   const { findings } = words
   const { passRate: overall, passed, graded, byCourse } = summary

@@ -1,14 +1,12 @@
-/** Colours on light paper, as properties of CSS. */
 export const light = `--ink: #1b2430; --soft: #54616e; --line: #dce2e9; --edge: #77838f; --ground: #f4f6f8; --card: #fff;
   --accent: #1f57b5; --accent-ink: #fff; --tint: #e9f0fb; --bad: #a3221b; --bad-tint: #fdf0ee; --good: #17663a;
   --good-tint: #ebf6ef; --warn: #b25e00;`
 
-/** The same on a dark screen. */
 export const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #74828f; --ground: #10151b; --card: #182028;
   --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
   --good-tint: #183026; --warn: #f0b45f;`
 
-/** Style of tables on wide screens and on paper. */
+/** On wide screens and on paper. */
 export const tableStyle = `table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }
@@ -26,7 +24,7 @@ td.score small { white-space: normal; }
 .drawn > .bar { margin: .25rem 0; }
 `
 
-/** Style of tables on narrow screens: each row becomes a block. */
+/** Each row becomes a block. */
 export const narrowTableStyle = `  section table, section tbody { display: block; }
   section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   section thead.sorting { display: block; position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
@@ -128,7 +126,6 @@ export const reportStyle = `.report { font-variant-numeric: tabular-nums; }
 }
 `
 
-/** Style of a report in a file of its own. */
 export const documentStyle = `
 :root { color-scheme: light dark; ${light} }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }

@@ -11,7 +11,6 @@ export type ColumnType = (typeof columnTypes)[number]
  */
 export type Privacy = 'id' | 'name' | 'address' | 'text' | 'time' | 'none'
 
-/** A column of a table, and its entry in the data dictionary. */
 export interface TableColumn {
   readonly name: string
   /** Dotted path of the value in a record. */
@@ -25,21 +24,20 @@ export interface TableColumn {
   readonly privacy: Privacy
 }
 
-/** A column to encode. Without a type, the values decide it. */
+/** Without a type, the values decide it. */
 export type EncodedColumn = Pick<TableColumn, 'name' | 'path'> &
   Partial<Pick<TableColumn, 'unit' | 'meaning' | 'nullMeans'>> & { readonly type?: ColumnType }
 
 /** A promise delays the next bytes. */
 export type Sink = (bytes: Uint8Array) => void | Promise<void>
 
-/** Writes a table in batches of records. After an error, the file is incomplete and must be deleted. */
+/** After an error, the file is incomplete and must be deleted. */
 export interface TableEncoder {
   rows(records: readonly unknown[]): Promise<void>
-  /** Writes the rest of the file; alone, a table without rows. */
+  /** Alone, a table without rows. */
   end(): Promise<void>
 }
 
-/** A value or a table that the format cannot hold. */
 export class TableError extends Error {
   override readonly name = 'TableError'
   readonly code: string
@@ -70,19 +68,19 @@ export interface LabelledPath {
   readonly label: string
 }
 
-/** Returns the paths without those that contain another one: `profile.firstName`, not `profile`. */
+/** `profile.firstName`, not `profile`. */
 export function leavesOf(paths: readonly string[]): string[] {
   const above = new Set(paths.flatMap(ancestorsOf))
   return [...new Set(paths)].filter((path) => !above.has(path))
 }
 
-/** Returns the paths that contain a path: for `a.b.c`, `a` and `a.b`. */
+/** For `a.b.c`, `a` and `a.b`. */
 export function ancestorsOf(path: string): string[] {
   const steps = path.split('.')
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
 }
 
-/** Makes columns with short labels: the last step of a path, unless another valid path has the same. */
+/** The last step of a path, unless another valid path has the same. */
 export function labelColumns(paths: readonly string[], valid: readonly string[]): LabelledPath[] {
   const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
   const alike = Map.groupBy(valid, leaf)
@@ -149,10 +147,7 @@ export function assertWellFormed(text: string, row: number, column: EncodedColum
   )
 }
 
-/**
- * Converts a JSON pointer (RFC 6901), also in a fragment, to a dotted path: `#/profile/firstName` is
- * `profile.firstName`.
- */
+/** RFC 6901, also in a fragment: `#/profile/firstName` is `profile.firstName`. */
 export function fieldPath(pointer: string): string {
   const parts = pointer.replace(/^#?\/?/, '').split('/')
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')

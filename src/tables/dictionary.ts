@@ -8,7 +8,7 @@ import { describeColumns } from './describe-columns.ts'
 
 export interface Table {
   readonly name: string
-  /** Operation that lists the rows. */
+  /** Lists the rows. */
   readonly operation: string
   readonly columns: readonly TableColumn[]
 }
@@ -16,10 +16,7 @@ export interface Table {
 /** Lists of statements, and of rows of several tables. */
 const otherLists = ['analytics.statements', 'analytics.rows', 'analytics.changes', 'analytics.learnerChanges']
 
-/**
- * The rows of each list of the API, derived from its schemas. The build replaces this module by its value, so that no
- * command loads zod for it.
- */
+/** The build replaces this module by its value, so that no command loads zod for it. */
 export const tables: readonly Table[] = operations.flatMap((operation) => {
   const record = itemIn(operation)
   if (record === null || otherLists.includes(operation.id)) return []
@@ -27,7 +24,7 @@ export const tables: readonly Table[] = operations.flatMap((operation) => {
   return [{ name, operation: operation.id, columns: describeColumns(name, record) }]
 })
 
-/** Names a table after its resource, if it is the resource's own list, or after its operation. */
+/** Its resource, if it is the resource's own list, else its operation. */
 function tableNameOf(id: string): string {
   const [resource = '', verb = ''] = id.split('.')
   if (verb === 'list') return resource
@@ -35,7 +32,7 @@ function tableNameOf(id: string): string {
   return resource === 'analytics' ? verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : id
 }
 
-/** Returns the schema of the items in a response: of a page, or of a report with all of its rows. */
+/** Of a page, or of a report with all of its rows. */
 function itemIn({ list, report, method, response }: Operation): z.ZodType | null {
   const items =
     response && (list || (report && method === 'GET')) ? fieldsOf(response)?.['data']?.is : undefined
@@ -44,16 +41,14 @@ function itemIn({ list, report, method, response }: Operation): z.ZodType | null
 
 export interface DatasetTable {
   readonly name: DataTableName
-  /** Meaning of a row, as a noun phrase. */
   readonly says: string
   readonly columns: readonly TableColumn[]
-  /** Columns that identify a record. */
   readonly key: readonly string[]
   /** Tables that columns refer to, by their `id`. */
   readonly references: Readonly<Record<string, DataTableName>>
 }
 
-/** The tables of a data set, each after those that it refers to. The build replaces this module by its value. */
+/** Each after those that it refers to. The build replaces this module by its value. */
 export const datasetTables: readonly DatasetTable[] = dataTableNames.map((name) => {
   const { fields, ...table } = dataTables[name]
   return { ...table, name, columns: describeColumns(name, objectOf(fields)) }

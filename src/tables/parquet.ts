@@ -14,7 +14,7 @@ import {
   valueAt,
 } from './column.ts'
 
-/** Bytes of values in a row group, about: BigQuery recommends 16 MiB and more, and they are held in memory. */
+/** About: BigQuery recommends 16 MiB and more, and they are held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
 
 /**
@@ -69,18 +69,15 @@ export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): T
   }
 }
 
-/** Lists and objects are held as JSON. */
 function heldValue(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? textOf(value) : (value ?? null)
 }
 
-/** Bytes of a value in a row group, about. */
 function bytesOf(value: unknown): number {
   if (value === null || typeof value === 'boolean') return 5
   return typeof value === 'number' ? 13 : 5 + Buffer.byteLength(String(value))
 }
 
-/** Passes bytes on after each row group, and starts the buffer anew. */
 class SinkWriter extends ByteWriter {
   readonly #sink: Sink
 
@@ -130,7 +127,6 @@ const physical: Readonly<
   date: { type: 'INT32', converted_type: 'DATE' },
 }
 
-/** Throws a TableError for a value that does not fit the type of earlier rows. */
 function dataOf(values: readonly unknown[], column: EncodedColumn, type: ColumnType, before: number): Cell[] {
   return values.map((value, index) => {
     const cell = toCell(value, type)

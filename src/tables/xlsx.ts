@@ -12,11 +12,11 @@ import {
   valueAt,
 } from './column.ts'
 
-/** Maximum cells of a sheet: all of them are in memory until the end. */
+/** All of them are in memory until the end. */
 export const maxXlsxCells = 2_000_000
-/** Maximum rows of a sheet with its header (Excel specifications and limits). */
+/** With its header (Excel specifications and limits). */
 const maxSheetRows = 1_048_576
-/** Maximum UTF-16 units of a cell's text. */
+/** Of UTF-16 units of a cell. */
 const maxTextLength = 32_767
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -83,7 +83,7 @@ function dictionarySheet(columns: readonly EncodedColumn[]): SheetData {
   ]
 }
 
-/** Returns a cell of the column's type; text for a value that is not of that type or that Excel cannot hold. */
+/** Text for a value that is not of the column's type or that Excel cannot hold. */
 function cellOf(value: unknown, row: number, column: EncodedColumn): Cell {
   if (value === null || value === undefined || value === '') return null
   const { type = typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'number' } =
@@ -104,7 +104,7 @@ function cellOf(value: unknown, row: number, column: EncodedColumn): Cell {
   return type === 'date' ? { value: new Date(time), type: Date, format: 'yyyy-mm-dd' } : new Date(time)
 }
 
-/** Returns a cell of text, which is never a formula. Throws a TableError for a text that is too long. */
+/** Never a formula. Throws a TableError for a text that is too long. */
 function textCell(text: string, row: number, column: EncodedColumn): Cell {
   assertWellFormed(text, row, column, 'XLSX')
   if (astralNoncharacter.test(text)) {

@@ -77,7 +77,7 @@ function lineOf({ place, id, reason }: ChainBreak): string {
   return `Entry ${place === null ? '' : `${place} `}(${id}): ${reason}`
 }
 
-/** Validates that an item has a hash. Throws a CommandError. */
+/** Throws a CommandError for an item without a hash. */
 function entryOf(item: unknown, host: string): AuditEntry {
   const shows =
     isJsonObject(item) &&
@@ -88,7 +88,7 @@ function entryOf(item: unknown, host: string): AuditEntry {
   throw new CommandError('not_offered', 'failure', `${host} does not show the hashes of its audit log`)
 }
 
-/** An entry that does not match its hash, or is missing. */
+/** Or is missing. */
 interface ChainBreak {
   readonly place: number | null
   readonly id: string | null
@@ -103,28 +103,26 @@ export interface ChainReport {
   readonly unlinked: number
   readonly from: string | null
   readonly to: string | null
-  /** The first breaks; `broken` counts all. */
+  /** `broken` counts all. */
   readonly breaks: readonly ChainBreak[]
   readonly broken: number
-  /** Position and hash of the last entry. */
+  /** Of the last entry. */
   readonly place: number
   readonly hash: string
-  /** Expected hashes that were not found. */
   readonly missing: readonly string[]
 }
 
 const maxBreaks = 10
 
-/** Checks entries in the order of their places. */
+/** In the order of their places. */
 interface ChainCheck {
   add(entry: AuditEntry): void
   report(): ChainReport
 }
 
-/** The rule by which entries are linked: up to `audit_log.upgraded` that of an earlier version. */
+/** Up to `audit_log.upgraded` that of an earlier version. */
 type Rule = 'former' | 'present'
 
-/** An entry without its details or origin, and the users whose erasure may explain that. */
 interface ErasedEntry {
   readonly users: readonly string[]
   readonly place: number | null
@@ -148,7 +146,7 @@ class AuditChainCheck implements ChainCheck {
   /** Digest of the users that entries of an earlier version are about. */
   readonly #formerAbout = createHash('sha256')
   #last = { place: 0, hash: firstHash }
-  /** Set by the first entry with a correct hash. */
+  /** By the first entry with a correct hash. */
   #rule: Rule | undefined
   #entries = 0
   #erased = 0
@@ -224,10 +222,7 @@ class AuditChainCheck implements ChainCheck {
     }
   }
 
-  /**
-   * Checks the entry that ends those of an earlier version: it has a digest of the users they are about,
-   * which their own hashes do not cover.
-   */
+  /** Its digest of the users that those of an earlier version are about, which their own hashes do not cover. */
   #checkUpgrade({ id, action, after }: AuditEntry, place: number): void {
     // If all of them were changed, none has set the rule.
     if (this.#rule === undefined && action !== 'audit_log.upgraded') return
@@ -254,7 +249,7 @@ class AuditChainCheck implements ChainCheck {
     if (detailsSalt === null) note('its details were', [subjectId, aboutId])
   }
 
-  /** Returns all breaks, including those that are only certain at the end of the log. */
+  /** Includes those that are only certain at the end of the log. */
   #allBreaks(): Pick<ChainReport, 'breaks' | 'broken'> {
     const removed = this.#erasures.unexplained().map(({ users, place, id }) => {
       const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
@@ -271,7 +266,7 @@ class AuditChainCheck implements ChainCheck {
   }
 }
 
-/** Tracks entries with missing data until the erasure of one of their users explains it. */
+/** Until the erasure of one of their users explains it. */
 class ErasureTracker {
   readonly #entryByUsers = new Map<string, ErasedEntry>()
   readonly #keysByUser = new Map<string, Set<string>>()

@@ -26,7 +26,7 @@ export async function complete(
   }
 }
 
-/** Host of commands that are completed and never run. */
+/** Its commands are completed and never run. */
 const inertHost: Host = {
   helpOf: async () => null,
   commandsAt: async () => null,
@@ -105,7 +105,6 @@ function bashReplacement(value: string, { raw, current, quote }: TypedLine, brea
   return value.startsWith(kept) ? value.slice(kept.length) : null
 }
 
-/** The number of unquoted characters of the word before what bash replaces. */
 function keptLength(raw: string, breaks: string): number {
   let [kept, length] = [0, 0]
   for (const [part] of raw.matchAll(/\\?[\s\S]/g)) {
@@ -128,16 +127,16 @@ function powershellText(word: string): string {
     : inside.replaceAll("''", "'")
 }
 
-/** A shell line up to the cursor, parsed without evaluating anything. */
+/** Up to the cursor, parsed without evaluating anything. */
 interface TypedLine {
-  /** Unquoted words of the last simple command, without the one at the cursor. */
+  /** Of the last simple command, without the one at the cursor. */
   readonly words: readonly string[]
-  /** The word at the cursor as typed; empty after a space. */
+  /** As typed at the cursor; empty after a space. */
   readonly raw: string
   readonly current: string
-  /** The quote that is open at the cursor, and its position in `raw`. */
+  /** At the cursor; `at` is its position in `raw`. */
   readonly quote: { readonly mark: '"' | "'"; readonly at: number } | null
-  /** True if the word is a file, after `<` or `>`. */
+  /** After `<` or `>`. */
   readonly isRedirection: boolean
 }
 
@@ -188,9 +187,7 @@ function readTypedLine(line: string, escapesInSingle = false): TypedLine {
   return { words, raw, current: text, quote, isRedirection: redirects }
 }
 
-/**
- * Adds the character or quoted part at an index to a word; returns how many further characters it consumed.
- */
+/** Returns how many further characters it consumed. */
 function consume(word: Word, line: string, at: number, escapesInSingle: boolean): number {
   const character = line[at] ?? ''
   const next = line[at + 1]

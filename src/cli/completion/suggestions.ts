@@ -19,15 +19,14 @@ export interface Suggestion {
   readonly meaning: string
 }
 
-/** The suggestions at the cursor: words, or files, which the shell completes itself. */
+/** The shell completes files itself. */
 export interface Suggestions {
   readonly found: readonly Suggestion[]
   readonly files: boolean
-  /** True if the word continues after the suggestion. */
+  /** The word continues after the suggestion. */
   readonly isOpen: boolean
 }
 
-/** Arguments and flags that name a profile. */
 const profileNames = ['profile', 'to-profile']
 
 export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
@@ -77,7 +76,7 @@ function withFlagName(name: string, all: Suggestions): Suggestions {
   return { ...all, found: all.found.map(({ value, meaning }) => ({ value: `${name}=${value}`, meaning })) }
 }
 
-/** Returns nouns; aliases only if nothing else matches. */
+/** Aliases only if nothing else matches. */
 function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Suggestion[] {
   const own = Object.entries(nouns).map(([value, { summary }]) => ({ value, meaning: summary }))
   if (current === '' || own.some(({ value }) => value.startsWith(current))) return own
@@ -104,7 +103,7 @@ function verbWords({ commands, group }: CursorPlace, noun: Noun | undefined, cur
   return [...verbsByAlias([...own.keys()], true)].map(([value, meaning]) => ({ value, meaning }))
 }
 
-/** Returns the unused flags, required ones first; `onlyOwn` leaves out global flags. */
+/** Required ones first; `onlyOwn` leaves out global flags. */
 function flagWords({ flags, values, command }: CursorPlace, onlyOwn = false): Suggestion[] {
   const left = flags.filter(
     ({ flag, isRepeatable, setting }) =>
@@ -152,7 +151,6 @@ async function helpWords(
   return [...about, ...nounWords(nouns, '')]
 }
 
-/** Returns the names of operations, and methods. */
 async function requestWords(): Promise<readonly Suggestion[]> {
   const { calls } = await import('../../contract/calls.ts')
   const operations = Object.values(calls).flatMap((group) => Object.values<Operation>(group))
@@ -176,7 +174,7 @@ async function readProfiles(io: Io): Promise<Profiles> {
   return createProfileStore(directoriesOf(io).config, io).read()
 }
 
-/** Returns the snapshots of the academy that the line names, else of that of quickstart. */
+/** Of the academy that the line names, else of that of quickstart. */
 async function findSnapshots(io: Io, { values }: CursorPlace): Promise<Suggestion[]> {
   const [{ directoriesOf }, { readProjectFile, resolveSettings }, { chooseTarget }, { snapshotsOf }] =
     await Promise.all([
@@ -223,7 +221,7 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Curso
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-/** Returns the files for a path after `@`, which no shell completes. */
+/** No shell completes them. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   if (!current.startsWith('@')) return [plainSuggestion('@'), plainSuggestion('-')]
   const [{ readdirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
@@ -236,10 +234,9 @@ async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
 interface KnownFlag {
   /** With their dashes. */
   readonly names: readonly string[]
-  /** Other accepted names: short ones and unlisted ones. */
   readonly unlisted: readonly string[]
   readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
-  /** Placeholder of the value in help; empty for a switch. */
+  /** Empty for a switch. */
   readonly placeholder: string
   readonly isList: boolean
   readonly isRepeatable: boolean
@@ -247,21 +244,20 @@ interface KnownFlag {
   readonly setting: SettingName | null
 }
 
-/** The state at the cursor, from the words before it. */
+/** From the words before the cursor. */
 interface CursorPlace {
   /** Null before the noun is complete. */
   readonly noun: string | null
-  /** Commands that may follow the noun or the group, or the one that was named. */
+  /** After the noun or the group, or the one that was named. */
   readonly commands: readonly Command[]
-  /** Words between the noun and a verb, such as `grants`. */
+  /** Such as `grants`. */
   readonly group: string
   readonly command: Command | null
   readonly given: readonly string[]
   readonly flags: readonly KnownFlag[]
-  /** By name of the flag. */
   readonly values: ReadonlyMap<string, readonly string[]>
   readonly awaiting: KnownFlag | null
-  /** True after `--`, where nothing is a flag. */
+  /** Where nothing is a flag. */
   readonly isAfterFlags: boolean
 }
 
@@ -309,7 +305,7 @@ export async function parseWords(
     values.set(flag.name, [...(values.get(flag.name) ?? []), value])
   }
 
-  /** Enters the noun; a shortcut is a complete command. */
+  /** A shortcut is a complete command. */
   async function enter(word: string): Promise<boolean> {
     const aliases: Readonly<Record<string, string | undefined>> = nounsByAlias(Object.keys(nouns))
     const [name, verb] = Object.hasOwn(shortcuts, word) ? (shortcuts[word] ?? []) : [aliases[word] ?? word]
@@ -373,7 +369,7 @@ function ownFlag(flag: Flag): KnownFlag {
   }
 }
 
-/** Returns the flag that may replace an argument; it is completed like the argument, and not suggested. */
+/** Completed like the argument, and not suggested. */
 function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument): KnownFlag {
   return {
     names: [],

@@ -5,10 +5,7 @@ import { earliestMs, isDay } from '../../codec/time-text.ts'
 import { utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
-/**
- * Formats of days in a file, besides ISO 8601: `excel` is Excel's number of a day, `YYYY-MM-DD` a day with a time of day
- * but no time zone.
- */
+/** Besides ISO 8601: `excel` is Excel's number of a day, `YYYY-MM-DD` a day with a time of day but no time zone. */
 export const dateFormats = [
   'DD.MM.YYYY',
   'DD/MM/YYYY',
@@ -22,9 +19,9 @@ export type DateFormat = (typeof dateFormats)[number]
 export interface CellForm {
   /** Time that durations count back from, in milliseconds since 1970. */
   readonly now: number
-  /** Format of days; undefined if none was given, null if none can be given. */
+  /** Undefined if none was given, null if none can be given. */
   readonly dateFormat?: DateFormat | null | undefined
-  /** True if numbers may have a decimal comma, because the comma does not separate cells. */
+  /** The comma does not separate cells. */
   readonly decimalComma?: boolean
 }
 
@@ -36,13 +33,13 @@ const lastExcelDay = 2_958_465
 
 type CellColumn = Pick<Column, 'kind' | 'nullable' | 'choices'>
 
-/** Text of a null value, since an empty cell means no value. */
+/** An empty cell means no value. */
 const nullCell = 'null'
 
 /** A cell whose text does not fit its column; the message continues the name of the column. */
 export class CellError extends Error {
   override readonly name = 'CellError'
-  /** End of the message, after the value; may be empty. */
+  /** After the value; may be empty. */
   readonly guess: string
 
   constructor(message: string, options: ErrorOptions & { readonly guess?: string } = {}) {
@@ -78,24 +75,24 @@ export function readCell({ kind, nullable, choices }: CellColumn, cell: string, 
   }
 }
 
-/** Returns the choice that a text is, ignoring case and spaces around it; other text unchanged. */
+/** Ignores case and spaces around it; other text is unchanged. */
 function choiceIn(text: string, choices: readonly string[]): string {
   if (choices.includes(text)) return text
   const plain = text.trim().toLowerCase()
   return choices.find((choice) => choice.toLowerCase() === plain) ?? text
 }
 
-/** Returns the text that a mapping reads in place of another; undefined for none. */
+/** Undefined for none. */
 export type MeaningOf = (text: string) => string | undefined
 
-/** Makes a lookup of meanings, which compares texts as `readCell` does: choices without case. */
+/** Compares texts as `readCell` does: choices without case. */
 export function meaningsOf({ choices }: CellColumn, meanings: ReadonlyMap<string, string>): MeaningOf {
   if (!choices) return (text) => meanings.get(text)
   const folded = new Map([...meanings].map(([text, meaning]) => [text.toLowerCase(), meaning]))
   return (text) => folded.get(text.toLowerCase())
 }
 
-/** Returns a list with its items replaced by what a mapping reads for them; other values unchanged. */
+/** Other values are unchanged. */
 export function replaceItems(
   column: CellColumn,
   value: unknown,
@@ -138,7 +135,7 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   return ms >= earliestMs ? new Date(ms).toISOString() : text
 }
 
-/** Returns a day in the API's form, from one in the given format; returns other text unchanged. Throws a CellError. */
+/** Other text is unchanged. Throws a CellError. */
 export function dayIn(text: string, form: CellForm): string {
   return formatsOf(text).length > 0 ? timeIn(text, form).slice(0, 10) : text
 }
@@ -146,10 +143,7 @@ export function dayIn(text: string, form: CellForm): string {
 const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
 const localPattern = /^(\d{4}-\d{2}-\d{2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?$/
 
-/**
- * Returns the formats in which a text is a valid day. Shorter Excel numbers are excluded: they are before 1927, or
- * years.
- */
+/** Shorter Excel numbers are excluded: they are before 1927, or years. */
 function formatsOf(text: string): DateFormat[] {
   if (/^\d{5,7}(?:\.\d+)?$/.test(text)) {
     return Number(text) <= lastExcelDay ? ['excel'] : []
@@ -164,7 +158,7 @@ function instantIn(text: string, format: DateFormat): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** Returns a day in milliseconds since 1970; null for text in another format. */
+/** In milliseconds since 1970; null for text in another format. */
 function dayAndTimeIn(text: string, format: DateFormat): number | null {
   if (format === 'YYYY-MM-DD') {
     const [, day = '', ...time] = localPattern.exec(text) ?? []
@@ -178,14 +172,14 @@ function dayAndTimeIn(text: string, format: DateFormat): number | null {
   return atTime(`${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`, time)
 }
 
-/** Returns a day and a time of day in UTC, in milliseconds since 1970; null for an invalid one. */
+/** In milliseconds since 1970; null for an invalid one. */
 function atTime(iso: string, time: readonly (string | undefined)[]): number | null {
   const [hours = 0, minutes = 0, seconds = 0] = time.map((part) => Number(part ?? 0))
   if (!isDay(iso) || hours > 23 || minutes > 59 || seconds > 59) return null
   return Date.parse(`${iso}T00:00:00.000Z`) + ((hours * 60 + minutes) * 60 + seconds) * 1000
 }
 
-/** Returns the cell of a value, which `readCell` converts back; null for an empty cell. */
+/** `readCell` converts it back; null for an empty cell. */
 export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue {
   if (value === null && nullable) return nullCell
   if (value === null || value === undefined) return null
@@ -197,7 +191,7 @@ export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue
   return plain ? value.join(', ') : jsonText(value)
 }
 
-/** True for a list item that needs no quoting between commas. */
+/** Between commas. */
 function isPlainItem(item: unknown): boolean {
   return typeof item === 'string' && item !== '' && item.trim() === item && !/[,[\r\n]/.test(item)
 }
@@ -208,7 +202,7 @@ function numberIn(text: string): number | bigint {
   return parseJson(text) as number | bigint
 }
 
-/** Returns `12,5` as `12.5`; text with a point or several commas unchanged. */
+/** `12,5` as `12.5`; text with a point or several commas unchanged. */
 function withPoint(text: string): string {
   return /^-?\d+,\d+$/.test(text) ? text.replace(',', '.') : text
 }

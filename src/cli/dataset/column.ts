@@ -4,28 +4,27 @@ import { isDay } from '../../codec/time-text.ts'
 import { bare } from '../../contract/fields.ts'
 import { labelColumns } from '../../tables/column.ts'
 
-/** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */
+/** `texts` is a list of texts, `json` any other JSON value. */
 type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'
 
-/** Column of a file: a field of a record, or a field of a nested object. */
 export interface Column {
-  /** Name in the header: `firstName`, or the whole path if another field has the same name. */
+  /** `firstName`, or the whole path if another field has the same name. */
   readonly name: string
-  /** Dotted path of the value: `profile.firstName`. */
+  /** Dotted: `profile.firstName`. */
   readonly path: string
   readonly kind: CellKind
   readonly required: boolean
-  /** True for a required column that accepts null, written as the word because an empty cell means no value. */
+  /** Accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean
-  /** Values that the contract knows; undefined if it takes any. */
+  /** That the contract knows; undefined if it takes any. */
   readonly choices?: readonly string[]
-  /** True for a column that is never shown or exported. */
+  /** Never shown or exported. */
   readonly secret: boolean
-  /** Default value, which null resets the field to. */
+  /** Null resets the field to it. */
   readonly initial: unknown
 }
 
-/** Returns the columns of a schema in its order: one for each field that is not an object. */
+/** In the order of the schema. */
 export function columnsOf(schema: z.ZodObject): Column[] {
   const leaves = leavesOf(schema, '', true)
   const paths = leaves.map(({ path }) => path)
@@ -57,7 +56,7 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
   })
 }
 
-/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
+/** Or each item of a list; undefined if it takes any value. */
 export function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   if (schema instanceof z.ZodArray) return choicesIn(bare(schema.element as z.ZodType))
   if (schema instanceof z.ZodPipe) return choicesIn(bare(schema.in as z.ZodType))
@@ -80,7 +79,7 @@ function kindOf(schema: z.ZodType): CellKind {
   return 'json'
 }
 
-/** Returns a value with its days converted to times, 00:00 UTC, where the schema has times, at any depth. */
+/** 00:00 UTC, where the schema has times, at any depth. */
 export function withDays(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

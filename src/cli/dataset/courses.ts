@@ -72,10 +72,10 @@ export const courses: Dataset = {
   },
 }
 
-/** Names of modules, by the ids of their course and their own. */
+/** By the ids of their course and their own. */
 export type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
 
-/** Returns the names that the modules of a course get by a declaration, by id; a renamed module keeps its id. */
+/** By id; a renamed module keeps its id. */
 export function nextModuleNames(
   declared: unknown,
   current: unknown,
@@ -136,7 +136,7 @@ async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Pro
   return moduleNames(modules)[modules.findIndex(({ id }) => String(id) === String(moduleId))] ?? null
 }
 
-/** Returns the id of a module. Throws a RecordError if the course lacks it or several match. */
+/** Throws a RecordError if the course lacks it or several match. */
 async function moduleId({ courseId, module }: JsonObject, names: Names): Promise<unknown> {
   const modules = await modulesOf(courseId, names)
   const place = moduleNamed(modules, String(module))

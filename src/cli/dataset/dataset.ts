@@ -4,7 +4,6 @@ import type { Call } from '../../contract/calls.ts'
 import type { Column } from './column.ts'
 import type { Names } from './names.ts'
 
-/** Names of the datasets that can be imported and exported. */
 export const datasetNames = [
   'terms',
   'courses',
@@ -18,7 +17,7 @@ export const datasetNames = [
 ] as const
 export type DatasetName = (typeof datasetNames)[number]
 
-/** Returns the name of the schema of a dataset's records in files: `UserRecord` of `users`. */
+/** `UserRecord` of `users`. */
 export function recordName(dataset: string): string {
   return `${dataset.charAt(0).toUpperCase()}${dataset.slice(1).replace(/(?<!gres)s$/, '')}Record`
 }
@@ -26,15 +25,13 @@ export function recordName(dataset: string): string {
 /** Datasets whose records name no people; a group names its members. */
 export const withoutPeople: readonly Dataset['name'][] = ['terms', 'courses', 'lessons']
 
-/** True for records of which a field identifies a person: what all readers of a repository see has none of their values. */
+/** All readers of a repository see none of their values. */
 export function isAboutPeople({ name }: Pick<Dataset, 'name'>): boolean {
   return !withoutPeople.includes(name)
 }
 
-/** Datasets that records of others refer to. */
 export type ReferredName = Extract<DatasetName, 'terms' | 'courses' | 'users' | 'groups'>
 
-/** The function of `Names` that reads a record of each of them. */
 export const referredNouns = {
   terms: 'term',
   courses: 'course',
@@ -42,69 +39,64 @@ export const referredNouns = {
   groups: 'group',
 } as const satisfies Readonly<Record<ReferredName, keyof Names>>
 
-/**
- * Records of one kind in files: with external ids and addresses in place of ids, and without fields that the server
- * sets. Imports, exports, course files and declarative academies use it to read and write records.
- */
+/** External ids and addresses in place of ids, and without fields that the server sets. */
 export interface Dataset {
   readonly name: DatasetName | 'mappings' | `${'term' | 'group' | 'membership'}s`
-  /** Noun for one record in messages: `course`. */
+  /** `course`. */
   readonly noun: string
-  /** Default fields that an import checks and sends if a record lacks them. */
+  /** An import checks and sends them if a record lacks them. */
   readonly presumed?: JsonObject
-  /** Schema of a whole record; an absent field has its default. */
+  /** An absent field has its default. */
   readonly schema: z.ZodObject
   readonly columns: readonly Column[]
-  /** Sets of fields that identify a record: the first set that the record has in full. */
+  /** The first set that the record has in full identifies it. */
   readonly keys: readonly (readonly string[])[]
-  /** Fields with unique values, which may move from one record to another. */
+  /** They may move from one record to another. */
   readonly unique?: readonly string[]
   /** Field whose equal values require creating records in file order, such as the course of lessons. */
   readonly inOrderOf?: string
   /** Datasets that reference fields refer to; the API may name a field `term` with `Id` behind. */
   readonly references: Readonly<Record<string, ReferredName>>
-  /** Returns the reference of a record that depends on more than its kind. */
+  /** Depends on more than the record's kind. */
   readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: ReferredName }
   readonly operations: DatasetOperations
-  /** Returns null if the record has no key. */
+  /** Null if the record has no key. */
   find(record: JsonObject): Search | null
-  /** Converts a record from the API's form to the form of files. */
   toRecord(shown: JsonObject, names: Names): Promise<JsonObject>
   /**
    * Returns the body for a record; `current` is the existing one as the API shows it, null for a new one. Throws a
    * RecordError if it cannot be sent, such as for a module that the course lacks.
    */
   toBody(record: JsonObject, current: JsonObject | null, names: Names): Promise<JsonObject>
-  /** Returns the item for a record in a batch (default the record itself). */
+  /** Default the record itself. */
   toItem?(record: JsonObject): JsonObject
 }
 
-/** Operations of a dataset. Records are changed by `update`, or by `create` if that does both (progress). */
+/** Records are changed by `update`, or by `create` if that does both (progress). */
 interface DatasetOperations {
   readonly list: Call
-  /** Lists all records, if `list` shows only those of one user. */
+  /** If `list` shows only those of one user. */
   readonly all?: Call
-  /** Lists earlier states of records, oldest first. */
+  /** Oldest first. */
   readonly history?: Call
   readonly get?: Call
   readonly create: Call
   readonly update?: Call
   readonly delete?: Call
-  /** Writes many records in one request; the server matches each by its key. */
+  /** In one request; the server matches each by its key. */
   readonly batch?: Call
-  /** Returns the path parameters for a record, existing or new. */
   params(record: JsonObject): Readonly<Record<string, string>>
 }
 
-/** Lookup of a record, by one operation or among the items of a list. */
+/** By one operation or among the items of a list. */
 export interface Search {
-  /** Path parameters of the operation that shows the record, if it has a reference (`ext:…`, `email:…`). */
+  /** If the record has a reference (`ext:…`, `email:…`). */
   readonly reference?: Readonly<Record<string, string>>
   readonly params?: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
-  /** True for the item that is the record, since platforms may ignore filters. */
+  /** Platforms may ignore filters. */
   readonly matches: (shown: JsonObject) => boolean
-  /** True for the item to take if several match. */
+  /** If several match. */
   readonly prefers?: (shown: JsonObject) => boolean
 }
 
@@ -119,7 +111,6 @@ export class RecordError extends Error {
   }
 }
 
-/** Returns the references of a record: the field of each, and the function that reads what it refers to. */
 export function referencesIn(
   { references, refersTo }: Pick<Dataset, 'references' | 'refersTo'>,
   record: JsonObject,
@@ -133,22 +124,18 @@ export function referencesIn(
   )
 }
 
-/** Returns the dotted paths of fields that files may have because a list shows them. */
 export function shownFields({ operations: { list, all, history } }: Pick<Dataset, 'operations'>): string[] {
   return [list, all, history].flatMap((each) => each?.holds.answer ?? [])
 }
 
-/** Returns the key values of a record; null if it has no complete key. */
+/** Null without a complete key. */
 export function keyOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] | null {
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const key = keys.find((fields) => fields.every(has))
   return key ? key.map((field) => String(record[field])) : null
 }
 
-/**
- * Returns all names of a record: its key, and every other field that is a key by itself. E-mail addresses are
- * compared without case.
- */
+/** Its key, and every other field that is a key by itself. E-mail addresses are compared without case. */
 export function namesOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] {
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const first = keys.find((fields) => fields.every(has))

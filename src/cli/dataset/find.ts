@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Dataset, Search } from './dataset.ts'
 import { idAtAddress, recordPages, shownRecord } from './names.ts'
 
-/** Maximum pages of a list to search for one record if the platform does not filter. */
+/** To search for one record if the platform does not filter. */
 const maximumPages = 100
 
 /**
@@ -54,15 +54,14 @@ export async function findShown(
   return seen.recognise(caller, record)
 }
 
-/** Returns undefined if no item matches. */
+/** Undefined if no item matches. */
 export function chosenOf(shown: readonly JsonObject[], { matches, prefers }: Search): JsonObject | undefined {
   const matching = shown.filter(matches)
   return matching.find((item) => prefers?.(item)) ?? matching[0]
 }
 
-/** Result of a lookup by keys. */
 export interface Match {
-  /** Matching record as the API shows it; null for none. */
+  /** As the API shows it; null for none. */
   readonly shown: JsonObject | null
   /** A different record: it shares a key but differs in an earlier one. */
   readonly other: JsonObject | null
@@ -94,7 +93,7 @@ export async function findByKeys(
   return { shown: null, other: null }
 }
 
-/** Records without an external id on a list of a remote platform. */
+/** On a list of a remote platform. */
 export class SeenRecords {
   readonly #dataset: Dataset
   /** Field that is shown also by records without an external id. */
@@ -163,7 +162,7 @@ function textOf(value: unknown): string {
     .toLowerCase()
 }
 
-/** Returns the lookup of a record: by id if its external id is its URL on the caller's platform. */
+/** By id if its external id is its URL on the caller's platform. */
 function searchFor(caller: Caller, dataset: Dataset, record: JsonObject): Search | null {
   const { get, list } = dataset.operations
   const id = idAtAddress(caller, list, record['externalId'])

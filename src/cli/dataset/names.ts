@@ -5,25 +5,23 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** Names of courses, users, groups and terms in files. */
 export interface Names {
   /** Returns `ext:` and the external id of a course; its id if it has none. */
   courseKey(id: string): Promise<string>
   /** Returns `ext:` and the external id of a user, else `email:` and the address. */
   userKey(id: string): Promise<string>
-  /** Returns the referenced course as the API shows it; null if there is none. */
+  /** As the API shows it; null if there is none. */
   course(reference: string): Promise<JsonObject | null>
-  /** Returns the referenced user as the API shows it; null if there is none. */
+  /** As the API shows it; null if there is none. */
   user(reference: string): Promise<JsonObject | null>
-  /** Returns the referenced group as the API shows it; null if there is none. */
+  /** As the API shows it; null if there is none. */
   group(reference: string): Promise<JsonObject | null>
-  /** Returns the referenced term as the API shows it; null if there is none. */
+  /** As the API shows it; null if there is none. */
   term(reference: string): Promise<JsonObject | null>
-  /** Clears the cache of courses after a change. */
+  /** After a change. */
   forgetCourses(): void
 }
 
-/** Creates names that are read from a platform and cached. */
 export function createNames(caller: Caller, signal: AbortSignal): Names {
   const reader = (list: Call, get: Call, parameter: string) =>
     remembering(async (reference) => {
@@ -52,35 +50,34 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   }
 }
 
-/** Returns the name of a course for references: its external id, else its id. */
+/** Its external id, else its id. */
 export function courseKeyOf(shown: JsonObject): string {
   return `ext:${externalKeyOf(shown)}`
 }
 
-/** Returns the name of the term of a course for references: its external id, else its id; null for none. */
+/** Its external id, else its id; null for none. */
 export function termKeyIn({ termId, termExternalId }: JsonObject): string | null {
   return termId === null ? null : `ext:${termExternalId ?? termId}`
 }
 
-/** Returns the name of a user for references: the external id, else the e-mail address, else the id. */
+/** The external id, else the e-mail address, else the id. */
 function userKeyOf({ externalId, email, id }: JsonObject): string {
   if (typeof externalId === 'string') return `ext:${externalId}`
   return typeof email === 'string' ? `email:${email}` : String(id)
 }
 
-/** Returns the name of a record's course: from the record if it contains it, else looked up. */
+/** From the record if it contains it, else looked up. */
 export async function courseKeyIn(shown: JsonObject, names: Names): Promise<string> {
   const { courseExternalId: externalId, courseId: id } = shown
   return externalId === undefined ? names.courseKey(String(id)) : courseKeyOf({ externalId, id })
 }
 
-/** Returns the name of a record's user; `field` holds the user's id. */
+/** `field` holds the user's id. */
 export async function userKeyIn(shown: JsonObject, field: string, names: Names): Promise<string> {
   const { userExternalId: externalId, userEmail: email, [field]: id } = shown
   return externalId === undefined ? names.userKey(String(id)) : userKeyOf({ externalId, email, id })
 }
 
-/** Caches the results of a reader. */
 function remembering<Value>(read: (key: string) => Promise<Value>) {
   const known = new Map<string, Promise<Value>>()
   return {
@@ -103,17 +100,16 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
  */
 const addressField = '@id'
 
-/** True for an id in this API's format, which is valid on one platform only. */
+/** It is valid on one platform only. */
 function isOwnId(value: unknown): boolean {
   return /^[a-z]{3}_[0-9A-Za-z]{20,}$/.test(String(value))
 }
 
-/** Returns the external id of a record in files: its own, else its URL on a remote platform, else its id. */
+/** Its own, else its URL on a remote platform, else its id. */
 export function externalKeyOf(shown: JsonObject): string {
   return String(shown['externalId'] ?? shown[addressField] ?? shown['id'])
 }
 
-/** Returns the path parameters of a record that is shown by its id. */
 export function paramsOf(parameter: string) {
   return ({ id }: JsonObject) => ({ [parameter]: String(id) })
 }
@@ -134,7 +130,7 @@ export function byExternalId(parameter: string, query: Readonly<Record<string, s
       : null
 }
 
-/** Returns the id in a record's URL on the caller's platform; null for any other text. */
+/** Null for any other text. */
 export function idAtAddress(caller: Caller, list: Call, text: unknown): string | null {
   if (typeof text !== 'string' || !/^https?:/.test(text)) return null
   const base = `${addressOf(caller, list)}/`
@@ -168,13 +164,11 @@ export function shownRecords(
   })
 }
 
-/** Does the same as `shownRecords` for a single record. */
 export function shownRecord(caller: Caller, list: Call, { data }: { readonly data: unknown }): unknown {
   const [record] = shownRecords(caller, list, { data: [data] })
   return record
 }
 
-/** Does the same as `shownRecords` for the pages of a list. */
 export async function* recordPages<P extends { readonly data: readonly unknown[] }>(
   caller: Caller,
   list: Call,
@@ -187,7 +181,7 @@ function addressOf(caller: Caller, list: Call): string {
   return caller.request<Operation>(list).url
 }
 
-/** Returns the fields of a schema that a shown value has; write-only fields are never shown. */
+/** Write-only fields are never shown. */
 export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
   const record: JsonObject = {}
   for (const field in schema.shape) if (shown[field] !== undefined) record[field] = shown[field]

@@ -63,12 +63,11 @@ export const groups: Dataset = {
   toItem: groupItem,
 }
 
-/** Returns a record with its course by the name of the API. */
 function groupItem({ course, ...others }: JsonObject): JsonObject {
   return { ...others, ...(course !== undefined && { courseId: course }) }
 }
 
-/** Returns the name of the course of a group for references; null for none. */
+/** Null for none. */
 function courseOf({ courseId, courseExternalId }: JsonObject): string | null {
   return courseId === null ? null : `ext:${courseExternalId ?? courseId}`
 }

@@ -5,7 +5,6 @@ import type { Operation } from '../../contract/operation.ts'
 import type { FieldFlag, FieldFlags } from '../command/flag.ts'
 import { type Column, choicesIn, columnsOf } from '../dataset/column.ts'
 
-/** Properties of a flag that the contract does not have. */
 type OwnProperties = Partial<FieldFlag>
 
 type OwnFieldProperties = OwnProperties & {

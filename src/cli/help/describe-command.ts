@@ -13,7 +13,6 @@ import { type Flag, isRepeatable, kebab, placeholders, timeZoneFlag } from '../c
 import { type ExitName, exitCode } from '../terminal/errors.ts'
 import { positionsOf } from './help-text.ts'
 
-/** Place of the schemas in the document of `help --json`. */
 export const schemaPlace = '#/schemas/'
 
 const usualExits = [
@@ -21,7 +20,7 @@ const usualExits = [
   ...(['interrupted', 'terminated'] as const),
 ] satisfies readonly ExitName[]
 
-/** Returns a command as data (results/result.ts); `path` is its words without `learnctl`, `aliases` are other words for it. */
+/** `path` is its words without `learnctl`, `aliases` are other words for it. */
 export async function describeCommand(path: string, command: Command, aliases: readonly string[] = []) {
   const { summary, description, arguments: positions = [], flags = [], refuses = {} } = command
   const operation = (await command.calls?.operation()) ?? null
@@ -134,7 +133,7 @@ export function describeGlobalFlags() {
   }))
 }
 
-/** A JSON Schema (draft 2020-12). */
+/** Draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>
 
 /**

@@ -25,7 +25,6 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   ])
 }
 
-/** Returns the help of a noun or a group: its commands, by what follows `path`. */
 export function nounHelp(path: string, summary: string, commands: readonly Command[], width: number): string {
   const rows = commands.filter(isListed).map((command): Row => [usageOf(command), command.summary])
   return page([
@@ -89,7 +88,7 @@ export function isListed({ unlisted }: Command): boolean {
   return unlisted !== true
 }
 
-/** Returns the name of a command with its arguments, `restore <course> <version>`. */
+/** `restore <course> <version>`. */
 export function usageOf(command: Command): string {
   return [command.name, ...positionsOf(command)].join(' ')
 }
@@ -101,7 +100,7 @@ export function positionsOf({ arguments: positions = [] }: Command): string[] {
   })
 }
 
-/** Returns the arguments; a file with the flags that can replace it: `(<file> | --plan <path>)`. */
+/** A file with the flags that can replace it: `(<file> | --plan <path>)`. */
 function positionsOrFlagsOf(command: Command): string[] {
   const { arguments: positions = [], flags = [] } = command
   return positionsOf(command).map((word, index) => {

@@ -19,7 +19,6 @@ export const topics: Readonly<Record<string, Topic>> = {
   'exit-codes': { summary: 'Exit codes', text: exitCodesText },
 }
 
-/** Variables that are not global flags. */
 export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'API key to use',
   LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use instead of an API key',
@@ -151,7 +150,6 @@ With -o json or jsonl, an error is one line of JSON on standard error:
             "retryable","details"}}
 `
 
-/** A noun with its commands, or a noun that is a command. */
 interface ManualPart {
   readonly name: string
   readonly noun: Noun
@@ -229,7 +227,7 @@ function row([term, meaning]: readonly [term: string, meaning: string]): string[
   return ['.TP', `.B ${escapeRoff(term.trim())}`, escapeRoff(meaning)]
 }
 
-/** Escapes text: no requests, no escapes, no hyphens that become dashes. */
+/** No requests, no escapes, no hyphens that become dashes. */
 function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

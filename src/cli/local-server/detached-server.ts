@@ -10,7 +10,7 @@ import { CommandError } from '../terminal/errors.ts'
 import type { ServedDatabase } from './served-database.ts'
 import { type FirstSecrets, startText } from './start-report.ts'
 
-/** Maximum size of what a server logs if it fails to start. */
+/** Of what a server logs if it fails to start. */
 const maxLogBytes = 1024 * 1024
 
 /**
@@ -71,7 +71,7 @@ function openLog(path: string): number {
   }
 }
 
-/** Returns the script and the words of this command without --detach and the output format. */
+/** Without --detach and the output format. */
 function ownWords(): string[] {
   // A single-file executable is its own script.
   const words = process.argv.slice(isSea() ? 2 : 1)
@@ -81,7 +81,7 @@ function ownWords(): string[] {
   )
 }
 
-/** Removes the database URL from the words: all users of this machine can see them, but not the variables. */
+/** All users of this machine can see the words, but not the variables. */
 function withoutDatabase(words: readonly string[]): string[] {
   const flag = /^--database(-url-file)?$/
   return words.filter(

@@ -18,7 +18,7 @@ interface ExampleCounts {
   readonly grades: number
 }
 
-/** True if the academy contains all examples; their courses are published last. */
+/** Their courses are published last. */
 export async function hasExamples(caller: Caller, { courses: examples }: ExampleData): Promise<boolean> {
   const { courses } = (await import('../../contract/calls.ts')).calls
   for (const { externalId } of examples) {
@@ -29,9 +29,7 @@ export async function hasExamples(caller: Caller, { courses: examples }: Example
   return true
 }
 
-/**
- * Loads the examples into an academy; continues an interrupted run. Throws a CommandError on a rejected row.
- */
+/** Continues an interrupted run. Throws a CommandError on a rejected row. */
 export async function loadExamples(caller: Caller, data: ExampleData): Promise<ExampleCounts> {
   const { courses, users, enrollments, progress, grades } = (await import('../../contract/calls.ts')).calls
   for (const course of data.courses) {

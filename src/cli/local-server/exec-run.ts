@@ -14,15 +14,13 @@ import { machineId } from '../terminal/target-file.ts'
 
 const deadForm = /^learnctl-exec-([0-9a-f]{12})_(\d{1,10})_\w{6}$/
 
-/** The temporary directory of one run, mode 0700. */
+/** Mode 0700. */
 interface RunDirectory {
   readonly path: string
   remove(): Promise<void>
 }
 
-/**
- * Creates the directory of this run in the temporary directory; its name identifies the process and machine.
- */
+/** Its name identifies the process and machine. */
 export async function makeRunDirectory(): Promise<RunDirectory> {
   const prefix = `learnctl-exec-${await machineId()}_${process.pid}_`
   try {
@@ -64,10 +62,7 @@ export async function removeDeadRuns(): Promise<void> {
 }
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/**
- * Ctrl-C can arrive twice, from the terminal and from a launcher such as npm; within this time it counts
- * once.
- */
+/** Ctrl-C can arrive twice, from the terminal and from a launcher such as npm. */
 const oneSignalMs = 100
 
 /**
@@ -116,13 +111,13 @@ function notRunError(command: string, cause: Error): CommandError {
   return new CommandError('command_not_run', 'notRun', `Cannot run ${command}: ${why}`, { cause })
 }
 
-/** A file with the variables of a run, for programs that do not inherit its environment. */
+/** For programs that do not inherit the environment of a run. */
 export interface EnvFile {
   write(variables: Readonly<Record<string, string | undefined>>): void
   remove(): void
 }
 
-/** Creates a file for the variables of a run, mode 0600. Throws a CommandError if it exists. */
+/** Mode 0600. Throws a CommandError if it exists. */
 export function openEnvFile(cwd: string, name: string): EnvFile {
   const path = resolve(cwd, name)
   const flag = '--dotenv-file'
@@ -143,7 +138,7 @@ export function openEnvFile(cwd: string, name: string): EnvFile {
   }
 }
 
-/** A file with the webhooks of a run, as JSON Lines. */
+/** As JSON Lines. */
 export interface WebhookFile {
   readonly add: (events: readonly CapturedEvent[]) => void
   /** Throws a CommandError if the file could not be written. */
@@ -204,7 +199,6 @@ function takenError(message: string): CommandError {
   })
 }
 
-/** Content of a new academy: the bundled examples, academy files, a course file, or a file of records. */
 export type Seed =
   | { readonly kind: 'examples' }
   | { readonly kind: 'academy' | 'course'; readonly file: string }
@@ -269,10 +263,7 @@ async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
   })
 }
 
-/**
- * Returns the dataset that a file's name stands for: `users.csv`, `users.2026.jsonl.gz`; none for rejected
- * rows, `users.errors.csv`.
- */
+/** `users.csv`, `users.2026.jsonl.gz`; none for rejected rows, `users.errors.csv`. */
 function datasetOf(file: string): DatasetName | undefined {
   const [, stem, ending = ''] =
     /^([a-z]+)((?:\.[\w-]+)*\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.gz)?)$/i.exec(basename(file)) ?? []

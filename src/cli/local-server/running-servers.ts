@@ -19,7 +19,7 @@ export interface RunningServer {
   readonly startedAt: string
 }
 
-/** Folder of the registry: a file for each server of this user on this machine, while it runs. */
+/** A file for each server of this user on this machine, while it runs. */
 function folderIn(stateDirectory: string): string {
   return join(stateDirectory, 'servers')
 }
@@ -43,7 +43,7 @@ export async function removeServer(stateDirectory: string, pid: number): Promise
   })
 }
 
-/** Returns the servers whose process exists; deletes the other entries. */
+/** Deletes the entries of servers whose process does not exist. */
 export async function listServers(stateDirectory: string): Promise<RunningServer[]> {
   const directory = folderIn(stateDirectory)
   const servers: RunningServer[] = []
@@ -81,10 +81,7 @@ function read(path: string): RunningServer | null {
 const stopTimeoutMs = 40_000
 const pollMs = 50
 
-/**
- * Returns the servers of a database, or of all if null, that answer; deletes the entries of others. A dry run
- * sends nothing and returns all entries.
- */
+/** Of all databases if null; deletes the entries of servers that do not answer. A dry run sends nothing. */
 export async function findServers(
   context: Pick<Context, 'io' | 'settings' | 'directories'>,
   database: string | null,
@@ -99,7 +96,7 @@ export async function findServers(
   return running
 }
 
-/** True if the address is answered by our server: after a reboot, another process may have its process id. */
+/** After a reboot, another process may have its process id. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   const isTls = address.startsWith('https:')
   const { get } = isTls ? await import('node:https') : await import('node:http')
@@ -115,7 +112,7 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
   })
 }
 
-/** Stops a server and waits until it has ended. Throws a CommandError on a timeout. */
+/** Waits until it has ended. Throws a CommandError on a timeout. */
 export async function stopServer(
   { io, directories: { state } }: Pick<Context, 'io' | 'directories'>,
   { pid, url }: RunningServer,

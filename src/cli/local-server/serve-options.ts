@@ -11,7 +11,7 @@ import type { Io } from '../terminal/io.ts'
 
 const maxSeed = 2 ** 32 - 1
 
-/** Flags that make runs on new academies reproducible. */
+/** Make runs on new academies reproducible. */
 export const fixedFlags: readonly Flag[] = [
   {
     name: 'clock',
@@ -41,10 +41,7 @@ export function readFixedFlags({ flags }: Given): FixedOptions {
   return { fixedTime: flags['clock'] === undefined ? undefined : String(flags['clock']), seedId }
 }
 
-/**
- * Throws a CommandError if the clock or the seed is fixed for an existing academy: expired credentials would
- * become valid, and ids would repeat.
- */
+/** With a fixed clock or seed, expired credentials would become valid, and ids would repeat. */
 export function assertNewAcademy(
   { fixedTime, seedId }: FixedOptions,
   database: string,
@@ -86,10 +83,7 @@ export const postgresFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/**
- * Returns the options to connect to the database at a URL; undefined for a file. Throws a UsageError on any of the
- * flags for a file.
- */
+/** Undefined for a file. Throws a UsageError on any of the flags for a file. */
 export function readPostgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
   const given = postgresFlags.find(({ name }) => flags[name] !== undefined)
   if (url === undefined) {
@@ -99,7 +93,7 @@ export function readPostgresOptions({ io }: Pick<Context, 'io'>, { flags }: Give
   return { url, env: postgresEnv(io), home: io.home }
 }
 
-/** Returns the variables of libpq, the only ones that opening a connection needs. */
+/** The variables of libpq, the only ones that opening a connection needs. */
 export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
 }
@@ -182,10 +176,7 @@ export const serveFlags: readonly Flag[] = [
   { name: 'detach', kind: 'switch', summary: 'Run in the background, and return once the server is ready' },
 ]
 
-/**
- * Reads the flags of `server start`. Throws a UsageError on an invalid value, and if requests could be read
- * in transit.
- */
+/** Throws a UsageError on an invalid value, and if requests could be read in transit. */
 export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
   checkChoices(serveFlags, flags)
   const port = readPort(flags['port'], 4700)
@@ -236,7 +227,6 @@ export function readPort(given: unknown, usual: number): number {
   throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
 }
 
-/** Converts the error of a server that cannot listen, or open its database, to a CommandError. */
 export function listenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const { code, syscall } = error as { code?: string; syscall?: string }
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseErrorOf(error)
@@ -255,9 +245,7 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
 }
 
-/**
- * True for a valid base of links and the issuer (RFC 8414 §2); a password in it would appear in all of them.
- */
+/** A base of links and the issuer (RFC 8414 §2); a password in it would appear in all of them. */
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)

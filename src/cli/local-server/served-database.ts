@@ -12,9 +12,9 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { findServers, listServers } from './running-servers.ts'
 
 export interface ServedDatabase {
-  /** Name in messages and in the list of servers: its path, or its URL without user and password. */
+  /** Its path, or its URL without user and password. */
   readonly name: string
-  /** Complete URL of a PostgreSQL database; undefined for a file. */
+  /** Undefined for a file. */
   readonly url?: string | undefined
 }
 
@@ -45,7 +45,7 @@ export async function servedDatabase(context: Context, given?: Given): Promise<S
   throw new UsageError(`Cannot serve ${target.url}: it is not an academy on this machine`)
 }
 
-/** Returns a PostgreSQL database by its URL. Throws a UsageError for an invalid one that names `place`. */
+/** Throws a UsageError for an invalid URL that names `place`. */
 export async function servedUrl(
   { io }: Pick<Context, 'io'>,
   url: string,
@@ -95,9 +95,7 @@ export async function databaseFile(
   }
 }
 
-/**
- * Throws a CommandError if a server is running for a database; `action` is what cannot be done, verb first.
- */
+/** `action` is what cannot be done, verb first. */
 export async function assertNoServer(context: Context, action: string, database: string): Promise<void> {
   const listed = (await listServers(context.directories.state)).filter((server) =>
     isSameFile(server.database, database),
@@ -108,7 +106,7 @@ export async function assertNoServer(context: Context, action: string, database:
   }
 }
 
-/** Converts the server's DatabaseInUse error to a CommandError; returns other errors unchanged. */
+/** Returns other errors than DatabaseInUse unchanged. */
 export async function inUseError(
   { directories }: Pick<Context, 'directories'>,
   action: string,
@@ -148,9 +146,7 @@ function isSameFile(one: string, other: string): boolean {
   }
 }
 
-/**
- * Returns the key file of an academy, beside its database; null if it has none, because it stores no secrets.
- */
+/** Beside the database; null if the academy stores no secrets. */
 export function encryptionKeyOf(database: string): string | null {
   const path = `${database}.key`
   return !isDatabaseUrl(database) && existsSync(path) ? path : null
@@ -213,7 +209,7 @@ export function findSnapshot(database: string, name: string | undefined): Snapsh
   )
 }
 
-/** Returns the default name of a snapshot, its time: `2026-03-01T120000Z`. */
+/** Its time: `2026-03-01T120000Z`. */
 export function defaultSnapshotName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '')}Z`
 }

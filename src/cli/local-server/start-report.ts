@@ -6,17 +6,14 @@ import type { LogEntry } from '../../server/http/log.ts'
 import { ignoreStreamErrors, type OutputStream } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 
-/**
- * Secrets that the start of a server prints once: the key of a new academy, and a password for the first
- * admin.
- */
+/** Printed once: the key of a new academy, and a password for the first admin. */
 export interface FirstSecrets {
   readonly key?: string
   readonly email?: string
   readonly password?: string
 }
 
-/** Formats the URL of a server, followed by its first secrets, one per line. */
+/** With its first secrets, one per line. */
 export function startText(url: string, { key, email, password }: FirstSecrets): string {
   const lines = [
     url,
@@ -33,12 +30,12 @@ export function dashboardOf(url: string): string {
 }
 
 export interface KeyFile {
-  /** True if the file did not exist: then it gets a key, even for an existing academy. */
+  /** Then it gets a key, even for an existing academy. */
   readonly isMissing: boolean
   write(key: string): Promise<void>
 }
 
-/** Checks that the key can be written, before any other work. Throws as openTarget does. */
+/** Before any other work. Throws as openTarget does. */
 export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
   const exists = await access(resolve(cwd, name)).then(
     () => true,
@@ -59,10 +56,7 @@ export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
   }
 }
 
-/**
- * Formats a log entry for people: `12:00:00 GET /v1/courses 200 3 ms`, followed by the cause of an internal
- * error.
- */
+/** `12:00:00 GET /v1/courses 200 3 ms`, followed by the cause of an internal error. */
 export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {
   return ({ time, method, path, status, durationMs, code, cause, requestId }) => {
     const paint = status >= 500 ? chalk.red : status >= 400 ? chalk.yellow : chalk.green
@@ -119,7 +113,6 @@ const maxWaiting = 1024 * 1024
 
 interface LineWriter {
   write(line: string): void
-  /** Writes the waiting lines. */
   close(): void
 }
 

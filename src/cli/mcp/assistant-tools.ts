@@ -136,7 +136,7 @@ function inputError(text: string): JsonObject {
 const maxFound = 10
 const maxWords = 12
 
-/** Finds commands by words, the best first. Each word counts once, most in the command itself. */
+/** The best first. Each word counts once, most in the command itself. */
 function searchCommands(words: string, commands: readonly OfferedCommand[]) {
   const stems = stemsIn(words).slice(0, maxWords)
   return commands
@@ -168,7 +168,6 @@ function scoreOf(offered: OfferedCommand, stems: readonly string[]): number {
   return sum === 0 ? 0 : sum - path.split(' ').length / 100
 }
 
-/** Words of users for the words of commands. */
 const synonyms: Readonly<Record<string, string>> = {
   class: 'group',
   cohort: 'group',

@@ -49,10 +49,7 @@ export function assertWords(argv: unknown): asserts argv is string[] {
   }
 }
 
-/**
- * Parses a command line and checks that an assistant may run it: the command, each flag, each file. Throws a CommandError;
- * HelpShown for `--help`.
- */
+/** The command, each flag, each file. Throws a CommandError; HelpShown for `--help`. */
 export async function checkLine(argv: readonly string[], rules: LineRules): Promise<CheckedLine> {
   const parsed = await rules.parseLine(argv)
   const { invocation, offered } = check(parsed, rules)
@@ -151,7 +148,7 @@ interface NamedFile {
   readonly path: string
 }
 
-/** Returns the files that a command line names. Throws a UsageError for standard input, and for files that are left to a default. */
+/** Throws a UsageError for standard input, and for files that are left to a default. */
 function namedFiles(invocation: Invocation, offered: OfferedCommand): NamedFile[] {
   const { arguments: given, flags } = invocation
   const isDefaulted = (offered.command.arguments ?? []).some(({ file, optional }, index) => {
@@ -180,7 +177,6 @@ function fileIn(text: string, isFile: boolean): NamedFile[] {
   return [{ text, prefix: '', path: text }]
 }
 
-/** Replaces a word, or the value of `--flag=value`. */
 function replaceValue(word: string, found: ReadonlyMap<string, string>): string {
   const whole = found.get(word)
   if (whole !== undefined) return whole
@@ -189,7 +185,6 @@ function replaceValue(word: string, found: ReadonlyMap<string, string>): string 
   return replaced === undefined ? word : `${flag}${replaced}`
 }
 
-/** Maximum files and folders below a path, and bytes in all files. */
 const maxFiles = 2_000
 const maxBytes = 256 * 1024 * 1024
 
@@ -198,7 +193,6 @@ export class SharedFolder {
   readonly #root: string
   readonly #shown: string
 
-  /** Throws a UsageError for a path that is not a folder. */
   constructor(cwd: string, path: string) {
     this.#shown = path
     try {
@@ -209,7 +203,7 @@ export class SharedFolder {
     if (!statSync(this.#root).isDirectory()) throw new UsageError(`Cannot use ${path}: it is not a folder`)
   }
 
-  /** Returns the absolute path of a file or folder in it. Throws a CommandError for any other. */
+  /** Throws a CommandError for one outside of it. */
   find(path: string): string {
     let real: string
     try {
@@ -224,7 +218,7 @@ export class SharedFolder {
     return real
   }
 
-  /** Returns a digest of the content of a file or of all files below a folder; with `beside`, of those beside a file. */
+  /** Of all files below a folder; with `beside`, of those beside a file. */
   digestOf(path: string, beside: boolean): string {
     const hash = createHash('sha256')
     const start = beside && statSync(path).isFile() ? dirname(path) : path
@@ -244,7 +238,7 @@ export class SharedFolder {
     return hash.digest('hex')
   }
 
-  /** Throws a CommandError if an errors file beside an imported one is a link, by which rejected rows would be written elsewhere. */
+  /** Rejected rows would be written elsewhere by a link. */
   assertErrorsFiles(path: string): void {
     const folder = dirname(path)
     const found = readdirSync(folder).find((name) => {
@@ -264,7 +258,7 @@ export class SharedFolder {
   }
 }
 
-/** Returns a file, or all files, links and folders below a folder. */
+/** With links and folders. */
 function filesIn(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()

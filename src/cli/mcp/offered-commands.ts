@@ -6,14 +6,13 @@ import type { Flag } from '../command/flag.ts'
  * only if they are listed here.
  */
 interface Offer {
-  /** `write` for a command that changes an academy or a platform. */
   readonly access: 'read' | 'write'
   readonly flags: readonly string[]
   /** Table or operation of the data dictionary with its records; by default its operation's, or its noun's. */
   readonly table?: string
-  /** True if its result is text of this program alone. */
+  /** Text of this program alone. */
   readonly isPublic?: true
-  /** True if its files name further ones, beside them or below. */
+  /** Beside them or below. */
   readonly readsBeside?: true
 }
 
@@ -44,7 +43,7 @@ const rosterFlags = [
 ]
 const academyFlags = ['label', 'prune', 'max-deletes', 'plan']
 
-/** Commands that assistants may run, by path. A new command, and a new flag, is refused until it is listed here. */
+/** A new command, and a new flag, is refused until it is listed here. */
 export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
   Object.entries({
     ...nounOffers('courses', ['versions', 'publish', 'unpublish', 'archive']),
@@ -122,7 +121,7 @@ function write(flags: readonly string[], table?: string): Offer {
   return { access: 'write', flags, ...(table !== undefined && { table }) }
 }
 
-/** Returns the offers of a noun with records: its usual verbs, and others. */
+/** The usual verbs, and others. */
 function nounOffers(noun: string, others: readonly string[] = []): Record<string, Offer> {
   const offers: readonly (readonly [string, Offer])[] = [
     ['list', read(rowFlags)],
@@ -143,12 +142,12 @@ function nounOffers(noun: string, others: readonly string[] = []): Record<string
   return Object.fromEntries(offers.map(([verb, offer]) => [`${noun} ${verb}`, offer]))
 }
 
-/** Global flags that an assistant may use. The others choose the target, or change how learnctl itself works. */
+/** The others choose the target, or change how learnctl itself works. */
 export const offeredSettings: ReadonlySet<string> = new Set([
   ...['output', 'columns', 'limit', 'all', 'dryRun', 'yes', 'noInput'],
 ])
 
-/** Reasons why commands are not offered, by their first words; the longest match counts. */
+/** By first words; the longest match counts. */
 const reasons: readonly (readonly [words: string, reason: string])[] = [
   ['auth', 'Signing in, and credentials, are left to the user'],
   ['keys', 'Credentials are left to the user'],
@@ -197,14 +196,13 @@ export function offeredFlagsOf({
   return new Set([...bound, ...listed.map(({ name }) => name)])
 }
 
-/** A value of a command line, with the name of its argument or flag. */
 interface NamedValue {
   readonly name: string
   readonly text: string
   readonly place: Argument | Flag | undefined
 }
 
-/** Returns the values of a command line; those that are no texts as JSON. */
+/** Those that are no texts as JSON. */
 export function namedValues(
   { arguments: given, flags }: Pick<Invocation, 'arguments' | 'flags'>,
   { command }: Pick<OfferedCommand, 'command'>,

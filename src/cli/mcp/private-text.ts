@@ -8,7 +8,7 @@ import { makeDirectory } from '../../config/files.ts'
 import { Pseudonyms } from '../pseudonyms/pseudonyms.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Least length of an id that is removed: shorter ones are parts of other words. */
+/** Shorter ids are parts of other words. */
 const minLength = 2
 
 /**
@@ -25,19 +25,17 @@ export class PrivateText {
     this.#people = people
   }
 
-  /** Replaces a text in all messages by another one. */
   add(text: string, replacement: string): void {
     if (text.length < minLength || this.#replacements.has(text)) return
     this.#replacements.set(text, replacement)
     this.#sorted = null
   }
 
-  /** Hides a value of the command line in errors and notes, which repeat it. */
+  /** Errors and notes repeat it. */
   hideGiven(text: string): void {
     if (text.length >= minLength) this.#given.set(text, hiddenValue)
   }
 
-  /** Adds the names and ids of all people in a JSON response. */
   learn(reply: string): void {
     if (!personal.test(reply)) return
     this.#learnFrom(parseJsonOrNull(reply))
@@ -63,7 +61,6 @@ export class PrivateText {
     for (const each of Object.values(value)) this.#learnFrom(each)
   }
 
-  /** Returns a message without identities. */
   clean(message: string): string {
     const text = message.slice(0, maxMessage)
     return this.#replaceAll(replaceKnown(text, sortedIdentities(this.#given)))
@@ -110,7 +107,7 @@ interface Identity {
   readonly replacement: string
 }
 
-/** Returns the longer ones first: a name contains its parts. */
+/** The longer ones first: a name contains its parts. */
 function sortedIdentities(replacements: ReadonlyMap<string, string>): Identity[] {
   return [...replacements]
     .toSorted(([one], [other]) => other.length - one.length)
@@ -137,11 +134,8 @@ const personReference = /\b(users?|learners?|members?) ext:([^\s"]*[^\s".,;:)])/
 const personInPath = /(\/(?:users|learners|members)\/)((?:ext|email)(?::|%3A))?([^/?#]+)/g
 const maxMessage = 20_000
 
-/** Stands for a value of the command line. */
 const hiddenValue = '[given]'
-/** Stands for the name of a person. */
 const hiddenName = '[name]'
-/** Responses with people have one of these fields. */
 const personal =
   /"(?:email|userEmail|displayName|firstName|lastName|userExternalId|learnerExternalId|userId|learnerId)"/
 
@@ -149,7 +143,7 @@ function textIn(value: unknown): string[] {
   return typeof value === 'string' && value !== '' ? [value] : []
 }
 
-/** True for a value that names no one: a short number, or a pseudonym. */
+/** A short number, or a pseudonym. */
 function isPlain(value: string): boolean {
   return /^[\d.,]{0,4}$|^(?:person|external|record|mail)_[a-z2-7]{12}/.test(value)
 }
@@ -190,7 +184,6 @@ export class PeopleMap {
     this.#path = join(stateDirectory, 'pseudonyms', `${name}.jsonl`)
   }
 
-  /** Returns the pseudonym of an id or an address. */
   of(kind: string, original: string): string {
     const prefix = prefixes[kind] ?? 'record'
     const isMail = prefix === 'mail'
@@ -203,10 +196,7 @@ export class PeopleMap {
     return made
   }
 
-  /**
-   * Replaces the pseudonyms in an argument. Throws a CommandError for an unknown one, and for an id that would mean
-   * something else as an argument.
-   */
+  /** Throws a CommandError for an unknown one, and for an id that would mean something else as an argument. */
   translate(argument: string, onFound: (original: string, pseudonym: string) => void): string {
     return argument.replaceAll(pseudonymPattern, (pseudonym) => {
       const original = this.#originalOf(pseudonym)
@@ -243,7 +233,6 @@ export class PeopleMap {
     return this.#originals.get(pseudonym)
   }
 
-  /** Reads the file, or creates it. */
   open(): Pseudonyms {
     if (this.#pseudonyms) return this.#pseudonyms
     makeDirectory(join(this.#path, '..'), 'XDG_STATE_HOME')
@@ -257,7 +246,7 @@ export class PeopleMap {
     return this.#pseudonyms
   }
 
-  /** Reads the file and returns its key. Incomplete lines are those that another process writes. */
+  /** Incomplete lines are those that another process writes. */
   #load(): string {
     const [first = '', ...lines] = readFileSync(this.#path, 'utf8').split('\n')
     const header = parseJsonOrNull(first)

@@ -9,10 +9,7 @@ import { type PeopleMap, PrivateText } from './private-text.ts'
 
 const noTable: NamedTable = { name: '', columns: [] }
 
-/**
- * Translates between the words and results of the platform and those that an assistant gets. Without a map of people, it hides
- * no one.
- */
+/** Without a map of people, it hides no one. */
 export class ResultView {
   readonly #people: PeopleMap | null
   readonly #text: PrivateText | null
@@ -34,7 +31,6 @@ export class ResultView {
     })
   }
 
-  /** Sets the command whose results follow. */
   use(line: CheckedLine, argv: readonly string[]): void {
     const { offered } = line
     for (const value of personalValues(line)) this.#text?.hideGiven(value)
@@ -44,7 +40,7 @@ export class ResultView {
     this.#isForeign = offered.command.calls !== undefined || offered.path.endsWith(' export')
   }
 
-  /** Learns who is in a response of the platform, so that messages hide them. */
+  /** So that messages hide them. */
   learn(reply: string): void {
     this.#text?.learn(reply)
   }
@@ -70,7 +66,6 @@ export class ResultView {
     }
   }
 
-  /** Returns by what a record is recognised. */
   identity(noun: string, record: JsonObject): JsonObject {
     const { value } = this.#hide(identityOf(record), findTable(noun))
     return isJsonObject(value) ? value : {}
@@ -93,7 +88,6 @@ export class ResultView {
     return this.#text?.clean(text) ?? text
   }
 
-  /** Keeps what later calls need. */
   save(): void {
     this.#people?.save()
   }
@@ -114,7 +108,7 @@ function tableOf({ offered: { path, offer }, operation }: CheckedLine): NamedTab
   return own ?? findTable(offer.table ?? resource)
 }
 
-/** Returns the code of an error, which a platform may choose; structured content has it outside of the fence. */
+/** A platform may choose it; structured content has it outside of the fence. */
 function codeOf(code: unknown): string {
   return typeof code === 'string' && /^[a-z][a-z0-9_]{0,39}$/.test(code) ? code : 'other'
 }
@@ -123,7 +117,7 @@ const personalNames: ReadonlySet<string> = new Set([
   ...['user', 'learner', 'member', 'email', 'first-name', 'last-name', 'display-name', 'search', 'actor'],
 ])
 
-/** Returns the values of a command line that name people, without `ext:` and `email:`. */
+/** Without `ext:` and `email:`. */
 function personalValues({ invocation, offered }: CheckedLine): string[] {
   return namedValues(invocation, offered)
     .filter(({ name }) => personalNames.has(name))
@@ -142,7 +136,7 @@ function isRequest(record: unknown): record is JsonObject & { readonly url: stri
   return isJsonObject(record) && typeof record['method'] === 'string' && typeof record['url'] === 'string'
 }
 
-/** Returns a request of a dry run without its headers: they have nothing that a plan needs, and the time. */
+/** The headers have nothing that a plan needs, and the time. */
 export function withoutHeaders(record: unknown): unknown {
   if (!isJsonObject(record) || !('method' in record)) return record
   const { headers: _, ...request } = record
@@ -151,7 +145,7 @@ export function withoutHeaders(record: unknown): unknown {
 
 type Privacy = TableColumn['privacy']
 
-/** Texts of results that are words of this program, not of a platform. */
+/** Not of a platform. */
 const ownWords: ReadonlySet<string> = new Set([
   ...[
     'action',
@@ -188,22 +182,21 @@ const choicesByField: Readonly<Record<string, readonly string[]>> = {
   authMethod: ['api_key', 'oauth', 'local'],
   scopes: ['read', 'write', 'admin'],
 }
-/** Texts that are messages: sentences in which people may be named. */
+/** In their sentences people may be named. */
 const messages: ReadonlySet<string> = new Set([
   ...['message', 'detail', 'reason', 'hint', 'summary', 'meaning', 'nullMeans', 'url', 'why', 'note'],
   ...['place', 'file', 'errorsFile'],
 ])
 
-/** A record without identities, and the fields that were left out. */
 interface PrivateRecord {
   readonly value: unknown
   readonly dropped: ReadonlySet<string>
 }
 
-/** A table of the data dictionary; without columns if it has none of this name. */
+/** Without columns if the dictionary has none of this name. */
 type NamedTable = Pick<(typeof tables)[number], 'name' | 'columns'>
 
-/** Returns the table of a name, or of a noun: `user` is `users`. */
+/** By its name or noun: `user` is `users`. */
 function findTable(name: string): NamedTable {
   const found = tables.find((table) => table.name === name || table.name === `${name}s`)
   return found ?? { name, columns: [] }
@@ -219,16 +212,13 @@ interface Hiding {
   readonly isForeign?: boolean
 }
 
-/**
- * Replaces the ids and addresses of people in a record by pseudonyms, and leaves out names, free text, and fields that are in no
- * table of the data dictionary.
- */
+/** Leaves out names, free text, and fields that are in no table of the data dictionary. */
 function hidePeople(record: unknown, how: Hiding): PrivateRecord {
   const dropped = new Set<string>()
   const { isForeign = false, table } = how
   return { value: within(record, '', table) ?? null, dropped }
 
-  /** Returns a value without identities; undefined for one that is left out. */
+  /** Undefined for one that is left out. */
   function within(value: unknown, path: string, table: NamedTable): unknown {
     if (value === null || typeof value === 'boolean') return value
     if (Array.isArray(value)) {
@@ -296,7 +286,7 @@ function leafOf(
   return ownWords.has(leaf) || dayOrTime.test(value) ? value : undefined
 }
 
-/** Returns how a field identifies a person; undefined for one that is not in the dictionary. */
+/** Undefined for one that is not in the dictionary. */
 function privacyOf(
   leaf: string,
   table: NamedTable,
@@ -309,7 +299,7 @@ function privacyOf(
   return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
 }
 
-/** Returns the column of a field, by its name if columns were chosen, or that of a whole value which contains it. */
+/** By its name if columns were chosen, or that of a whole value which contains it. */
 function columnOf(path: string, { columns }: NamedTable): TableColumn | undefined {
   const of = (place: string) =>
     columns.find((column) => column.path === place) ?? columns.find(({ name }) => name === place)
@@ -320,7 +310,6 @@ function isAboutPerson({ columns }: NamedTable): boolean {
   return columns.some(({ privacy }) => privacy === 'name' || privacy === 'address')
 }
 
-/** Members with the values of a field that another member names. */
 const valuesOfField: ReadonlySet<string> = new Set(['from', 'to', 'before', 'after', 'value'])
 const fieldName = /^[\w.$-]{1,100}$/
 /** Ids of the academy, with their prefix. */

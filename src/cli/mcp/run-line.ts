@@ -10,20 +10,17 @@ import type { CheckedLine } from './check-line.ts'
 import type { ResultView } from './result-view.ts'
 
 const maxRunMs = 120_000
-/** Time in which a plan can be confirmed. */
 export const planMs = 10 * 60 * 1000
-/** Maximum characters of a run's output that are kept; the run ends when it exceeds them. */
+/** The run ends when it exceeds them. */
 const maxOutput = 4 * 1024 * 1024
-/** Maximum characters of its messages that are kept. */
 const maxMessages = 64 * 1024
 
 export interface RunResult {
   readonly exitCode: number
-  /** Records that it printed; null if the output is not JSON. */
+  /** Null if the output is not JSON. */
   readonly records: readonly unknown[] | null
-  /** True if it printed more than is kept. */
   readonly isCut: boolean
-  /** Its error, as `-o json` prints it. */
+  /** As `-o json` prints it. */
   readonly error: JsonObject | null
   readonly notes: readonly string[]
 }
@@ -35,7 +32,7 @@ const ignoredVariables: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Runs a command line that prints JSON, without a terminal and without input, and collects its result. */
+/** Without a terminal and without input. */
 export async function runLine(
   argv: readonly string[],
   io: Io,
@@ -83,7 +80,7 @@ export async function runLine(
   }
 }
 
-/** Collects text up to a limit; then it fails like a pipe without a reader, which ends a command. */
+/** Then it fails like a pipe without a reader, which ends a command. */
 function collector(maxCharacters: number) {
   const pieces: string[] = []
   let size = 0
@@ -103,7 +100,7 @@ function collector(maxCharacters: number) {
   return { stream, text: () => pieces.join(''), isFull: () => size > maxCharacters }
 }
 
-/** Returns the records of JSON Lines, or of one JSON document; null for other text. */
+/** Of JSON Lines, or of one JSON document; null for other text. */
 function recordsIn(text: string, isCut: boolean): readonly unknown[] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   // The last line may be incomplete.
@@ -125,11 +122,10 @@ function errorIn(lines: readonly string[]): JsonObject | null {
 }
 
 const maxResult = 20_000
-/** Maximum characters between the marks. */
 const maxText = 24_000
 const maxDropped = 40
 
-/** Returns the result of a command that ran. Its data is text alone: clients may pass structured content on without the fence. */
+/** Its data is text alone: clients may pass structured content on without the fence. */
 export function resultOf(
   result: RunResult,
   view: ResultView,
@@ -196,7 +192,6 @@ export function planResult(
   return { ...textResult(lines.join('\n')), structuredContent }
 }
 
-/** Returns text of this program. */
 export function textResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: false }
 }
@@ -209,13 +204,12 @@ export function errorResult(exit: number, error: JsonObject): JsonObject {
   }
 }
 
-/** Throws a UsageError for a result that is not JSON. */
 function recordsOf({ records }: RunResult): readonly unknown[] {
   if (records === null) throw new UsageError('The result is not JSON, so it cannot be shown here')
   return records
 }
 
-/** Formats records one in each line, as many as fit. */
+/** One in each line, as many as fit. */
 function fitRecords(
   records: readonly unknown[],
   shownOf: (record: unknown) => unknown,

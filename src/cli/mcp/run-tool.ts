@@ -23,20 +23,19 @@ import type { CallParts } from './serve-messages.ts'
 
 interface RunOptions {
   readonly allowWrites: boolean
-  /** Shows names and addresses of people instead of pseudonyms. */
+  /** Instead of pseudonyms. */
   readonly showNames: boolean
   readonly folder: SharedFolder | null
-  /** Global flags of each run, such as `--profile school`. */
+  /** Such as `--profile school`. */
   readonly globalFlags: readonly string[]
   readonly stateDirectory: string
-  /** Returns the name of the platform or database, with the profile. */
+  /** With the profile. */
   readonly targetName: () => string
 }
 
-/** Maximum records that a plan looks up by name. */
 const maxLookups = 5
 
-/** Runs command lines of an assistant, one at a time. */
+/** One at a time. */
 export class RunTool {
   readonly #io: Io
   readonly #host: Host
@@ -59,7 +58,7 @@ export class RunTool {
     return this.#offered
   }
 
-  /** Runs a command line, or plans it; with the digest of its plan, it carries it out. */
+  /** With the digest of its plan, it carries it out. */
   async call({ argv, confirm }: JsonObject, { signal, ask }: CallParts): Promise<JsonObject> {
     const before = this.#last
     const run = before.then(() => this.#checked(argv, { confirm, signal, ask }))
@@ -130,7 +129,7 @@ export class RunTool {
     return runLine(words, this.#io, this.#host.runApart, { signal, onReply: (text) => view.learn(text) })
   }
 
-  /** Looks up the records that a command line names, so that a plan shows what they are. */
+  /** A plan shows what they are. */
   async #affected({ invocation, offered }: CheckedLine, call: RunCall): Promise<JsonObject[]> {
     const found: JsonObject[] = []
     for (const [noun, reference] of namedRecords(invocation, offered).slice(0, maxLookups)) {
@@ -157,7 +156,7 @@ export class RunTool {
   }
 }
 
-/** Keeps the pseudonyms of a result; one of a change is returned even if they cannot be kept. */
+/** That of a change is returned even if its pseudonyms cannot be kept. */
 function saved(result: JsonObject, view: ResultView): JsonObject {
   try {
     view.save()
@@ -182,7 +181,6 @@ function questionOf(argv: readonly string[], steps: number, affected: readonly J
 interface RunCall extends CallParts {
   readonly view: ResultView
   readonly target: string
-  /** The words as the assistant sent them. */
   readonly argv: readonly string[]
   readonly confirm: unknown
 }
@@ -211,19 +209,18 @@ function namedRecords(
   })
 }
 
-/** Everything that must be the same when a plan is confirmed. */
 interface PlannedWrite {
   readonly argv: readonly string[]
-  /** Platform or database, with the profile. */
+  /** With the profile. */
   readonly target: string
   readonly fileDigests: readonly string[]
 }
 
 interface Planned {
-  /** Digest of what the dry run printed; null if it prints the time. */
+  /** Of what the dry run printed; null if it prints the time. */
   readonly preview: string | null
   readonly steps: number
-  /** Records that the command line names, as the assistant sees them. */
+  /** As the assistant sees them. */
   readonly affected: readonly JsonObject[]
 }
 
@@ -232,11 +229,11 @@ interface Plan extends Planned {
   readonly expiresMs: number
 }
 
-/** Plans of writes that wait for their confirmation, by digest. */
+/** By digest. */
 class WritePlans {
   readonly #plans = new Map<string, Plan>()
 
-  /** Keeps a plan and returns its digest, which cannot be made from the command line alone. */
+  /** The digest cannot be made from the command line alone. */
   add(write: PlannedWrite, planned: Planned, nowMs: number): string {
     for (const [digest, { expiresMs }] of this.#plans) {
       if (expiresMs <= nowMs) this.#plans.delete(digest)

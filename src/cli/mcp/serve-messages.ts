@@ -7,17 +7,16 @@ import { type Io, ignoreStreamErrors, streamOf, write } from '../terminal/io.ts'
 export interface Toolbox {
   readonly instructions: string
   readonly tools: readonly JsonObject[]
-  /** Calls a tool. Throws an RpcError for an unknown one. */
   call(name: string, input: JsonObject, parts: CallParts): Promise<JsonObject>
 }
 
 export interface CallParts {
   readonly signal: AbortSignal
-  /** Asks the user a question; true if they agree. Null if the client cannot ask its user. */
+  /** Null if the client cannot ask its user. */
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
-/** Time for calls in progress after the end of the input. */
+/** After the end of the input. */
 const drainMs = 10_000
 
 /**
@@ -46,7 +45,7 @@ class MessageServer {
   readonly #io: Io
   readonly #toolbox: Toolbox
   readonly #calls = new Map<RequestId, Call>()
-  /** Takes the answers to questions, by the id of the request. */
+  /** By the id of the request. */
   readonly #questions = new Map<unknown, (result: unknown) => void>()
   #questionCount = 0
   #canAsk = false
@@ -85,7 +84,7 @@ class MessageServer {
     if (message.method === 'notifications/cancelled') this.#cancel(message.params['requestId'])
   }
 
-  /** Cancels a call, which then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
+  /** It then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
   #cancel(id: unknown): void {
     if (typeof id === 'string' || typeof id === 'number') this.#calls.get(id)?.controller.abort()
   }
@@ -139,7 +138,7 @@ class MessageServer {
     this.#calls.set(id, { controller, done })
   }
 
-  /** Sends a question to the client, a form without fields, and waits for the user's answer. */
+  /** A form without fields. */
   async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     this.#questionCount += 1
     const id = `question-${this.#questionCount}`
@@ -165,7 +164,7 @@ class MessageServer {
   }
 }
 
-/** True for a client that can show a form (MCP 2025-11-25, client/elicitation.mdx § Capabilities). */
+/** MCP 2025-11-25, client/elicitation.mdx § Capabilities. */
 function canElicit(capabilities: unknown): boolean {
   const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : null
   // Without a mode, a client can show forms.
@@ -189,10 +188,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/**
- * Keeps standard output for protocol messages: whatever else in this process writes to it, such as a warning of a
- * library, goes to standard error. Call `end` at last.
- */
+/** Whatever else in this process writes to it, such as a warning of a library, goes to standard error. */
 export function guardOutput(io: Io): { readonly io: Io; end(): void } {
   const stdout = streamOf(io.stdout)
   if (stdout !== process.stdout) return { io, end: () => {} }
@@ -234,7 +230,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Hides an unexpected error, whose message may have anything in it. */
+/** Its message may have anything in it. */
 const internalError = new RpcError('internal', 'Internal error')
 
 type Message =
@@ -292,7 +288,7 @@ function resultMessage(id: RequestId, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** Returns the response with an error; without an id if the request has no usable one. */
+/** Without an id if the request has no usable one. */
 function errorMessage(id: RequestId | undefined, { code, message }: RpcError): JsonObject {
   return { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code, message } }
 }

@@ -4,7 +4,6 @@ import { commandHelp, groupHelp, isListed, nounHelp, programHelp } from '../help
 import { UsageError } from '../terminal/errors.ts'
 import { nouns } from './nouns.ts'
 
-/** Returns the width of help on an output of this width in characters. */
 export function widthOf(columns = 80): number {
   return Math.max(40, Math.min(columns, 110))
 }
@@ -54,7 +53,7 @@ async function manualPage(date: string, host: Host): Promise<string> {
   return manPage(await Promise.all(parts), { version, date })
 }
 
-/** Returns the help of a noun, a command or a group; null if these words are none. */
+/** Null if these words are none. */
 async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
   if (path.length === 0) return topHelp()
   const found = await findPlace(path, host)
@@ -68,7 +67,7 @@ async function helpAt(path: readonly string[], width: number, host: Host): Promi
   return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
 }
 
-/** Returns a noun, and the words after it without aliases. */
+/** With the words after it without aliases. */
 async function findPlace(path: readonly string[], host: Host) {
   const [first = '', ...others] = path
   const [name, ...typed] = [
@@ -81,7 +80,6 @@ async function findPlace(path: readonly string[], host: Host) {
   return { name, noun, loaded, words: 'length' in loaded ? expandAliases(typed, loaded) : typed }
 }
 
-/** Returns the command at a path, or all that are listed there (see `Host`). */
 async function commandsAt(path: readonly string[], host: Host): Promise<readonly NamedCommand[] | null> {
   if (path.length === 0) {
     const all = await Promise.all(Object.keys(nouns).map((name) => commandsAt([name], host)))

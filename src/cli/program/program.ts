@@ -28,12 +28,12 @@ type Execute = (invocation: Invocation) => Promise<void>
 
 const globalOptions = Object.values<Setting>(settings).map(globalOption)
 
-/** A command line that is parsed once. A parser gets its flags when it is used: there are about fifty parsers. */
+/** It is parsed once. A parser gets its flags when it is used: there are about fifty parsers. */
 class CommandLine implements Program {
   readonly #host: Host
   readonly #width: number
   readonly #execute: Execute
-  /** Values of flags that accept one, by attribute. */
+  /** By attribute. */
   readonly #givenByAttribute = new Map<string, { flag: string; text: unknown }>()
   readonly #filled = new Set<Parser>()
   readonly #commandByParser = new Map<Parser, Command>()
@@ -72,7 +72,7 @@ class CommandLine implements Program {
       })
   }
 
-  /** Adds a flag that accepts one value; refuses a second one anywhere on the command line. */
+  /** Refuses a second value anywhere on the command line. */
   #addOnce(parser: Parser, option: Option): void {
     const attribute = option.attributeName()
     parser.addOption(option).on(`option:${option.name()}`, (text: unknown) => {
@@ -124,7 +124,7 @@ class CommandLine implements Program {
     parser.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
 
-  /** Returns the parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
+  /** Such as `grants` in `auth grants list`. */
   #groupParser(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
     const known = parent.commands.find((child) => child.name() === word)
     if (known) return known
@@ -218,10 +218,7 @@ function storeAs(name: string, option: Option): Option {
   return Object.assign(option, { attributeName: () => key })
 }
 
-/**
- * Returns the arguments of a command line by position, also those given by a flag instead. Throws a
- * UsageError for one that was given in both ways.
- */
+/** Also those given by a flag instead. Throws a UsageError for one that was given in both ways. */
 function argumentsOf(parser: Parser, positions: readonly Argument[]): readonly string[] {
   const given = [...parser.args]
   for (const [index, { name, rest, unlisted = [] }] of positions.entries()) {
@@ -260,7 +257,7 @@ function globalsOf(parser: Parser): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** Returns the words of a command, without abbreviation. */
+/** Without abbreviation. */
 function pathOf(parser: Parser): string {
   if (!parser.parent) return parser.name()
   const words = parser.parent.parent ? undefined : shortcuts[parser.name()]
@@ -271,7 +268,7 @@ function addAliases(parser: Parser, words: Iterable<readonly [word: string, name
   for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
 
-/** Converts an exit of the parser to the help that was requested, or to a usage error with suggestions. */
+/** The help that was requested, or a usage error with suggestions. */
 function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
   if (code === 'commander.helpDisplayed' || code === 'commander.help') {
     return new HelpShown(parser.helpInformation())

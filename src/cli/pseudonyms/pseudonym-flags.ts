@@ -5,7 +5,6 @@ import { UsageError } from '../terminal/errors.ts'
 import type { CoarseTime, Pseudonymising } from './pseudonyms.ts'
 
 const coarseTimes = ['day', 'week', 'month'] as const satisfies readonly CoarseTime[]
-/** Least people of a group, unless another number is given. */
 const defaultK = 5
 
 export const pseudonymFlag = {

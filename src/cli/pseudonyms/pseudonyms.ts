@@ -9,7 +9,7 @@ import { tables } from '../../tables/dictionary.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { writeTarget } from '../terminal/target-file.ts'
 
-/** Kinds of ids. Equal ids of two kinds have different pseudonyms. */
+/** Equal ids of two kinds have different pseudonyms. */
 type IdKind = string
 
 /**
@@ -25,7 +25,7 @@ export class Pseudonyms {
     this.#key = createSecretKey(key)
   }
 
-  /** Returns the pseudonym of an id: 20 letters and digits. */
+  /** 20 letters and digits. */
   of(kind: IdKind, id: string): string {
     const name = `${kind}\0${id}`
     const cached = this.#cache.get(name)
@@ -36,7 +36,7 @@ export class Pseudonyms {
     return made
   }
 
-  /** Returns a UUID for an id that must be one (version 8, RFC 9562 §5.8). */
+  /** Version 8, RFC 9562 §5.8. */
   uuidOf(kind: IdKind, id: string): string {
     const bytes = Buffer.from(this.#digest(`${kind}\0${id}`).subarray(0, 16))
     bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
@@ -45,7 +45,7 @@ export class Pseudonyms {
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 
-  /** Returns a digest by which the key is recognised, and from which it cannot be found. */
+  /** The key cannot be found from it. */
   keyDigest(): string {
     return createHmac('sha256', this.#key).update('learnctl pseudonym key 1').digest('hex').slice(0, 32)
   }
@@ -55,7 +55,7 @@ export class Pseudonyms {
   }
 }
 
-/** Pseudonyms in memory: rows about one person often follow each other. */
+/** Rows about one person often follow each other. */
 const maxCached = 50_000
 const pseudonymLength = 20
 /** 20 digits of 5 bits each need 13 bytes. */
@@ -79,7 +79,7 @@ function base32(bytes: Buffer): string {
 
 export type CoarseTime = 'day' | 'week' | 'month'
 
-/** Returns the first day of the period that contains a time (UTC; weeks begin on Monday); null for what is no time. */
+/** In UTC; weeks begin on Monday. Null for what is no time. */
 export function coarsened(time: unknown, to: CoarseTime): string | null {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN
   if (Number.isNaN(ms)) return null
@@ -93,14 +93,13 @@ export interface Pseudonymising {
   readonly pseudonyms: Pseudonyms
   /** Null keeps times as they are. */
   readonly times: CoarseTime | null
-  /** Least people of a group; 1 checks nothing. */
+  /** 1 checks nothing. */
   readonly k: number
-  /** Leaves out the rows of groups below `k`. */
   readonly suppressSmall: boolean
 }
 
 export interface KeptColumn extends TableColumn {
-  /** Kind of the ids in the column; null for other values. */
+  /** Null for other values. */
   readonly kind: string | null
 }
 
@@ -111,7 +110,6 @@ export interface KeptColumn extends TableColumn {
 export class PseudonymTable {
   readonly columns: readonly KeptColumn[]
   readonly dropped: ReadonlySet<string>
-  /** True if a column has ids of people, or of other records about them. */
   readonly hasPeople: boolean
   readonly #how: Pseudonymising
   readonly #dropped = new Set<string>()
@@ -131,7 +129,7 @@ export class PseudonymTable {
     this.hasPeople = this.columns.some(({ kind }) => kind !== null)
   }
 
-  /** Returns the values of a record in the order of the columns. */
+  /** In the order of the columns. */
   valuesOf(record: unknown): unknown[] {
     for (const field of isJsonObject(record) ? Object.keys(record) : []) {
       if (!this.#known.has(field) && this.#dropped.size < maxDropped) this.#dropped.add(field)
@@ -156,7 +154,7 @@ export class PseudonymTable {
     return this.columns.findIndex((column) => column.path === path)
   }
 
-  /** Returns those of the columns that people could be recognised by, and their places in the values. */
+  /** Their places in the values, too. */
   recognisable(columns: readonly KeptColumn[]) {
     const found = columns.filter(isRecognisable)
     return {
@@ -165,7 +163,7 @@ export class PseudonymTable {
     }
   }
 
-  /** Returns the person that a row is about: the pseudonym of a user, else of the record. */
+  /** The pseudonym of a user, else of the record. */
   personIn(values: readonly unknown[]): string {
     const place = Math.max(
       0,
@@ -180,7 +178,7 @@ interface NamedColumns {
   readonly columns: readonly TableColumn[]
 }
 
-/** Returns the columns of a table that are kept, with times as days if they are reduced. */
+/** Times are days if they are reduced. */
 export function keptColumnsOf({ name, columns }: NamedColumns, times: CoarseTime | null): KeptColumn[] {
   return columns
     .filter((column) => keptPrivacies.has(column.privacy) && !isOfProfile(column))
@@ -191,7 +189,6 @@ export function keptColumnsOf({ name, columns }: NamedColumns, times: CoarseTime
     })
 }
 
-/** Maximum names of dropped columns in memory. */
 const maxDropped = 200
 const keptPrivacies: ReadonlySet<TableColumn['privacy']> = new Set(['id', 'time', 'none'])
 
@@ -221,14 +218,13 @@ export function isOfType(type: ColumnType, value: unknown): boolean {
   }
 }
 
-/** True for a column that people could be recognised by: courses, groups, states and times. */
+/** Courses, groups, states and times. */
 function isRecognisable(column: KeptColumn): boolean {
   if (column.kind !== null) return false
   if (column.privacy === 'time') return true
   return column.type === 'string' && !/title|name|label|externalId$/i.test(column.path)
 }
 
-/** Kinds of the ids in fields of several tables. */
 const kinds: Readonly<Record<string, string>> = {
   learnerId: 'user',
   userId: 'user',
@@ -246,7 +242,7 @@ const kinds: Readonly<Record<string, string>> = {
   'groups.memberships.id': 'membership',
 }
 
-/** Returns the kind of the ids in a field; `leaf` is the last step of its path. */
+/** `leaf` is the last step of its path. */
 export function kindOf(table: string, path: string, leaf = path): string {
   return kinds[`${table}.${path}`] ?? kinds[path] ?? kinds[`${table}.${leaf}`] ?? kinds[leaf] ?? path
 }
@@ -255,7 +251,7 @@ export function kindOf(table: string, path: string, leaf = path): string {
 const keyBytes = 32
 const maxKeyBytes = 4096
 
-/** Creates a key file that only its owner can read. Throws a UsageError if the file exists. */
+/** Only its owner can read it. Throws a UsageError if the file exists. */
 export async function createPseudonymKey(cwd: string, file: string): Promise<void> {
   if (existsSync(resolve(cwd, file))) {
     throw new UsageError(`${file} already exists`, {
@@ -266,7 +262,7 @@ export async function createPseudonymKey(cwd: string, file: string): Promise<voi
   await writeTarget(cwd, file, [`${randomBytes(keyBytes).toString('base64url')}\n`], { mode: 0o600 })
 }
 
-/** Reads a key. Throws a UsageError for a missing, short, trivial or too large file, and for one that others can read. */
+/** Throws a UsageError for a missing, short, trivial or too large file, and for one that others can read. */
 export function readPseudonymKey(cwd: string, file: string): Buffer {
   const make = `Create one with: learnctl analytics pseudonym-key --file ${shellWord(file)}`
   const refuse = (why: string, hint = make) => {

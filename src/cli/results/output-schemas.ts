@@ -29,7 +29,7 @@ import { setupResults } from './setup-results.ts'
 const place = '#/$defs/'
 const placeInOpenapi = '#/components/schemas/'
 
-/** Returns the JSON Schema of what a command prints with `-o json`. Throws a UsageError if that is no JSON. */
+/** Throws a UsageError if the command prints no JSON. */
 export async function schemaText(command: Command, name: string): Promise<string> {
   const printed = await printedBy(command)
   if (printed.length > 0) return `${JSON.stringify(await outputSchema(printed), null, 2)}\n`
@@ -39,7 +39,7 @@ export async function schemaText(command: Command, name: string): Promise<string
   })
 }
 
-/** Returns the JSON Schema (draft 2020-12) of what a command prints, with all that it refers to. */
+/** Draft 2020-12, with all that it refers to. */
 async function outputSchema(printed: readonly string[]): Promise<Schema> {
   const schema = schemaOfPrinted(printed, place)
   return {
@@ -49,7 +49,7 @@ async function outputSchema(printed: readonly string[]): Promise<Schema> {
   }
 }
 
-/** Returns those schemas that others refer to, directly or not, by name. */
+/** Directly or not. */
 function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Record<string, Schema> {
   const needed = new Map<string, Schema>()
   const visit = (value: unknown): void => {
@@ -100,7 +100,7 @@ export async function resultSchemas(place: string): Promise<Readonly<Record<stri
   return moved({ ...components, ...Object.fromEntries(ofProgram) }, place)
 }
 
-/** Returns a value whose references lead to another place. */
+/** Its references lead to another place. */
 function moved<Value>(value: Value, place: string): Value {
   if (Array.isArray(value)) return value.map((item) => moved(item, place)) as Value
   if (!isJsonObject(value)) return value
@@ -113,7 +113,7 @@ function moved<Value>(value: Value, place: string): Value {
   return Object.fromEntries(members) as Value & JsonObject
 }
 
-/** Version of the form of the document: a new one if something is removed or changes its meaning. */
+/** A new one if something is removed or changes its meaning. */
 const helpForm = 1
 
 export async function helpDocument(commands: readonly NamedCommand[]) {

@@ -13,7 +13,6 @@ const credential = z.object({
 
 const snapshot = { name: text, createdAt: text, bytes: count, path: text }
 
-/** Results of commands about access, servers, webhooks and this machine, by name. */
 export const setupResults = {
   Quickstart: result('The local academy that quickstart made', {
     database: text,

@@ -6,10 +6,7 @@ import type { Context } from '../command/context.ts'
 /** Maximum timeout: other processes wait, and signing out must work offline. */
 const maxTimeoutMs = 10_000
 
-/**
- * Revokes the tokens of a session (RFC 7009). Returns null, or why that failed. Throws only if the run is
- * interrupted.
- */
+/** RFC 7009. Returns null, or why that failed. Throws only if the run is interrupted. */
 export async function endSession(
   { session, settings, io }: Context,
   tokens: StoredTokens,
@@ -32,7 +29,7 @@ export async function endSession(
   }
 }
 
-/** Revokes the tokens that a new credential replaces. Only notes a failure. */
+/** Only notes a failure. */
 export async function endPreviousSession(context: Context, tokens: StoredTokens): Promise<void> {
   const reason = await endSession(context, tokens)
   if (reason !== null) await context.output.note(`The previous session could not be revoked: ${reason}`)

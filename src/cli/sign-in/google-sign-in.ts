@@ -36,7 +36,7 @@ const server = {
   revocationEndpoint: 'https://oauth2.googleapis.com/revoke',
 }
 
-/** Signs in to Google Sheets as the user of the command line, and stores the tokens beside the profiles. */
+/** Stores the tokens beside the profiles. */
 export async function signInToGoogle(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   const { flags } = given
@@ -80,7 +80,6 @@ export async function signInToGoogle(context: Context, given: Given): Promise<vo
   if (previous !== null && previous.clientId !== tokens.clientId) await endPreviousSession(context, previous)
 }
 
-/** Revokes the access at Google and removes the tokens. */
 export async function signOutOfGoogle(context: Context): Promise<void> {
   const { settings, output, io } = context
   const store = googleStore(context)
@@ -112,7 +111,6 @@ function assertGranted(tokens: StoredTokens, again: string): void {
   })
 }
 
-/** Throws a UsageError for flags that signing out does not take. */
 export function assertOnlySignOut({ flags }: Given, names: readonly string[]): void {
   const other = names.find((name) => flags[name] !== undefined)
   if (other !== undefined) throw new UsageError(`--sign-out and --${other} cannot be used together`)
@@ -122,7 +120,7 @@ const kind = 'classroom'
 const title = 'Google Classroom'
 const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
 
-/** Signs in to another system and stores the refresh token in its integration. */
+/** Stores the refresh token in the integration. */
 export async function signInToIntegration(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   const { flags } = given
@@ -186,7 +184,7 @@ async function findIntegration({ session, io }: Context): Promise<Integration | 
   }
 }
 
-/** Returns the client id of the flag, else the stored one. Throws a UsageError without one, or if it is invalid. */
+/** Throws a UsageError without one, or if it is invalid. */
 export function clientIdOf(flag: unknown, stored: string | null, why: string): string {
   const id = typeof flag === 'string' ? flag.trim() : stored
   if (id === null) {
@@ -199,7 +197,7 @@ export function clientIdOf(flag: unknown, stored: string | null, why: string): s
   throw new UsageError('Invalid --client-id: must be 1 to 255 printable ASCII characters')
 }
 
-/** Asks for the client secret. Throws a UsageError with the command if it cannot. */
+/** Throws a UsageError with the command if it cannot. */
 export async function askSecret({ io, prompts }: Context, command: string): Promise<string> {
   if (io.stdin.isTTY && prompts.refusal === null) return prompts.secret('Client secret:')
   throw new UsageError('The client secret is required', {
@@ -240,7 +238,7 @@ async function showPage(
   await showRequest(context, { method: 'GET', url, headers: {} })
 }
 
-/** For a grant that ends with its access token. */
+/** It ends with its access token. */
 export function noRefreshToken(): SignInError {
   return new SignInError('answer_unusable', 'Google granted no refresh token', {
     why: ['Without one, access ends after an hour'],

@@ -33,7 +33,7 @@ export interface SignedIn {
   readonly replaced: StoredCredential | undefined
 }
 
-/** Signs in with a browser that redirects to this machine, or whose final URL the user pastes. */
+/** It redirects to this machine, or the user pastes its final URL. */
 export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
   return signInByCode({
     ...signInOptionsOf(context, plan),
@@ -77,7 +77,7 @@ export function browserSteps(
   }
 }
 
-/** Signs in with a code that the user enters on any machine. */
+/** On any machine. */
 export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
   const waiting = createWaitingLine(context.io)
   const { keep, ...signIn } = signInOptionsOf(context, plan)
@@ -149,10 +149,7 @@ function signInOptionsOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
   }
 }
 
-/**
- * Returns the account of the tokens; null if the platform does not say. Throws a SignInError if it refuses
- * them.
- */
+/** Null if the platform does not say. Throws a SignInError if it refuses the tokens. */
 async function accountOf(context: Context, place: SignInPlace, tokens: StoredTokens): Promise<string | null> {
   useCredential(context, place, { kind: 'access_token', value: tokens.accessToken })
   const caller = await context.session.caller()
@@ -177,7 +174,6 @@ function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
 }
 
 interface WaitingLine {
-  /** Updates one line with the remaining time on a terminal; elsewhere prints a line once. */
   readonly show: (leftMs: number) => Promise<void>
   readonly clear: () => Promise<void>
 }
@@ -212,7 +208,6 @@ function minutesAndSeconds(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** Reports a successful sign-in and missing scopes, then ends the previous session. */
 export async function reportSignedIn(
   context: Context,
   { place, client }: SignInPlan,
@@ -234,10 +229,7 @@ export async function reportSignedIn(
   await endReplaced(context, tokens, replaced)
 }
 
-/**
- * Revokes the replaced tokens if that cannot affect the new ones: an academy creates a grant for each
- * sign-in; elsewhere several may share one session, which would end.
- */
+/** An academy creates a grant for each sign-in; elsewhere several may share one session, which would end. */
 async function endReplaced(
   context: Context,
   { issuer }: StoredTokens,

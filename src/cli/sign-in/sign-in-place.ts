@@ -55,13 +55,13 @@ function refuseLocal(database: string): never {
   })
 }
 
-/** Returns the profile with this URL, else a name made from its host. */
+/** Else a name made from its host. */
 function nameFor(url: string, { profiles }: Profiles): string {
   const known = Object.entries(profiles).find(([, profile]) => !isLocal(profile) && profile.url === url)
   return known?.[0] ?? new URL(url).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 }
 
-/** Uses a credential in this run before it is stored, to find out its account. */
+/** Before it is stored, to find out its account. */
 export function useCredential(
   { session, settings, profiles }: Context,
   { profile, url }: SignInPlace,
@@ -83,18 +83,18 @@ export function useCredential(
   })
 }
 
-/** Returns the platform file of a profile, if that is for the URL; else null. */
+/** Null if it is not for the URL. */
 function platformAt(stored: Profiles, name: string, url: string): StoredPlatform | null {
   const profile = profileOf(stored, name)
   return profile && !isLocal(profile) && profile.url === url ? (profile.platform ?? null) : null
 }
 
-/** Throws a ConfigError if a credential cannot be stored, so that this is known before the sign-in. */
+/** So that this is known before the sign-in. */
 export async function assertStorable({ profiles, io }: Context, { profile }: SignInPlace): Promise<void> {
   await profiles.withCredentialLock(profile, async () => {}, io.signal)
 }
 
-/** Stores a credential in the profile and makes that active; returns the previous credential. */
+/** Makes the profile active; returns the previous credential. */
 export async function storeCredential(
   { profiles, io }: Context,
   { profile, url }: SignInPlace,
@@ -113,7 +113,6 @@ export async function storeCredential(
   return before
 }
 
-/** Reports a successful sign-in, and a variable that overrides the credential. */
 export async function reportStored(
   { output, io }: Context,
   { profile, url }: SignInPlace,
@@ -125,7 +124,7 @@ export async function reportStored(
   if (overriding) await output.note(`${overriding} is set and takes precedence`)
 }
 
-/** Returns the name of an account: its email or id on the platform; null if the platform shows neither. */
+/** Null if the platform shows neither. */
 export function accountNameOf({
   email,
   id,
@@ -144,7 +143,7 @@ export function validProfileName(name: string): string {
   })
 }
 
-/** Signs in with an API key from standard input or a hidden prompt. Checks the key before it stores it. */
+/** From standard input or a hidden prompt. Checks the key before it stores it. */
 export async function signInWithKey(context: Context): Promise<void> {
   const { io, settings, session } = context
   const place = await signInPlace(context)

@@ -72,7 +72,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
   }
 }
 
-/** Throws if no user can open a page: prompts are disabled, or the output is not shown. */
+/** Prompts are disabled, or the output is not shown. */
 export function assertUserPresent({ settings, io }: Context, { flags }: Given, hint: string): void {
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
@@ -88,7 +88,7 @@ export function assertUserPresent({ settings, io }: Context, { flags }: Given, h
   })
 }
 
-/** True if a browser can probably be opened on this machine: there is a display, or BROWSER is set. */
+/** There is a display, or BROWSER is set. */
 export function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
   if (env['BROWSER']) return true
   if (platform === 'linux') return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])
@@ -130,13 +130,12 @@ const secretVariable = 'LEARNCTL_CLIENT_SECRET'
 
 export interface OAuthClient {
   readonly identity: ClientIdentity
-  /** Scopes to request; null for the default ones. */
+  /** Null for the default ones. */
   readonly scopes: readonly string[] | null
   readonly redirectUri: string | null
   readonly tokenUrl: string | null
 }
 
-/** Reads the flags of an OAuth sign-in, and the client secret. Throws a UsageError or a SettingError. */
 async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
   const id = textOf(flags, 'client-id') ?? ownClientId
   if (!/^[\x20-\x7e]{1,255}$/.test(id))
@@ -166,7 +165,7 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
   return scopes
 }
 
-/** Returns the redirect URI, which must lead to this machine (RFC 8252 §7.3). */
+/** It must lead to this machine (RFC 8252 §7.3). */
 export function redirectUriOf(flags: FlagValues): string | null {
   const text = textOf(flags, 'redirect-uri')
   if (text === null) return null

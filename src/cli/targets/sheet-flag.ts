@@ -14,11 +14,10 @@ export const sheetFlag = {
 
 export interface SheetPlace {
   readonly spreadsheet: string
-  /** Name of the tab, or its number (`gid`). */
   readonly tab: string | number
 }
 
-/** Maximum characters of a tab's name in Google Sheets. */
+/** In Google Sheets. */
 const maxTabLength = 100
 
 /** Reads `<spreadsheet>[#tab]`, by id or URL; `#gid=…` of a URL names a tab by number. Throws a UsageError. */
@@ -43,7 +42,6 @@ export function sheetPlaceOf(text: string, defaultTab: string): SheetPlace {
   return { spreadsheet: id, tab: after === '' ? defaultTab : after }
 }
 
-/** Throws a UsageError if another flag gives the rows a format or a place, too. */
 export function assertSheetOnly(
   { output, quiet }: Pick<Settings, 'output' | 'quiet'>,
   flags: FlagValues,

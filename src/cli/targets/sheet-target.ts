@@ -12,12 +12,12 @@ import { CommandError, type ExitName } from '../terminal/errors.ts'
 import type { TargetFile } from '../terminal/target-file.ts'
 import type { SheetPlace } from './sheet-flag.ts'
 
-/** Maximum size of the request that replaces a tab: one request is what makes the replacement atomic. */
+/** One request is what makes the replacement atomic. */
 const maxRequestBytes = 32 * 1024 * 1024
 /** Google ends a request after 180 seconds. */
 const timeoutMs = 190_000
 const maxResponseBytes = 4 * 1024 * 1024
-/** Longest wait between attempts; quotas are per minute. */
+/** Quotas are per minute. */
 const maxWaitMs = 60_000
 
 /** A tab that is replaced completely or not at all. */
@@ -100,7 +100,6 @@ function tooLarge(): CommandError {
 
 class SheetsError extends CommandError {
   override readonly name = 'SheetsError'
-  /** True if the same request may succeed later. */
   readonly isTransient: boolean
   readonly retryAfterMs: number | null
 
@@ -116,7 +115,6 @@ class SheetsError extends CommandError {
   }
 }
 
-/** Google Sheets API v4 for one spreadsheet. */
 class SheetsApi {
   readonly #context: Context
   readonly #access: GoogleAccess
@@ -148,7 +146,7 @@ class SheetsApi {
     }
   }
 
-  /** Reads the tabs of the spreadsheet (`spreadsheets.get`). */
+  /** `spreadsheets.get`. */
   async read(): Promise<Spreadsheet> {
     const fields =
       'spreadsheetId,properties.title,sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))'
@@ -159,7 +157,7 @@ class SheetsApi {
     return { title, tabs: sheets.map(tabIn) }
   }
 
-  /** Replaces all cells of a tab (`spreadsheets.batchUpdate`, which applies all of its requests or none). */
+  /** `spreadsheets.batchUpdate`, which applies all of its requests or none. */
   async replace(place: SheetPlace, found: Spreadsheet, lines: readonly string[]): Promise<void> {
     const tab = tabOf(place, found)
     const title = assertWritable(place, found)
@@ -275,7 +273,7 @@ function unusable(why: string): SheetsError {
   })
 }
 
-/** Returns the error of a response (google.rpc.Status with ErrorInfo). */
+/** google.rpc.Status with ErrorInfo. */
 function errorOf(answer: Answer, value: unknown, id: string, signInCommand: string): SheetsError {
   const { status, retryAfterMs } = answer
   if (status === 200) return unusable('It is not JSON')
@@ -330,7 +328,7 @@ function errorOf(answer: Answer, value: unknown, id: string, signInCommand: stri
   }
 }
 
-/** Maximum characters of a cell in Google Sheets. */
+/** In Google Sheets. */
 const maxCellLength = 50_000
 
 /**

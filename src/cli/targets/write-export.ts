@@ -9,30 +9,26 @@ import { createProgressLine, type ProgressLine } from '../terminal/progress-line
 import { openTarget } from '../terminal/target-file.ts'
 import type { SheetPlace } from './sheet-flag.ts'
 
-/** Format of an export: one of the output, or the rows of a spreadsheet. */
 export type ExportFormat = Format | 'sheet'
 
 export interface ExportTarget {
   readonly format: ExportFormat
-  /** True if the file's name ends in `.gz`. */
+  /** By the end of the file's name, `.gz`. */
   readonly gzip: boolean
-  /** A file; undefined for standard output. */
+  /** Undefined for standard output. */
   readonly file: string | undefined
   readonly force: boolean
-  /** A tab of a spreadsheet, instead of a file. */
   readonly sheet?: SheetPlace
 }
 
-/** The bytes of an export, and counts of what has passed. */
 export interface Source {
   readonly bytes: AsyncIterable<Uint8Array>
   rows(): number
-  /** Cells with the guard against formulas. */
   guarded(): number
   notes(): readonly string[]
 }
 
-/** Batches of rows, which may be empty. */
+/** They may be empty. */
 export type Batches<Row = unknown> = AsyncIterable<readonly Row[]>
 
 /**
@@ -122,7 +118,7 @@ export async function writeExport(
   }
 }
 
-/** Compresses bytes as a stream (RFC 1952). Throws the source's errors. */
+/** RFC 1952. Throws the source's errors. */
 async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const [{ Readable }, { createGzip }] = await Promise.all([import('node:stream'), import('node:zlib')])
   const source = Readable.from(bytes, { objectMode: true })
@@ -133,10 +129,7 @@ async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable
   return source.pipe(gzip)
 }
 
-/**
- * Returns the number of items in a list as the platform counts them; null if it does not, or only up to a
- * limit.
- */
+/** As the platform counts them; null if it does not, or only up to a limit. */
 export async function expectedRows(
   { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,

@@ -9,7 +9,6 @@ import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { changeCountsText, isUndoable } from './undo-text.ts'
 
-/** Changes to search for a prefix. */
 const maxSearched = 1000
 
 const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
@@ -64,7 +63,7 @@ function changesOf(
   return caller.pages(calls.changes.list, { query: { limit, ...(userId && { user_id: userId }) }, signal })
 }
 
-/** Finds a change by its id, by the beginning of it, or as `last`: the user's own last one. Throws a CommandError. */
+/** By its id, by the beginning of it, or as `last`: the user's own last one. Throws a CommandError. */
 export async function findChange(
   context: Pick<Context, 'io'>,
   caller: Caller,
@@ -113,7 +112,7 @@ function isNamed({ id }: Change, reference: string): boolean {
   return id.startsWith(reference) || id.startsWith(`chg_${reference}`)
 }
 
-/** True for a change that has done something, is no undoing itself, and has not been undone. */
+/** It has done something, is no undoing itself, and has not been undone. */
 function isOpenToUndo({ counts, undoes, undoneBy }: Change): boolean {
   return counts.length > 0 && undoes === null && undoneBy === null
 }
@@ -124,7 +123,7 @@ function noChange(reference: string): CommandError {
   })
 }
 
-/** Returns why a change cannot be undone; null if it can. */
+/** Null if it can. */
 function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): string | null {
   if (undoneBy !== null) return `undone by ${undoneBy}`
   if (Date.parse(undoableUntil) <= nowMs) return 'too old'

@@ -7,7 +7,7 @@ import type { UndoneRecord, UndoPlan } from '../../contract/undo.ts'
 import { changeText, namedChanges } from '../operation/differences.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** Nouns of records whose changes can be undone, in the order of plans: what one and several are called. */
+/** In the order of plans. */
 const kinds: Readonly<Record<UndoableNoun, readonly [one: string, several: string]>> = {
   term: ['term', 'terms'],
   user: ['user', 'users'],
@@ -20,12 +20,11 @@ const kinds: Readonly<Record<UndoableNoun, readonly [one: string, several: strin
   mapping: ['mapping', 'mappings'],
 }
 
-/** True for a noun of records that are undone; false for others, such as API keys. */
+/** False for others, such as API keys. */
 export function isUndoable(noun: string): noun is UndoableNoun {
   return Object.hasOwn(kinds, noun)
 }
 
-/** Returns what a record of this noun is called. */
 export function nounText(noun: string): string {
   if (noun === 'progress') return 'progress record'
   return isUndoable(noun) ? kinds[noun][0] : noun.replaceAll('_', ' ')
@@ -87,7 +86,7 @@ export function undoCounts({ actions, kept, done }: Pick<UndoPlan, 'actions' | '
   }
 }
 
-/** Returns the counts in words: `2 to remove, 1 to restore, 3 to change back; 1 kept, 4 as before`. */
+/** `2 to remove, 1 to restore, 3 to change back; 1 kept, 4 as before`. */
 export function countsText(plan: UndoPlan): string {
   const { restore, change, remove, kept, done } = undoCounts(plan)
   const rest = [...(kept > 0 ? [`${kept} kept`] : []), ...(done > 0 ? [`${done} as before already`] : [])]
@@ -96,7 +95,7 @@ export function countsText(plan: UndoPlan): string {
   return `${remove} to remove, ${restore} to restore, ${change} to change back${tail}`
 }
 
-/** Returns what a change did in words: `12 users created, 3 users updated`. */
+/** `12 users created, 3 users updated`. */
 export function changeCountsText(counts: readonly Pick<ChangeCount, 'noun' | 'action' | 'count'>[]): string {
   return counts
     .map(({ noun, action, count }) => `${pluralise(count, nounText(noun))} ${verbText(action)}`)
@@ -107,7 +106,7 @@ function verbText(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
 }
 
-/** Returns a plan as data; docs/recipes.md describes the members. */
+/** docs/recipes.md describes the members. */
 export function undoDocument(plan: UndoPlan): JsonObject {
   const { lasting, kept, actions } = plan
   return { formatVersion: 1, summary: undoCounts(plan), lasting, kept, actions }

@@ -12,10 +12,9 @@ import { write } from '../terminal/io.ts'
 import { findChange } from './changes.ts'
 import { countsText, nounText, undoCounts, undoDocument, undoText } from './undo-text.ts'
 
-/** Maximum lines of a section before the question, and of failures. */
+/** Before the question, and of failures. */
 const maxShown = 20
 
-/** Undoes a change: shows the plan, asks, and carries it out. */
 export async function undoChange(context: Context, reference: string): Promise<void> {
   const { io, session, output } = context
   const caller = await session.caller()
@@ -27,7 +26,7 @@ export async function undoChange(context: Context, reference: string): Promise<v
   await undo(context, caller, id, `${named} of ${createdAt.slice(0, 16).replace('T', ' ')} by ${userEmail}`)
 }
 
-/** Reverts what a request did, or an entry of the audit log. */
+/** Or an entry of the audit log. */
 export async function revertEntry(context: Context, reference: string): Promise<void> {
   const { io, session } = context
   const caller = await session.caller()
@@ -72,7 +71,7 @@ async function undo(context: Context, caller: Caller, changeId: string, name: st
   await report(context, plan, await carriedOut(context, caller, changeId, plan), isAsked)
 }
 
-/** Carries out a plan: a large one by several requests, each for some of its records. */
+/** A large one by several requests, each for some of its records. */
 async function carriedOut(
   { io: { signal } }: Context,
   caller: Caller,

@@ -31,7 +31,6 @@ export async function addressOf({ session, directories }: Context): Promise<stri
   return (await serverOf(directories.state, target.database))?.url ?? null
 }
 
-/** The noun of an external record and its key in the other system. */
 type Unmapped = readonly [noun: string, key: string]
 
 /** With placeholders for the local records. */

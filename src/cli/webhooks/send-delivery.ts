@@ -64,12 +64,11 @@ interface DeliveryResult {
   readonly status: number
   readonly outcome: string
   readonly deliveryId: string | null
-  /** Reason: what is missing, why it was ignored, or the problem's code. */
   readonly reason: string | null
   readonly durationMs: number
 }
 
-/** Reads the response of a platform. Another platform may only have a status. */
+/** Another platform may only have a status. */
 function deliveryResultOf(status: number, text: string) {
   const body = parseJsonOrNull(text)
   const members = isJsonObject(body) ? body : {}
@@ -89,7 +88,6 @@ function deliveryResultOf(status: number, text: string) {
 
 interface Destination {
   readonly url: string
-  /** False for an academy in this process, and for a server on this machine. */
   readonly isElsewhere: boolean
   readonly transport: () => Promise<Transport>
 }
@@ -118,7 +116,7 @@ export function destinationOf(
   return { url, isElsewhere: !isLoopback(url), transport: async () => session.network }
 }
 
-/** Formats a delivery as a curl command that takes any secret in it from the environment. */
+/** It takes any secret from the environment. */
 export function curlLine(
   url: string,
   { headers, query, body }: SignedDelivery,
@@ -146,7 +144,7 @@ function withQuery(url: string, query: SignedDelivery['query']): string {
   return search === '' ? url : `${url}?${search}`
 }
 
-/** Quotes a shell word in which a variable replaces the secret. */
+/** A variable replaces it. */
 function withoutSecret(text: string, written: string): string {
   return text
     .split(written)
@@ -210,7 +208,6 @@ interface Simulation {
   readonly secret: SigningMaterial['secret']
 }
 
-/** Returns the event as the real system would send it. */
 export async function simulatedDelivery(
   { kind, event, facts, secret }: Simulation,
   now: number,
@@ -235,7 +232,7 @@ const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   standard: standardEvents,
 }
 
-/** Returns what `webhooks send` sends. Throws a UsageError on an unknown event, and on a flag that does not fit it. */
+/** Throws a UsageError on an unknown event, and on a flag that does not fit it. */
 export async function simulationOf(
   context: Context,
   kind: LmsKind,
@@ -267,7 +264,6 @@ const flagOf: Readonly<Record<SimulatedFact, string>> = {
   published: 'unpublished',
 }
 
-/** Throws a UsageError on a fact that the real system's event does not contain. */
 function factsOf(
   kind: LmsKind,
   name: string,
