@@ -91,6 +91,7 @@ async function readLowestItems(call: AskingForReport): Promise<Pick<Report, 'ite
   let lowest: ItemGrades[] = []
   let found = 0
   let cursor: string | undefined
+  // More pages would take too long.
   for (let page = 0; page < 100; page += 1) {
     const { data, nextCursor } = await listItemGrades({
       ...call,

@@ -164,6 +164,7 @@ async function groupsFor(
   const found: Group[] = [...(await list({ course_id: id })).data]
   const most = found.length + maxGroups
   let query = {}
+  // Most groups of an academy belong to other courses: the search for those of none ends after some pages.
   for (let page = 0; page < 10 && found.length < most; page += 1) {
     const { data, nextCursor } = await list(query)
     found.push(...data.filter(({ courseId }) => courseId === null))

@@ -156,6 +156,7 @@ export class Dispatcher {
     return Math.min(roundMs, ...next)
   }
 
+  /** All of them: an academy has fewer than 100. */
   #waitingEndpoints(date: Date): Promise<Waiting[]> {
     return this.#parts.database.all<Waiting & Row>(sql`
       select ${endpointColumns}, (

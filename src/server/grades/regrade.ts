@@ -90,6 +90,7 @@ async function weightWarnings(
     })),
     ...[...unweighted]
       .sort(([, one], [, other]) => other - one)
+      // Those of most learners.
       .slice(0, 50)
       .map(([item, count]) => ({
         code: 'unweighted' as const,

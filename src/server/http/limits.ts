@@ -32,6 +32,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   const requests = () => createRateLimit(perMinute, now)
   return {
     requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
+    // A minute.
     failures: createRateLimit(20, now),
     signIns: createAttempts(database, now),
     passwords: passwordsOf(passwordCost),

@@ -342,6 +342,7 @@ async function sealSecret(
   return {
     sealed: await sealing.seal(database, place, text),
     setAt: now,
+    // The end of a shorter secret would tell too much of it.
     last4: text.length >= 24 ? text.slice(-4) : null,
     endsAt: null,
   }

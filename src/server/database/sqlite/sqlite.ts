@@ -7,6 +7,7 @@ import { connectionTo, databaseErrorOf, isDamage, lockWaitMs } from './connectio
 import { sqliteDialect } from './dialect.ts'
 import { groupCommit } from './group-commit.ts'
 
+const maxCachedStatements = 500
 /** Between yields to the event loop: a few milliseconds of work. */
 const rowsAtOnce = 64
 
@@ -115,7 +116,7 @@ function statementsOn(connection: DatabaseSync) {
     const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
     return { statement, names: statement.columns().map(({ name }) => name) }
-  }, 500)
+  }, maxCachedStatements)
 
   function one<Shape extends Row>(query: Sql): Shape | undefined {
     const { statement, names } = prepare(query)
