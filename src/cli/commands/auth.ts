@@ -217,7 +217,7 @@ async function runStatus(context: Context): Promise<void> {
   if (warning !== null) await output.note(warning)
 }
 
-/** Returns the public part of a credential. Only the platform knows more of a key, or of a variable's value. */
+/** Only the platform knows more of a key, or of a variable's value. */
 function shownCredential({ kind, value, origin, shadows, kept }: Credential) {
   const tokens = kept?.tokens ?? null
   return {
@@ -231,7 +231,7 @@ function shownCredential({ kind, value, origin, shadows, kept }: Credential) {
   }
 }
 
-/** Returns a summary of the user and their access; all fields if another platform has none of these. */
+/** All fields if another platform has none of these. */
 function shownUser(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
   const known = names.map((name) => [name, valueAt(user, name)]).filter(([, value]) => value !== undefined)

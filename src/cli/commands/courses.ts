@@ -11,7 +11,7 @@ import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 import { recordCommands } from './record-commands.ts'
 
-/** Adds `--with-lessons`: the course as one document. */
+/** As one document. */
 function withLessons(command: Command): Command {
   return {
     ...command,
@@ -46,7 +46,6 @@ const fileFlag = {
   summary: 'YAML or JSON file of a course; - for standard input',
 } as const satisfies Flag
 
-/** Throws a UsageError if standard input is named twice. */
 function filesIn({ flags }: Given): readonly string[] {
   const files = textsIn(flags, 'file')
   if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
@@ -103,7 +102,7 @@ const validateCommand: Command = {
   },
 }
 
-/** Adds `--file`: compares courses with their files instead of two versions. */
+/** Compares courses with their files instead of two versions. */
 function withFiles(versions: Command): Command {
   const ownFlags = versions.flags ?? []
   return {
@@ -218,7 +217,7 @@ const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
 const course = recordCommands({ operations: contract, argument, columns, ...courseFlags })
 
-/** Returns the line of an update, `Updated course Marine Biology (BIO-101), version 3`, or that nothing changed. */
+/** `Updated course Marine Biology (BIO-101), version 3`, or that nothing changed. */
 function updatedText(verb: string, state?: string) {
   return (answer: unknown, { arguments: names }: Given, unchanged: boolean): string => {
     const name = `course ${thingName(valueAt(answer, 'course') ?? answer, names['course'])}`

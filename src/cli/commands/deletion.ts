@@ -24,7 +24,7 @@ export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
 
-/** Parts of a `delete` command that moves records to the trash; with `--erase` it deletes them permanently. */
+/** With `--erase` it deletes them permanently. */
 export function moveToTrash(thing: DeletedThing) {
   return {
     description: `A local academy keeps a deleted ${thing} for 30 days; ${thing}s restore brings it back.`,
@@ -66,7 +66,7 @@ async function deletionQuestion(
     : { text, consequence: 'It can be restored for 30 days.' }
 }
 
-/** Throws a CommandError without `--force` if more than the course itself is deleted. */
+/** More than the course itself would be deleted without `--force`. */
 async function courseContent(look: Lookup, given: Given, found: unknown): Promise<readonly string[]> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, groups, grades, analytics } = await calls()
@@ -113,16 +113,13 @@ async function severalDeletionQuestion(look: Lookup, thing: DeletedThing, { flag
     : { consequence: `${goes}They can be restored for 30 days.` }
 }
 
-/** Returns the record to `--erase` from the trash; undefined if it is not there. */
+/** Undefined if it is not there. */
 async function inTrash(look: Lookup, thing: DeletedThing, { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
   return (await trash(look, thing))?.find((entry) => matchesReference(entry, names[thing] ?? ''))
 }
 
-/**
- * Returns the success line of a deletion: what was deleted with it, and how to restore it; undefined if the platform
- * does not say that it can be restored.
- */
+/** Undefined if the platform does not say that the record can be restored. */
 async function deletedLine(
   look: Lookup,
   thing: DeletedThing,
@@ -140,7 +137,7 @@ async function deletedLine(
   return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
 }
 
-/** Returns the records that were deleted last; undefined if the platform does not show them. */
+/** Last deleted; undefined if the platform does not show them. */
 async function trash(look: Lookup, thing: DeletedThing): Promise<readonly unknown[] | undefined> {
   return look.recent((await operationsOf(thing)).listDeleted)
 }
@@ -177,7 +174,7 @@ interface DeletedList {
   readonly columns: readonly string[]
 }
 
-/** Adds `--deleted` to a list, which then lists the trash: two operations, one command. */
+/** Two operations, one command: with `--deleted` the list is that of the trash. */
 export function withDeleted(thing: DeletedThing, list: Command, { filters, columns }: DeletedList): Command {
   const deleted = call({
     name: 'list',

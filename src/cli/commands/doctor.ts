@@ -49,7 +49,7 @@ export const command: Command = {
   },
 }
 
-/** Prints full lines on a terminal, so that no warning is cut off. */
+/** On a terminal in full lines, so that no warning is cut off. */
 async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
   const { columns } = settings
   if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
@@ -134,7 +134,7 @@ function checkFiles(...paths: readonly string[]): Finding[] {
   })
 }
 
-/** Lists the proxies that are set; whether one is used depends on the URL. */
+/** Whether one is used depends on the URL. */
 async function checkProxies(env: Context['io']['env']): Promise<Finding[]> {
   const { listProxies } = await import('../../codec/proxy.ts')
   return listProxies(env).map((proxy): Finding => {
@@ -235,7 +235,7 @@ function failedFinding(check: string, error: unknown, target: Target | null): Fi
   return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message, fault: error }
 }
 
-/** True if there is no academy to check, which has its own exit code, as in every command. */
+/** It has its own exit code, as in every command. */
 function isMissing(fault: unknown): boolean {
   return fault instanceof CommandError && fault.code === databaseMissing
 }

@@ -79,10 +79,9 @@ const groupFlag = {
   summary: 'Enrol all members of a group: id, external id or name',
 } as const
 
-/** Flags that name users, or say what to do with a single enrolment. */
 const withoutGroup = ['user', 'ids', 'body', 'upsert', 'if-not-exists']
 
-/** Adds `--group`: enrols all members of a group, in batches. */
+/** In batches. */
 function withGroup(command: Command): Command {
   return {
     ...command,

@@ -8,17 +8,16 @@ import { sheetFlag } from '../targets/sheet-flag.ts'
 
 interface ExportSpec {
   readonly dataset: DatasetName
-  /** Plural noun for help (default the name of the dataset). */
+  /** Default the name of the dataset. */
   readonly noun?: string
   readonly query: FieldFlags
-  /** An order in which no row moves during the export (default `createdAt`); null if the list has only that order. */
+  /** No row moves in it during the export (default `createdAt`); null if the list has only that order. */
   readonly order?: string | null
   readonly history?: true
   readonly people?: true
   readonly examples: readonly string[]
 }
 
-/** Returns the filters of a list with the order of its export as the default. */
 export function oldestFirst({ sort, ...filters }: FieldFlags): FieldFlags {
   return { ...filters, ...(sort && { sort: { ...sort, default: 'createdAt' } }) }
 }
@@ -55,12 +54,11 @@ export function exportCommand(spec: ExportSpec): Command {
   }
 }
 
-/** Returns the flags of an export: its form, its filters, its own, and its target. */
 export function exportFlags(query: readonly BoundFlag[], own: readonly Flag[] = []): readonly Flag[] {
   return [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...own, ...targetFlags, sheetFlag]
 }
 
-/** Runs a command whose errors name its flags, not the parameters of the platform. */
+/** Not the parameters of the platform. */
 export function withFlagNames(query: readonly BoundFlag[], run: Command['run']): Command['run'] {
   return async (context, given) => {
     try {

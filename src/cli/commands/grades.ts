@@ -19,7 +19,7 @@ import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
 
-/** The learner of a grade; without flags the grade's id. */
+/** Without flags the grade's id. */
 const argument = {
   name: 'learner',
   summary: 'Learner: id, external id or e-mail address; or the id of a grade',
@@ -37,7 +37,6 @@ const ownFlags: readonly Flag[] = [
   { name: 'source', kind: 'text', summary: 'Source of the grade, where an item has several' },
 ]
 
-/** Base of commands for one grade, or for several learners' grades of one item. */
 const oneGrade = { flags: ownFlags, finds: findGrade }
 const example = 'ext:65002 --course ext:AAA-2014J --item 1758'
 const columns = [

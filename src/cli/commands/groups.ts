@@ -17,7 +17,7 @@ const columns = ['name', 'courseTitle', 'externalId', 'version', 'updatedAt', 'i
 
 const group = recordCommands({ operations: contract, argument, columns, ...groupFlags })
 
-/** Returns the group in a membership, `Class 5b (5b)`; the given reference if it has none. */
+/** `Class 5b (5b)`; the given reference if it has none. */
 function groupIn(answer: unknown, { arguments: { group = '' } }: Given): string {
   const [name, externalId] = [valueAt(answer, 'groupName'), valueAt(answer, 'groupExternalId')]
   return thingName({ name, externalId: externalId ?? valueAt(answer, 'groupId') }, group)

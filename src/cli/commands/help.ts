@@ -59,7 +59,7 @@ async function showHelp(
   return output.text(help)
 }
 
-/** Throws a UsageError for a topic, which is text alone. */
+/** A topic is text alone. */
 async function describe(words: readonly string[], commandsAt: Host['commandsAt']): Promise<unknown> {
   const commands = await commandsAt(words)
   const [first = ''] = words
@@ -73,7 +73,7 @@ async function describe(words: readonly string[], commandsAt: Host['commandsAt']
   return helpDocument(commands)
 }
 
-/** Reads the licences that the build collects; those of Node too in the single-file executable. */
+/** Those of Node too in the single-file executable. */
 async function readNotices(): Promise<string> {
   const { readFile } = await import('node:fs/promises')
   const folder = import.meta.url.endsWith('.ts') ? '../../../dist' : '../..'

@@ -15,12 +15,12 @@ interface Versioned {
     Readonly<Record<'get' | 'versions' | 'diff' | 'restore' | 'restoreDeleted', Call>>
   >
   readonly versionFilters: FieldFlags
-  /** Columns of a restored version's response, and of the record itself. */
+  /** Of a restored version's response. */
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]
-  /** Reference for examples: `ext:first-course`. */
+  /** `ext:first-course`. */
   readonly example: string
-  /** Success line of a change (default `updatedLine`). */
+  /** Default `updatedLine`. */
   readonly updated?: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 
@@ -40,10 +40,7 @@ async function shortRows(answer: unknown): Promise<readonly unknown[]> {
   return changesIn(answer).flatMap(changeRows)
 }
 
-/**
- * `restore <x>` from the trash, and `restore <x> <version>`: two operations, one command. A second argument that is
- * an integer is a version; `restore-deleted` takes it for another record.
- */
+/** Two operations. A second argument that is an integer is a version; `restore-deleted` takes it for another record. */
 function restoreCommands(thing: string, version: Command, deleted: Command): Command[] {
   const [first] = deleted.arguments ?? []
   const noun = `${thing}s`

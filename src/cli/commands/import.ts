@@ -54,7 +54,7 @@ export const importFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** A switch that adds a field to each record, such as `--extra-credit` of grades. */
+/** `--extra-credit` of grades. */
 interface FieldSwitch {
   readonly flag: Flag
   readonly field: string
@@ -62,7 +62,6 @@ interface FieldSwitch {
 
 interface Importing {
   readonly dataset: DatasetName
-  /** Plural noun of the records. */
   readonly nouns: string
   readonly examples: readonly string[]
   readonly fieldSwitch?: FieldSwitch
@@ -144,7 +143,7 @@ function sourceIn(
   return { path: String(name), open: () => open(context, String(name)) }
 }
 
-/** A flag for files that have their records in another form than one per row. */
+/** Not one record per row. */
 interface OtherForm {
   readonly flag: Flag
   /** `value` is that of the flag. */
@@ -168,11 +167,11 @@ export interface Imported {
   readonly dataset: Dataset
   /** File of records; undefined for another source. */
   readonly path: string | undefined
-  /** Opens the source if it is no file. */
+  /** If it is no file. */
   readonly open?: (mapping: Mapping) => Promise<ImportFile>
 }
 
-/** Imports a file of records with the flags of every import. Throws ExitWith if rows were rejected. */
+/** Throws ExitWith if rows were rejected. */
 export async function importRecords(
   context: Context,
   given: Given,
@@ -240,7 +239,7 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   }
 }
 
-/** Shows what an import would do. Throws ExitWith if rows would be rejected. */
+/** Throws ExitWith if rows would be rejected. */
 async function showPlan(context: Context, wanted: Import): Promise<void> {
   const { io, output } = context
   const [{ planImport, plannedActions }, { createFindingList, reportToWorkflow }] = await Promise.all([
@@ -267,7 +266,7 @@ async function showPlan(context: Context, wanted: Import): Promise<void> {
   if (counts['fail']) throw new ExitWith('partial')
 }
 
-/** Returns the finding of a rejected row. The rows of a JSON array have numbers in place of lines. */
+/** The rows of a JSON array have numbers in place of lines. */
 function rejectionAt({ name, path, format }: ImportFile, line: number, reason: string): Finding {
   const isArray = format === 'json'
   const text = isArray ? `item ${line}: ${reason}` : reason

@@ -27,7 +27,7 @@ import { webhookNotes } from '../webhooks/next-steps.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 import { recordCommands } from './record-commands.ts'
 
-/** Flags of `integrations set` whose values are read from a file or concern a single item. */
+/** Read from a file, or about a single item. */
 const ownFlags: readonly Flag[] = [
   {
     name: 'jwks',
@@ -81,7 +81,7 @@ const accessToken: SecretInput = { name: 'access-token', words: 'access token' }
 const secretInputs = [accessToken, clientSecret, webhookSecret]
 const oldSecret = 'old-webhook-secret'
 const removable = [...secretInputs.map(({ name }) => name), oldSecret]
-/** Time for which the previous webhook secret stays accepted. */
+/** In which the previous webhook secret stays accepted. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 const integrationSecretFlags: readonly Flag[] = [
@@ -99,7 +99,7 @@ const integrationSecretFlags: readonly Flag[] = [
   },
 ]
 
-/** Reads the given secrets and generates the requested one, to be printed. Throws a UsageError if both are for the same secret. */
+/** The generated one is to be printed. Throws a UsageError if both are for the same secret. */
 async function readSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,
@@ -149,7 +149,6 @@ async function newSecret(): Promise<string> {
   return newWebhookSecret()
 }
 
-/** Field in which a generated secret is printed. */
 const shownSecret = 'webhookSecret'
 
 function outputWith(output: Output, secret: string): Output {

@@ -91,14 +91,14 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
 }
 
-/** Changes that move a lesson, and its place in words, counted as `--position` does. */
+/** The place counts as `--position` does. */
 interface Move {
   readonly body: JsonObject
   /** As in `to place 2 of 3 in its module`. */
   readonly place: string
 }
 
-/** Returns the module and the order to send; nothing where the lesson is there already. */
+/** Nothing where the lesson is there already. */
 async function changesOf(
   caller: Caller,
   lesson: JsonObject,
@@ -132,7 +132,7 @@ async function changesOf(
     place: `${before + 1} of ${group.length + 1}${wanted === null ? '' : ' in its module'}`,
   }
 
-  /** Returns the index among the other lessons of the course; null to stay where it is. */
+  /** Among the other lessons of the course; null to stay where it is. */
   function placeIn(): number | null {
     if (previous) return others.indexOf(previous) + 1
     const last = group.at(-1)
@@ -142,7 +142,7 @@ async function changesOf(
   }
 }
 
-/** Returns the lesson of a course with an id, an external id or a title that no other one has. */
+/** By id, external id or a title that no other one has. */
 function lessonNamed(lessons: readonly JsonObject[], name: string, moved: JsonObject): JsonObject {
   const external = name.startsWith('ext:') ? name.slice(4) : name
   const known = lessons.find(({ id, externalId }) => String(id) === name || externalId === external)
@@ -172,7 +172,6 @@ const argument = { name: 'lesson', summary: 'Lesson: id or external id' }
 
 const lesson = recordCommands({ operations: contract, argument, columns, ...lessonFlags })
 
-/** Lets `--module` of a command be a title. */
 function withModuleTitle(command: Command, courseOf: CourseOf): Command {
   return {
     ...command,
@@ -189,7 +188,7 @@ async function courseGiven({ flags }: Given): Promise<string | null> {
   return courses.length === 1 ? String(courses[0]) : null
 }
 
-/** Returns the course of the first lesson of a line, unless the line moves it to another. */
+/** Unless the line moves it to another. */
 async function courseOfLesson(given: Given, caller: Caller, signal: AbortSignal): Promise<string | null> {
   const course = await courseGiven(given)
   const lessonId = given.arguments['lesson'] ?? given.rest[0]

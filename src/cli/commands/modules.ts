@@ -122,7 +122,7 @@ async function listModules(context: Context, given: Given): Promise<void> {
   await context.output.list([rows], shape)
 }
 
-/** Returns the number of lessons in each module of a course, by its id; null if the platform does not list lessons. */
+/** By module id; null if the platform does not list lessons. */
 async function countLessons(
   { io }: Context,
   caller: Caller,
@@ -230,9 +230,7 @@ function requireNewTitle({ modules, course }: Opened, title: string): void {
   throw new CommandError('duplicate', 'conflict', `Course ${thingName(course)} already has a module ${title}`)
 }
 
-/**
- * Returns the index that `--after` or `--position` means among modules; null without any. Throws a UsageError for both.
- */
+/** `--after` or `--position`; null without any. Throws a UsageError for both. */
 function placeIn(
   { find }: Opened,
   modules: readonly JsonObject[],
@@ -247,7 +245,7 @@ function placeIn(
   return modules.indexOf(previous) + 1
 }
 
-/** Returns `--position`; null without it. Throws a UsageError for one that is no place, and if there is `--after`, too. */
+/** Null without it. Throws a UsageError for one that is no place, and if there is `--after`, too. */
 export function readPosition({ position, after }: Given['flags']): number | null {
   if (position === undefined) return null
   if (after !== undefined) throw new UsageError('--after and --position cannot be used together')
@@ -255,7 +253,7 @@ export function readPosition({ position, after }: Given['flags']): number | null
   throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
 }
 
-/** Sends the modules of a course, and prints the one at a place of them, unless it is gone, and what was done. */
+/** Prints the module at `place`, unless it is gone, and what was done. */
 async function send(
   context: Context,
   { caller, course, modules: before }: Opened,

@@ -63,7 +63,6 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
   return id
 }
 
-/** Throws a CommandError for a local academy without a running server. */
 async function baseOf(context: Context): Promise<string> {
   const target = context.session.target()
   if (target.kind === 'remote') return normaliseBaseUrl(target.url)
@@ -80,10 +79,7 @@ async function baseOf(context: Context): Promise<string> {
   })
 }
 
-/**
- * Resolves a course to its id, so that an unknown one is reported here; returns the reference as given if it cannot
- * be looked up.
- */
+/** An unknown course is reported here; returns the reference as given if it cannot be looked up. */
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
   const target = session.target()
   if (target.kind === 'remote' && target.credential === null) return reference
@@ -99,7 +95,7 @@ async function idOf({ io, session }: Context, reference: string): Promise<string
   }
 }
 
-/** Escapes the characters that `encodeURIComponent` leaves and shells interpret (RFC 3986 §2.2). */
+/** Those that `encodeURIComponent` leaves and shells interpret (RFC 3986 §2.2). */
 function pathOf(courseId: string): string {
   return encodePath('/dashboard/courses/{courseId}', { courseId }).replace(
     /[!'()*]/g,

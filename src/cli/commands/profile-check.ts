@@ -33,7 +33,7 @@ const maxBytes = 4 * 1024 * 1024
 const columns = ['operation', 'field', 'found', 'value', 'fits']
 const shape = { table: columns, paths: columns }
 
-/** Compares the reading operations of a platform with its file, or with the rules; prints a file to begin with as YAML. */
+/** With its file, or with the rules; prints a file to begin with as YAML. */
 export async function checkPlatform(context: Context): Promise<void> {
   const { session, settings, output } = context
   if (session.target().kind === 'local') {
@@ -83,7 +83,7 @@ export async function checkPlatform(context: Context): Promise<void> {
   throw new ExitWith('failure')
 }
 
-/** Reads a response as commands do; returns a finding for each form of it that they refuse. */
+/** Returns a finding for each form that commands refuse. */
 async function readAsCommands(
   { io: { signal }, output }: Context,
   caller: Caller,
@@ -114,7 +114,7 @@ function isReply(error: unknown): error is ApiError | ProtocolError | NotOffered
   return error instanceof ApiError || error instanceof ProtocolError || error instanceof NotOfferedError
 }
 
-/** Returns the reason of an error without words of the platform, which may name people. */
+/** Without words of the platform, which may name people. */
 function reasonOf(error: ApiError | ProtocolError | NotOfferedError): string {
   if (error instanceof PlatformError) return error.line
   return error instanceof ProtocolError
@@ -154,7 +154,7 @@ async function bodyOf(
   }
 }
 
-/** Returns the place of the first array of objects, at most two objects deep; null without one. */
+/** At most two objects deep; null without one. */
 function placeOfList(body: unknown, operation: Operation, place = '', depth = 2): string | null {
   if (Array.isArray(body)) return body.length === 0 || isJsonObject(body[0]) ? place : null
   if (!isJsonObject(body) || depth < 0) return null
@@ -192,7 +192,7 @@ function nextIn(body: unknown): NextPage | null {
   return page === undefined ? null : { page: 'page', first: 1, last: `/${page}` }
 }
 
-/** Returns a platform file to begin with: the present one, and what was found under other names. */
+/** The present one, and what was found under other names. */
 function fileFrom(
   findings: readonly Finding[],
   lists: Lists,
@@ -262,12 +262,12 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 
 const optional: ReadonlySet<string> = new Set(['externalId', 'status', 'role'])
 
-/** True if no line of a platform file is needed for it. */
+/** Without a line of a platform file. */
 function isDescribed({ field, fits }: Finding): boolean {
   return fits === 'yes' || (fits === 'missing' && optional.has(field))
 }
 
-/** Finds a field in records: where the file says, by the letters of its name, or under another name. */
+/** Where the file says, by the letters of its name, or under another name. */
 function findField(
   rows: readonly unknown[],
   kind: string,
@@ -294,13 +294,13 @@ function findField(
   return { found, value, fits: isUsual ? 'yes' : 'guess' }
 }
 
-/** Kinds of values that the rules do not read, by field. */
+/** By field. */
 const otherForms: Readonly<Record<string, RegExp>> = {
   lastAccessed: /^Unix/,
   completionPercentage: /^ratio$/,
 }
 
-/** Returns the place of a member by the letters of its name; the first item of a list, and the `value` inside of it. */
+/** By the letters of its name; in the first item of a list, and the `value` inside of it. */
 function placeNamed(row: unknown, name: string, depth: number): string | null {
   if (!isJsonObject(row)) return null
   const key = Object.keys(row).find((each) => letters(each) === name)
@@ -339,7 +339,6 @@ function kindOf(values: readonly unknown[]): string | null {
   return isDay(value.slice(0, 10)) ? (isInstant(value) ? 'time' : 'time without a zone') : 'text'
 }
 
-/** How a place describes values of a kind. */
 const formsByKind: Readonly<Record<string, Omit<Exclude<Place, string>, 'at'>>> = {
   'Unix time': { time: 'unix-seconds' },
   'Unix time in milliseconds': { time: 'unix-milliseconds' },

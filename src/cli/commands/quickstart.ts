@@ -83,7 +83,7 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
 
 type Say = (line: string) => Promise<void>
 
-/** Prints the walk-through for table output only; other formats print only data. */
+/** For table output only; other formats print only data. */
 function createNarrator({ io, settings, output }: Context): Say {
   const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
   // Indented lines are meant to be copied, so they are not wrapped.
@@ -94,14 +94,14 @@ function createNarrator({ io, settings, output }: Context): Say {
   }
 }
 
-/** Returns the words that start this program again: npx says which package it was told to use. */
+/** npx says which package it was told to use. */
 function programOf(env: Environment): string {
   if (env['npm_command'] !== 'exec') return 'learnctl'
   const name = env['npm_config_package']
   return name ? `npx --package ${shellWord(name)} learnctl` : 'npx learnctl'
 }
 
-/** Chooses the database of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
+/** Of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
 function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = programOf(io.env)

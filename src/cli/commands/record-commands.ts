@@ -13,36 +13,32 @@ type Verb = 'list' | 'get' | 'create' | 'update' | 'delete' | 'revoke'
 interface Records {
   readonly operations: () => Promise<Readonly<Partial<Record<Verb, Call>>>>
   readonly argument: Argument
-  /** Path parameter of the argument (default `<argument>Id`). */
+  /** Default `<argument>Id`. */
   readonly parameter?: string
-  /** Singular noun for messages (default the name of the argument). */
+  /** Default the name of the argument. */
   readonly noun?: string
   readonly columns: readonly string[]
   readonly filters: FieldFlags
   readonly fields?: FieldFlags
-  /** Name of a record in messages, `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
+  /** `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
   readonly nameOf?: (record: unknown, given: Given) => string
-  /** Set if records that are removed may be given by name, which the list tells. */
+  /** Removed records may be given by name, which the list tells. */
   readonly byName?: Pick<Named, 'id' | 'counts' | 'apart'>
 }
 
-/** Parts of a command that differ from the usual ones. */
 type Own = Partial<OperationSpec<Call>>
 
 type Titled = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
 
 type Removal = Omit<Own, 'destroys'> & {
   readonly destroys?: Partial<Own['destroys']>
-  /** Sentence after the question (default `This cannot be undone.`). */
+  /** After the question (default `This cannot be undone.`). */
   readonly consequence?: string
-  /** Sentence after a question about several records. */
+  /** After a question about several records. */
   readonly consequences?: string
 }
 
-/**
- * Returns functions that create the usual commands of a kind of record, with their usual texts. Each takes the parts that
- * its command has besides or instead, such as examples.
- */
+/** With their usual texts. Each takes the parts that its command has besides or instead, such as examples. */
 export function recordCommands({
   operations,
   argument,

@@ -249,7 +249,6 @@ const exportFlags = [
   { name: 'force', kind: 'switch', summary: 'Replace an existing package', destructive: true },
 ] as const satisfies readonly Flag[]
 
-/** Formats of flags that only one has a use for. */
 const formatByFlag: Readonly<Record<string, string>> = {
   'oneroster-version': 'oneroster',
   'org-name': 'oneroster',

@@ -167,7 +167,7 @@ async function reset(context: Context): Promise<void> {
   await output.done(`Reset ${database}`)
 }
 
-/** Replaces the database by the result of `make`. Throws a CommandError if it is in use. */
+/** Throws a CommandError if the database is in use. */
 async function replaceExclusively(
   context: Context,
   action: string,

@@ -131,7 +131,7 @@ async function remove(context: Context, given: Given): Promise<void> {
 
 type SoleUse = typeof import('../../server/database/sqlite/backup.ts')
 
-/** Runs an action with exclusive use of the database. Throws a CommandError if it is in use. */
+/** Throws a CommandError if the database is in use. */
 async function withExclusiveUse(
   context: Context,
   action: string,

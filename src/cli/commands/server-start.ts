@@ -158,7 +158,7 @@ async function fixedServing({ fixedTime, seedId }: FixedOptions) {
   }
 }
 
-/** Upgrades a large academy in the foreground: a background server would report its progress only to the log. */
+/** A background server would report its progress only to the log. */
 async function upgradeBefore(io: Io, database: string): Promise<void> {
   const { upgradeLarge } = await import('../../server/academy/open-academy.ts')
   await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {
@@ -166,7 +166,7 @@ async function upgradeBefore(io: Io, database: string): Promise<void> {
   })
 }
 
-/** Reports a server that already serves the academy; false if there is none. */
+/** False if no server serves the academy. */
 async function reportRunning(context: Context, database: string): Promise<boolean> {
   const { output } = context
   const [running] = await findServers(context, database)

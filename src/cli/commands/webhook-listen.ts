@@ -19,7 +19,7 @@ import { serverOf } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type Io, streamOf } from '../terminal/io.ts'
 
-/** Lifetime of the endpoint, in case this process is killed before it removes it. */
+/** Of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
 const renewIntervalMs = 2 * 60_000
 /** Time to wait for the test event, which the server sends on request. */
@@ -122,7 +122,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Throws unless a test event arrives: a server that may not send to this machine would otherwise go unnoticed. */
+/** A server that may not send to this machine would otherwise go unnoticed. */
 async function requireReached(
   { io }: Context,
   caller: Caller,
@@ -190,10 +190,7 @@ async function printEvent(
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-/**
- * Returns the address of the server that sends the events: that of the profile, or of the local academy's running
- * server.
- */
+/** That of the profile, or of the local academy's running server. */
 async function serverFor({ session, directories }: Context): Promise<string> {
   const target = session.target()
   if (target.kind === 'local') {
@@ -220,14 +217,13 @@ function expiryAfter(now: number): string {
   return new Date(now + lifetimeMs).toISOString()
 }
 
-/** A received event, signed with the secret of the listener. */
 interface ArrivedEvent {
-  /** Identifies the event in each attempt to deliver it. */
+  /** In each attempt to deliver it. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly data: JsonObject
-  /** Headers that a receiver needs: the content type and those of the signature. */
+  /** That a receiver needs: the content type and those of the signature. */
   readonly headers: HttpHeaders
   readonly body: string
 }
@@ -240,7 +236,7 @@ const forwardedHeaders = [
   'webhook-signature',
 ]
 
-/** Refuses events that are not signed with the secret. `onEvent` returns the status of the response. */
+/** Signed with the secret. `onEvent` returns the status of the response. */
 async function listenForEvents(
   secret: () => string | undefined,
   now: () => number,
@@ -288,7 +284,7 @@ interface Forwarded {
 /** Shorter than the sender's timeout. */
 const timeoutMs = 10_000
 
-/** Keeps headers and body, so that the receiver can verify them. */
+/** A receiver can verify them: headers and body are kept. */
 async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string) {
   const { createNetworkTransport } = await import('../../client/network.ts')
   const transport: ClosableTransport = await createNetworkTransport({ env: io.env })

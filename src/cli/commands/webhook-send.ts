@@ -66,7 +66,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
 ])
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
-/** Event names of all kinds; the names of each kind are listed above and checked before sending. */
+/** The names of each kind are listed above and checked before sending. */
 const simulatedNames = [
   ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed'],
   ...['user_graded', 'grade', 'enrollment.progress', 'enrollment.completed', 'grade.updated'],
@@ -189,7 +189,7 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   await output.one(written, keyShape)
 }
 
-/** Generates a key pair like Canvas's: RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
+/** RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
 function newSigningKey() {
   const kid = `test-${randomBytes(6).toString('hex')}`
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -80,7 +80,7 @@ function notDelivered(id: string, result: string): CommandError {
   })
 }
 
-/** Suggests what to allow on the server; null for other results. */
+/** Null for other results. */
 function allowHint(result: string): string | null {
   const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
   return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`
@@ -293,7 +293,6 @@ const shown = [
   'deliveryKey',
   'body',
 ]
-/** Statuses of deliveries that need action. */
 const notApplied: readonly unknown[] = ['unmatched', 'failed']
 
 function outcomeOf(answer: unknown): string {

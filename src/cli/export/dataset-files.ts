@@ -10,10 +10,10 @@ import type { CoarseTime } from '../pseudonyms/pseudonyms.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { openTarget, type TargetFile, writeTarget } from '../terminal/target-file.ts'
 
-/** Whether a row is there; of an erased user, nothing may be kept. */
+/** Of an erased user, nothing may be kept. */
 type RowState = 'current' | 'removed' | 'erased'
 
-/** A row of the feed: the key of a row, and its fields if it is current. */
+/** Of the feed; fields only if the row is current. */
 export interface ChangedRow {
   readonly table: string
   readonly key: Readonly<Record<string, unknown>>
@@ -53,12 +53,12 @@ interface OpenFile {
 interface RunOptions {
   readonly number: number
   readonly format: DatasetFormat
-  /** Number of the last row of the run before. */
+  /** Of the run before. */
   readonly lastChange: number
   readonly tables: readonly DatasetTable[]
 }
 
-/** Writes the files of a run, each opened with its first row. */
+/** Each is opened with its first row. */
 export class RunWriter {
   readonly #directory: string
   readonly #options: RunOptions
@@ -71,7 +71,7 @@ export class RunWriter {
     this.#number = options.lastChange
   }
 
-  /** Opens all files at once: each table then has a file with its columns. */
+  /** Each table then has a file with its columns. */
   async openAll(): Promise<void> {
     for (const table of this.#options.tables) await this.#open(table)
   }
@@ -96,7 +96,6 @@ export class RunWriter {
     return this.#number - this.#options.lastChange
   }
 
-  /** Completes the files under their names. */
   async finish(): Promise<readonly RunFile[]> {
     for (const { encoder } of this.#files.values()) await encoder.end()
     for (const { target } of this.#files.values()) await target.finish()
@@ -136,7 +135,7 @@ async function encoderOf(
   }
 }
 
-/** Formats a record of CSV (RFC 4180): null as nothing, empty text as `""`. No text is changed: the files are for programs. */
+/** RFC 4180: null as nothing, empty text as `""`. No text is changed: the files are for programs. */
 function csvLine(columns: readonly EncodedColumn[], record: ChangedRow['key']): string {
   const cells = columns.map(({ path }) => {
     const value = record[path] ?? null
@@ -156,7 +155,7 @@ export type DatasetFormat = (typeof datasetFormats)[number]
 
 interface RunFile {
   readonly table: string
-  /** Path in the folder, with slashes. */
+  /** In the folder, with slashes. */
   readonly path: string
   readonly rows: number
 }
@@ -174,19 +173,19 @@ export interface DatasetPseudonyms {
   readonly times: CoarseTime | null
 }
 
-/** Contents of a data set. It is replaced when all files of a run are there: that completes the run. */
+/** Replaced when all files of a run are there: that completes the run. */
 export interface Manifest {
   readonly kind: typeof kind
   readonly version: 1
-  /** Id of all runs since the last full one. */
+  /** Of all runs since the last full one. */
   readonly id: string
   /** By its address or file. */
   readonly platform: string
   readonly format: DatasetFormat
   readonly pseudonyms: DatasetPseudonyms | null
-  /** Place in the changes of the platform up to which the data set has them. */
+  /** In the changes of the platform. */
   readonly until: string
-  /** Number of the last row, over all tables and runs. */
+  /** Over all tables and runs. */
   readonly lastChange: number
   readonly runs: readonly Run[]
 }
@@ -195,7 +194,7 @@ const kind = 'learnctl dataset'
 const manifestName = 'manifest.json'
 const maxManifestBytes = 64 * 1024 * 1024
 
-/** Reads the manifest of a folder; null for a new or empty one. Throws a UsageError for a folder with other files. */
+/** Null for a new or empty folder. Throws a UsageError for a folder with other files. */
 export function readManifest(directory: string, name: string): Manifest | null {
   const path = join(directory, manifestName)
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
@@ -218,7 +217,7 @@ export function readManifest(directory: string, name: string): Manifest | null {
   return manifest
 }
 
-/** Throws a UsageError if a file of the manifest is missing: what a load script would read is incomplete. */
+/** What a load script would read is incomplete without a file of the manifest. */
 export function requireFiles(directory: string, { runs }: Manifest, name: string): void {
   const paths = runs.flatMap(({ files }) => files.map(({ path }) => path))
   const missing = paths.filter((path) => !existsSync(join(directory, path)))
@@ -264,7 +263,7 @@ const runName = /^run-\d{6,}\.(?:parquet|csv|jsonl)$/
 const partName = /\.part$/
 const lockName = '.lock'
 
-/** True for a name that a run without a manifest may have left, besides the folders of its tables. */
+/** Besides the folders of its tables, for a run without a manifest. */
 function isOwnName(name: string): boolean {
   return name === lockName || name.startsWith(`${lockName}.`) || partName.test(name) || name === tablesName
 }
@@ -279,7 +278,7 @@ export function makeFolders(directory: string, tables: readonly string[]): void 
   for (const table of tables) makeDirectory(join(directory, tablesName, table), null)
 }
 
-/** Removes files of runs that the manifest does not name: those of interrupted ones, and of those before the last full one. */
+/** Those of interrupted ones, and of those before the last full one. */
 export function removeOtherRuns(
   directory: string,
   manifest: Manifest | null,

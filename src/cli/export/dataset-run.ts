@@ -31,13 +31,13 @@ import { tablesOf, writeDescription } from './dataset-sql.ts'
 
 interface DatasetOptions {
   readonly name: string
-  /** Undefined for the format that the folder has, or Parquet. */
+  /** Undefined for that of the folder, or Parquet. */
   readonly format: DatasetFormat | undefined
-  /** Begins again, without the files that are there. */
+  /** Without the files that are there. */
   readonly isFull: boolean
   /** By its address or file. */
   readonly platform: string
-  /** Hides the identities of people; null shows them. */
+  /** Null shows the identities of people. */
   readonly pseudonymising: Pseudonymising | null
 }
 
@@ -127,7 +127,6 @@ async function writeLocked(
   }
 }
 
-/** Throws a UsageError for a data set of another platform, in another format, or with other pseudonyms. */
 function requireSame(
   found: Manifest | null,
   {
@@ -162,11 +161,7 @@ function requireSame(
   }
 }
 
-/**
- * Yields all rows, or those that have changed since the last run.
- *
- * @param complete gets the place in the changes of the platform up to which the rows are complete, after the last one
- */
+/** Those that have changed since the last run. `complete` gets the place in the changes up to which they are complete. */
 async function* readRows(
   { io: { signal } }: Context,
   caller: Caller,
@@ -191,7 +186,7 @@ async function* readRows(
   }
 }
 
-/** Tells how to go on if the platform does not know what has changed. */
+/** The platform does not know what has changed. */
 function goneError(error: unknown, name: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'changes_gone') return error
   return new CommandError(

@@ -3,7 +3,7 @@ import { type DatasetTable, datasetTables } from '../../tables/dictionary.ts'
 import { keptColumnsOf } from '../pseudonyms/pseudonyms.ts'
 import { columnsOf, type DatasetFormat, type Manifest, writeText } from './dataset-files.ts'
 
-/** A table of a data set, with its files in the order of the runs. */
+/** In the order of the runs. */
 interface LoadedTable {
   readonly name: string
   readonly key: readonly string[]
@@ -12,7 +12,6 @@ interface LoadedTable {
   readonly files: readonly { readonly run: number; readonly path: string }[]
 }
 
-/** Names and quotes of a database. */
 interface Names {
   readonly types: Readonly<Record<ColumnType, string>>
   readonly column: (name: string) => string
@@ -69,7 +68,7 @@ function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/** Returns the view of the rows that are there: the newest of each key, unless it or a row that it refers to is gone. */
+/** The newest row of each key, unless it or a row that it refers to is gone. */
 function viewOf(table: LoadedTable, names: Names): string {
   const { column } = names
   const own = table.columns.map(({ name }) => name).filter((name) => !name.startsWith('change'))
@@ -87,7 +86,7 @@ where ${column('changeState')} = 'current'
 
 const userColumns = ['userId', 'learnerId']
 
-/** Returns the statements that delete all rows of erased users, but for those that say that they are erased. */
+/** Rows that say that they are erased stay. */
 function erasureOf(tables: readonly LoadedTable[], names: Names): string {
   const { column } = names
   const erased = `select ${column('id')} from ${names.table(rowsOf('users'))} where ${column('changeState')} = 'erased'`
@@ -104,7 +103,7 @@ function erasureOf(tables: readonly LoadedTable[], names: Names): string {
     .join('')
 }
 
-/** The script reads the files in the current folder. */
+/** In the current folder. */
 function duckdbScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const load = (table: LoadedTable) => {
     const files = `[${table.files.map(({ path }) => text(path)).join(', ')}]`
@@ -136,7 +135,7 @@ commit;
 const viewsText =
   'The views users, courses, lessons, enrollments, progress and grades have the current rows; the tables …_changes all of them.'
 
-/** Returns the script for psql, which adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
+/** For psql; it adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
 function postgresScript(tables: readonly LoadedTable[], { id, format, runs }: Manifest): string {
   if (format === 'parquet') {
     const fault = 'PostgreSQL does not read Parquet: write the data set with -o csv'
@@ -192,7 +191,7 @@ commit;
 `
 }
 
-/** The script reads the files from a bucket. */
+/** In a bucket. */
 function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const options = {
     parquet: "format = 'PARQUET'",
@@ -233,7 +232,7 @@ const fieldTypes = {
   date: 'date',
 } as const
 
-/** Writes the files that say what the files of a manifest are, and load them. Both follow from it alone. */
+/** They follow from the manifest alone. */
 export async function writeDescription(directory: string, manifest: Manifest): Promise<void> {
   const shown = tablesOf(manifest)
   const tables = shown.map((table): LoadedTable => {
@@ -260,7 +259,7 @@ export function tablesOf({ pseudonyms }: Pick<Manifest, 'pseudonyms'>): readonly
   return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, pseudonyms.times) }))
 }
 
-/** Returns the descriptor of the files (Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard). */
+/** Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard. */
 function packageOf({ id, platform, format, runs, pseudonyms }: Manifest, tables: readonly DatasetTable[]) {
   return {
     $schema: 'https://datapackage.org/profiles/2.0/datapackage.json',

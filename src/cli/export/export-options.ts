@@ -8,7 +8,6 @@ import type { ExportTarget } from '../targets/write-export.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { RowForm } from './row-encoder.ts'
 
-/** The output formats, and one alias. */
 const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml', 'parquet', 'xlsx'] as const
 
 export const formatFlag = {
@@ -19,7 +18,6 @@ export const formatFlag = {
   choices: formatNames,
 } as const satisfies Flag
 
-/** Includes columns that an import does not take. */
 export const allColumnsFlag = {
   name: 'all-columns',
   kind: 'switch',
@@ -47,7 +45,7 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file', destructive: true },
 ] as const satisfies readonly Flag[]
 
-/** Returns the place that the flags name; undefined for standard output. Throws a UsageError for `--force` without a file. */
+/** Undefined for standard output. Throws a UsageError for `--force` without a file. */
 export function fileTarget({ flags }: Given): Omit<ExportTarget, 'format' | 'sheet'> {
   const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
   const force = flags['force'] === true
@@ -97,7 +95,7 @@ function sheetOptions(settings: Settings, flags: Given['flags'], defaultTab: str
   }
 }
 
-/** Returns the chosen columns. Those of the project file are for lists on the screen and do not count. */
+/** Those of the project file are for lists on the screen and do not count. */
 function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
   return origin.source === 'project' ? null : value
 }
@@ -112,7 +110,7 @@ const formatByExtension: ReadonlyMap<string, Format> = new Map([
   ['parquet', 'parquet'],
   ['xlsx', 'xlsx'],
 ])
-/** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
+/** A CSV with such a name would be misleading. */
 const unsupportedExtensions = ['tsv', 'xls', 'ods', 'avro', 'xml', 'html', 'zip', 'bz2', 'xz', 'zst', '7z']
 
 interface Asked {
@@ -121,11 +119,8 @@ interface Asked {
 }
 
 /**
- * Returns the form of an export: from the flags, else the file's name, else the settings, else CSV. Throws a
- * UsageError on contradictions, and for a file name with an unsupported format.
- *
- * @param formatFlag value of `--format`, one of `formatNames`
- * @param file undefined for standard output
+ * By the flags, else the file's name, else the settings, else CSV. `formatFlag` is one of `formatNames`; `file` is
+ * undefined for standard output. Throws a UsageError on contradictions, and for an unsupported extension.
  */
 function exportForm(
   { output }: Pick<Settings, 'output'>,

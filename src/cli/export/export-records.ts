@@ -24,7 +24,7 @@ import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.t
 import { exportList, pseudonymisedSource } from './list-export.ts'
 import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
 
-/** Page size for lessons and courses, which may be large. */
+/** Lessons and courses may be large. */
 const largeRecordLimit = 20
 
 /**
@@ -59,7 +59,6 @@ export async function exportRecords(
   })
 }
 
-/** Throws a UsageError for a filter that a history does not have. */
 function assertHistoryFilters(list: Operation, filters: readonly BoundFlag[], { flags }: Given): void {
   const other = Object.keys(queryOf(filters, flags)).find((name) => !Object.hasOwn(list.filters ?? {}, name))
   if (other === undefined) return
@@ -83,15 +82,12 @@ function recordSource(context: Context, caller: Caller, rows: Batches, wanted: W
   return encodedSource(records.read(rows), load, () => records.notes())
 }
 
-/** The records of a list in the form that files have. */
 class FileRecords {
   readonly #wanted: WantedRecords
   readonly #caller: Caller
   readonly #names: Names
   readonly #host: string
-  /** Columns that no record has had yet. */
   readonly #absent: AbsentColumns<Column>
-  /** Lessons whose answers are hidden. */
   #unanswered = 0
 
   constructor({ io, session }: Context, caller: Caller, wanted: WantedRecords) {
@@ -129,7 +125,7 @@ class FileRecords {
     }
   }
 
-  /** Returns the record in the form that files have. Throws a CommandError if it is not an object. */
+  /** Throws a CommandError if it is not an object. */
   async #recordOf(shown: unknown): Promise<JsonObject> {
     const { dataset, columns } = this.#wanted
     if (!isJsonObject(shown)) {
@@ -145,7 +141,7 @@ class FileRecords {
     return record
   }
 
-  /** Throws a CommandError if the first records lack a required column that was not chosen. */
+  /** Those of the first records that were not chosen. */
   #assertNeeded(): void {
     const { dataset, columns } = this.#wanted
     const missing = this.#absent.all().filter(({ required }) => required)
@@ -163,7 +159,7 @@ function orderFields({ schema }: Dataset, record: JsonObject): Record<string, un
   return Object.fromEntries(fields.map((field) => [field, record[field]]))
 }
 
-/** True for a lesson whose answers are hidden, as from a learner. */
+/** As from a learner. */
 function hidesAnswers({ assessments }: JsonObject): boolean {
   if (!Array.isArray(assessments)) return false
   return assessments
@@ -171,7 +167,7 @@ function hidesAnswers({ assessments }: JsonObject): boolean {
     .some((question) => isJsonObject(question) && !Object.hasOwn(question, 'answer'))
 }
 
-/** Returns a record in the shape of its format: texts in cells, or nested objects. */
+/** Texts in cells, or nested objects. */
 function rowOfRecord(record: JsonObject, wanted: WantedRecords): unknown {
   if (!isCells(wanted)) return record
   const { shown } = wanted.columns
@@ -190,7 +186,7 @@ const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {
   json: 'string',
 }
 
-/** Returns columns with the types of the data dictionary; a column that it does not describe has the type that an import reads. */
+/** A column that the data dictionary does not describe has the type that an import reads. */
 async function typeRecordColumns(columns: readonly Column[], list: Call): Promise<EncodedColumn[]> {
   const described = await describedColumns(list.id)
   return columns.map(({ name, path, kind }) => ({
@@ -201,10 +197,7 @@ async function typeRecordColumns(columns: readonly Column[], list: Call): Promis
   }))
 }
 
-/**
- * Returns the columns that an import takes; with `all` also those that the platform sets; or the chosen ones.
- * Throws a UsageError on an unknown name.
- */
+/** `all` adds those that the platform sets. Throws a UsageError on an unknown name. */
 function recordColumns(
   { columns }: Pick<Dataset, 'columns'>,
   list: Pick<Call, 'holds'>,

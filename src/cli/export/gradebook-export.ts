@@ -21,11 +21,7 @@ import { exportOptionsOf } from './export-options.ts'
 import type { PrivacyStep } from './privacy-step.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 
-/**
- * Exports the grades of a course, one row per learner, to the target of the flags.
- *
- * @param system the system whose layout is written; undefined for own columns
- */
+/** One row per learner. `system` has the layout; undefined for own columns. */
 export async function exportGradebook(
   context: Context,
   given: Given,
@@ -91,7 +87,7 @@ async function privacyOf(
   return listPrivacy(how, calls.grades.report.id, null, 'grades')
 }
 
-/** Reads the flags of the form; on a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
+/** On a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
 function optionsOf({ io, settings }: Context, given: Given, system: GradebookSystem | undefined) {
   const asked = exportOptionsOf(settings, given, 'grades')
   if (system !== undefined) {
@@ -147,7 +143,7 @@ function gradebookSource(
   return encodedSource(cells(), load, notes, layout.head.map(shapeOf))
 }
 
-/** Returns the columns with their types: those of learners in the data dictionary, and percentages for items. */
+/** Those of learners are in the data dictionary, items are percentages. */
 async function typeGrades(columns: readonly Column[]): Promise<EncodedColumn[]> {
   const item = {
     type: 'percent',
@@ -172,11 +168,11 @@ export type GradebookSystem = 'canvas' | 'moodle' | 'openedx'
 
 type Cell = string | number | boolean | null
 
-/** Layout of a gradebook: a row per learner, a column per item. */
+/** A row per learner, a column per item. */
 interface GradebookLayout {
-  /** Columns with the paths of their cells in a row of `rowOf`. */
+  /** Paths are those of a row of `rowOf`. */
   readonly columns: readonly Column[]
-  /** Columns of a table on a terminal, the most important ones first. */
+  /** The most important ones first. */
   readonly table: readonly Column[]
   readonly head: readonly Readonly<Record<string, Cell>>[]
   rowOf(row: GradebookRow): Readonly<Record<string, Cell>>
@@ -185,13 +181,13 @@ interface GradebookLayout {
 interface LayoutColumn {
   readonly name: string
   readonly cell: (row: GradebookRow, gradesByItem: GradesByItem) => Cell
-  /** Cell of the row of maxima, where a layout has one. */
+  /** Of the row of maxima, where a layout has one. */
   readonly maximum?: Cell
 }
 
 type GradesByItem = ReadonlyMap<string, GradebookGrade>
 
-/** Returns the layout of the program's own gradebook: percentages, and items as `name (id)`; without names for pseudonyms. */
+/** Percentages, and items as `name (id)`; without names for pseudonyms. */
 function ownLayout(items: readonly GradebookItem[], isPseudonymised: boolean): GradebookLayout {
   const names = uniqueNames(items.map(itemNameOf))
   const graded = items.map(({ itemId }, index): LayoutColumn => {
@@ -215,7 +211,7 @@ function ownLayout(items: readonly GradebookItem[], isPseudonymised: boolean): G
   }
 }
 
-/** Returns the layout in which a system exports its gradebook; `course` is the title of the course. */
+/** `course` is the title of the course. */
 function layoutFor(
   system: GradebookSystem,
   items: readonly GradebookItem[],
@@ -286,7 +282,7 @@ function moodleLayout(items: readonly GradebookItem[]): GradebookLayout {
   ])
 }
 
-/** Type of assignment that all items have in the layout of Open edX. */
+/** Of all items in the layout of Open edX. */
 const assignmentType = 'Assignment'
 
 /**
@@ -329,7 +325,7 @@ function openEdxLayout(items: readonly GradebookItem[]): GradebookLayout {
   ])
 }
 
-/** Returns the points of a grade on the scale of the item, to which grades with another maximum are converted. */
+/** On the scale of the item, to which grades with another maximum are converted. */
 function pointsIn({ scoreMaximum }: GradebookItem, grade: GradebookGrade | undefined): number | null {
   if (!grade) return null
   return grade.scoreMaximum === scoreMaximum ? grade.scoreGiven : (grade.percent * scoreMaximum) / 100
@@ -340,7 +336,7 @@ function sortableName({ lastName, firstName, email }: GradebookRow): string {
   return name === '' ? email : name
 }
 
-/** Returns the names of items, those of several items with their ids. */
+/** Those of several items have their ids. */
 function plainNames(items: readonly GradebookItem[]): string[] {
   const plain = (item: GradebookItem) => (item.label === '' ? item.itemId : item.label)
   const shared = new Set(

@@ -34,24 +34,24 @@ export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
 interface Wanted extends RowForm {
   readonly operation: Learners
-  /** The query to send, without the format. */
+  /** Without the format. */
   readonly query: LearnersQuery
-  /** `lenient` for rows that need not be inside the filters. */
+  /** For rows that need not be inside the filters. */
   readonly handling?: 'lenient'
-  /** Hides the identities of learners; null shows them. */
+  /** Null shows the identities of learners. */
   readonly pseudonymising?: Pseudonymising | null
 }
 
 interface LearnerExport extends Wanted, ExportTarget {}
 
-/** The first request, without its credential. */
+/** Without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
   const { input, accept } = firstRequest(wanted)
   const request = caller.request(wanted.operation, input)
   return { ...request, headers: { ...request.headers, accept } }
 }
 
-/** Exports all rows; notes it if only the period leaves none. */
+/** Notes it if only the period leaves none. */
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { operation, query } = wanted
   const rows = await writeExport(
@@ -70,7 +70,7 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
-/** True for CSV as the platform writes it; everything else is made from JSON rows. */
+/** As the platform writes it; everything else is made from JSON rows. */
 function isPassedOn({ format, columns, delimiter, pseudonymising }: Wanted): boolean {
   return format === 'csv' && columns === null && delimiter === ',' && !pseudonymising
 }
@@ -98,7 +98,7 @@ async function openSource(context: Context, caller: Caller, wanted: Wanted): Pro
   return encodedSource(recordsOf(rows), (sample) => rowEncoder(context, wanted, sample))
 }
 
-/** Passes CSV through, which an academy guards against formulas, as the client does for other platforms. */
+/** An academy guards it against formulas, and the client that of other platforms. */
 async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
   const { input, accept } = firstRequest(wanted)
   const { body } = await caller.open(wanted.operation, { ...input, signal: context.io.signal }, { accept })
@@ -128,7 +128,7 @@ type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
 
 type LearnerRows = AsyncGenerator<readonly string[]>
 
-/** Yields all rows as JSON: from a stream if the platform offers one, else page by page. */
+/** From a stream if the platform offers one, else page by page. */
 export async function* learnerRows(
   caller: Caller,
   { operation, query, handling }: RowRequest,
@@ -183,9 +183,9 @@ function parsedRow(text: string): unknown {
   }
 }
 
-/** Counts the records and the guarded places of a CSV as `csvRecord` writes it, a piece at a time. */
+/** As `csvRecord` writes them, a piece at a time. */
 export class CsvCounter {
-  /** Records (RFC 4180), including the header. */
+  /** RFC 4180, including the header. */
   records = 0
   guarded = 0
   readonly #decoder = new TextDecoder()
@@ -202,7 +202,7 @@ export class CsvCounter {
     }
   }
 
-  /** Ends a record; the last one may lack its line end (RFC 4180 §2). */
+  /** The last record may lack its line end (RFC 4180 §2). */
   end(): void {
     if (this.#record === '') return
     this.records += 1
@@ -215,7 +215,7 @@ export class CsvCounter {
   }
 }
 
-/** Cells of a record, each with the comma before it. */
+/** Each with the comma before it. */
 const cells = /,(?:"((?:[^"]|"")*)"|([^,]*))/g
 
 /** Place up to which an export has the changes of a platform. */
@@ -233,20 +233,17 @@ const kind = 'learnctl export'
 const maxStateBytes = 64 * 1024
 const stateName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
-/** Filters that no change of a record can end. */
+/** No change of a record can end them. */
 const lastingFilters = ['course_id', 'learner_id']
 
 interface ChangedExport extends RowForm, ExportTarget {
   readonly query: LearnersQuery
-  /** Path of the file, or the name of one in the state directory. */
+  /** A path, or a name in the state directory. */
   readonly since: string
   readonly flagOf: (parameter: string) => string
 }
 
-/**
- * Exports the rows that have changed since the last export with the same state, or all rows the first time; a column says which
- * of them were removed. The state is replaced once the export is complete.
- */
+/** All rows the first time; a column says which were removed. The state is replaced once the export is complete. */
 export async function exportChangedLearners(
   context: Context,
   caller: Caller,
@@ -308,7 +305,6 @@ export async function exportChangedLearners(
   await writeState(context, path, { kind, version: 1, ...identity, until })
 }
 
-/** Column that tells whether a row is there. */
 const stateColumn = 'changeState'
 
 function chosenColumns(names: readonly string[] | null) {
@@ -341,7 +337,7 @@ function statePath({ io, directories }: Context, given: string): string {
   })
 }
 
-/** Reads the state of the last export; null before the first. Throws a UsageError for one of another platform or filter. */
+/** Null before the first. Throws a UsageError for one of another platform or filter. */
 function readState(
   path: string,
   identity: Pick<ExportState, 'platform' | 'courses' | 'learners'>,

@@ -28,13 +28,11 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportOptionsOf, fileTarget } from './export-options.ts'
 import { isCells, jsonEncoder, listEncoder, type RowForm } from './row-encoder.ts'
 
-/** An export of all rows of a list. */
 interface ListExport {
   readonly operation: Operation
-  /** Flags of the list's parameters. */
   readonly filters: readonly BoundFlag[]
   readonly target: ExportTarget
-  /** A stable order, in which no row moves during the export; null if the list has only that one. */
+  /** No row moves in it during the export; null if the list has only that one. */
   readonly order: string | null
   readonly pageSize?: number
   /** False if the list does not count its rows. */
@@ -42,7 +40,6 @@ interface ListExport {
   encode(rows: Batches, caller: Caller): Source | Promise<Source>
 }
 
-/** Reads all rows of a list by the flags, encodes them, and writes them to their target. */
 export async function exportList(
   context: Context,
   given: Given,
@@ -63,15 +60,12 @@ export async function exportList(
   )
 }
 
-/** Sets the order of a list unless the input has one; null keeps the list's own. */
+/** Unless the input has one; null keeps the list's own. */
 function withOrder(input: AnyInput, order: string | null): AnyInput {
   return order === null ? input : { ...input, query: { sort: order, ...input.query } }
 }
 
-/**
- * Yields all rows of a list in a stable order. If another platform refuses that order, which the user did not choose,
- * uses its default order.
- */
+/** If another platform refuses that order, which the user did not choose, uses its default order. */
 async function* orderedRows(
   caller: Caller,
   list: Operation,
@@ -93,7 +87,7 @@ async function* orderedRows(
   }
 }
 
-/** Prints all rows of a list without the identities of people: on a terminal as a table, otherwise as CSV unless chosen. */
+/** On a terminal as a table, otherwise as CSV unless chosen. */
 export async function printPseudonymised(
   context: Context,
   given: Given,
@@ -117,7 +111,7 @@ export async function printPseudonymised(
   })
 }
 
-/** Encodes the rows of a list without the identities of people, as the columns that are left, or the chosen ones. */
+/** As the columns that are left, or the chosen ones. */
 export async function pseudonymisedSource(
   context: Context,
   how: Pseudonymising,
@@ -135,7 +129,7 @@ export async function pseudonymisedSource(
 
 const { statements } = calls.analytics
 
-/** Exports xAPI statements to the target of the flags: a statement a line, or one array. */
+/** A statement a line, or one array. */
 export async function exportStatements(
   context: Context,
   given: Given,
@@ -223,7 +217,6 @@ export async function exportPersonalData(context: Context, given: Given): Promis
   )
 }
 
-/** Throws a UsageError if another format is asked for. */
 function requireJson({ settings }: Context, file: string | undefined): void {
   const { value, origin } = settings.output
   const asked = origin.source === 'flag' && value !== 'json' ? `${origin.name} ${value}` : undefined
@@ -235,7 +228,7 @@ function requireJson({ settings }: Context, file: string | undefined): void {
   })
 }
 
-/** Joins the records to a document: an array for each section, in their order. */
+/** An array for each section, in their order. */
 function personalSource(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now: number): Source {
   let rows = 0
 

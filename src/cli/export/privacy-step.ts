@@ -15,9 +15,8 @@ type Masked = MaskedRow | { readonly person: null; readonly row: unknown } | nul
 
 interface Mask {
   readonly tables: readonly PeopleTable[]
-  /** Columns of the rows that are written. */
   readonly columns: readonly KeptColumn[]
-  /** Names of columns that are left out, also of those that only some rows have. */
+  /** Also those that only some rows have. */
   readonly dropped: ReadonlySet<string>
   of(row: unknown): Masked
   notes(): string[]
@@ -38,14 +37,13 @@ export class PrivacyStep {
     return this.#mask.columns
   }
 
-  /** Throws a UsageError for a name of a column that is left out. */
   assertKept(names: readonly string[] | null): void {
     const { columns, dropped } = this.#mask
     const name = names?.find((each) => dropped.has(each))
     if (name !== undefined) throw droppedColumnError(name, columns)
   }
 
-  /** Yields the rows that are about people sorted by their pseudonyms. All are read before the first of them is yielded. */
+  /** Sorted by pseudonym; all are read before the first of them is yielded. */
   async *rows(batches: Batches): AsyncGenerator<readonly unknown[]> {
     const people = new PeopleRows(this.#how, this.#mask.tables)
     try {
@@ -65,7 +63,7 @@ export class PrivacyStep {
     }
   }
 
-  /** Returns what is left out, and what people could still be recognised by; complete after the last row. */
+  /** Also what people could still be recognised by; complete after the last row. */
   notes(): string[] {
     return [...this.#mask.notes(), ...this.#groupNotes]
   }
@@ -132,7 +130,6 @@ function droppedColumnError(name: string, columns: readonly KeptColumn[]): Usage
   })
 }
 
-/** Hides people in xAPI statements. */
 export function statementPrivacy(how: Pseudonymising): PrivacyStep {
   // Columns by which a person could be recognised: the event, its course or item, and its time.
   const people = { name: null, columns: ['verb', 'object', 'timestamp'] }
@@ -150,7 +147,7 @@ export function statementPrivacy(how: Pseudonymising): PrivacyStep {
   })
 }
 
-/** Properties of a statement that do not identify a person (xAPI 1.0.3, Data 2.2). */
+/** They identify no person (xAPI 1.0.3, Data 2.2). */
 const keptProperties = ['verb', 'object', 'result', 'version'] as const
 
 function pseudonymisedStatement(statement: JsonObject, { pseudonyms, times }: Pseudonymising) {
@@ -180,7 +177,7 @@ function objectAt(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Hides people in the rows of a data set, also in the keys of rows that are gone. */
+/** Also in the keys of rows that are gone. */
 export function datasetPrivacy(how: Pseudonymising): PrivacyStep {
   const tables = datasetTables.map((each) => {
     const table = new PseudonymTable(each, how)
@@ -227,7 +224,6 @@ function timesNotes({ times }: Pseudonymising, columns: readonly KeptColumn[]): 
   return times === null && columns.some(({ privacy }) => privacy === 'time') ? [exactTimes] : []
 }
 
-/** A table whose rows are about people. */
 export interface PeopleTable {
   /** Null for the only table of a file. */
   readonly name: string | null
@@ -235,10 +231,9 @@ export interface PeopleTable {
   readonly columns: readonly string[]
 }
 
-/** A row without identities. */
 export interface MaskedRow {
   readonly table: PeopleTable
-  /** Pseudonym of the person that the row is about. */
+  /** The row is about it. */
   readonly person: string
   /** Values of the columns that the person could be recognised by. */
   readonly seen: readonly unknown[]
@@ -272,7 +267,7 @@ export class PeopleRows {
     this.#insert.run(this.#tables.indexOf(table), person, isGrouped ? jsonText(seen) : null, jsonText(row))
   }
 
-  /** Yields all rows in batches: without those of small groups, if these are to be left out. Call `close` at the end. */
+  /** Without those of small groups, if these are to be left out. Call `close` at the end. */
   *batches(): Generator<readonly JsonObject[]> {
     this.#notes = this.#tables.flatMap((table, place) => this.#notesOf(table, place))
     let batch: JsonObject[] = []
@@ -286,7 +281,7 @@ export class PeopleRows {
     if (batch.length > 0) yield batch
   }
 
-  /** Returns a note about the small groups of a table, after deleting their rows if these are to be left out. */
+  /** Deletes their rows if these are to be left out. */
   #notesOf({ name, columns }: PeopleTable, place: number): string[] {
     const { k, suppressSmall } = this.#how
     const small = `select seen, count(distinct person) as people from rows where place = ${place} and seen is not null
@@ -309,7 +304,7 @@ export class PeopleRows {
     ]
   }
 
-  /** Notes about small groups; complete after `batches`. */
+  /** Complete after `batches`. */
   groupNotes(): readonly string[] {
     return this.#notes
   }

@@ -24,14 +24,14 @@ const tableColumns = [
 
 export interface RowForm {
   readonly format: ExportFormat
-  /** Chosen columns in order; null for the default ones. */
+  /** In order; null for the default ones. */
   readonly columns: readonly string[] | null
   readonly raw: boolean
   readonly bom: boolean
   readonly delimiter: string
 }
 
-/** True for a form that has texts in cells, not nested objects. */
+/** Not nested objects. */
 export function isCells({ format }: Pick<RowForm, 'format'>): boolean {
   return format === 'csv' || format === 'table' || format === 'sheet'
 }
@@ -42,9 +42,7 @@ export function resolveColumns(names: readonly string[], sample: readonly unknow
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
-/**
- * Throws a UsageError if no row has a chosen column: an empty column would look as if no learner had a value.
- */
+/** An empty column would look as if no learner had a value. */
 function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
   const absent = new AbsentColumns(columns)
   absent.see(sample)
@@ -71,7 +69,7 @@ export async function rowEncoder(
   return listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
 }
 
-/** Returns the columns of every row, and those that another platform adds to the sample. */
+/** With those that another platform adds to the sample. */
 function shownColumns(sample: readonly unknown[]): string[] {
   return columnsInRows(sample, { paths: rowColumns })
 }
@@ -79,9 +77,9 @@ function shownColumns(sample: readonly unknown[]): string[] {
 interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
-  /** Chosen columns, which then also apply to csv and table; null for all. */
+  /** They then also apply to csv and table; null for all. */
   readonly chosen: readonly Column[] | null
-  /** The columns of csv with their types, for files of tables. */
+  /** For files of tables. */
   readonly typed: () => Promise<readonly EncodedColumn[]>
 }
 
@@ -117,7 +115,7 @@ export async function listEncoder(
   }
 }
 
-/** Encodes one array with a row per line, or a value per line. */
+/** One array with a row per line, or a value per line. */
 export function jsonEncoder(
   format: 'json' | 'jsonl',
   textOf: (value: unknown) => string = jsonText,

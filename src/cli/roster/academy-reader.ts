@@ -23,10 +23,8 @@ export type Group = Keyed<ShownGroup>
 export type Enrolment = OfUser<Enrollment>
 export type Member = OfUser<Membership>
 export type Grade = OfUser<ShownGrade>
-/** A learner or an instructor. */
 export type Person = Keyed<MappedPerson> & { readonly id: string; readonly isSuspended: boolean }
 
-/** A course with what it has of the parts that are read. */
 export interface CourseContents {
   readonly course: Course
   /** In the order of users and roles. */
@@ -49,7 +47,7 @@ export function openAcademyReader(reader: Writer, scope: CourseScope): Promise<A
   return new AcademyReader(reader, scope).open()
 }
 
-/** Number of records per page; the API's maximum. */
+/** The API's maximum. */
 const limit = 100
 /** Roles of users who are in rosters only as people of their courses. */
 const staffRoles = 'admin,analyst'
@@ -62,21 +60,18 @@ export class AcademyReader {
   terms: readonly Term[] = []
   /** In the order of their keys. */
   courses: readonly Course[] = []
-  /** True if only some courses are read. */
   readonly isPart: boolean
-  /** Number of admins and analysts who are left out; complete at the end. */
+  /** Complete at the end. */
   readonly leftOut = { admins: 0, analysts: 0 }
-  /** Called after each page that was read. */
   onPage: () => Promise<void> = async () => {}
   readonly #reader: Writer
   readonly #scope: CourseScope
-  /** Ids of users who are deleted or left out. */
+  /** Deleted or left out. */
   readonly #absent = new Set<string>()
   #absence: Promise<void> | null = null
   #groupsByCourse: Promise<ReadonlyMap<string | null, readonly Group[]>> | null = null
-  /** Ids of users in the courses that were read. */
   readonly #enrolled = new Set<string>()
-  /** Roles of admins and analysts in the courses, by id. */
+  /** Admins and analysts in the courses, by id. */
   readonly #roleByStaff = new Map<string, Person['role']>()
 
   constructor(reader: Writer, scope: CourseScope) {
@@ -85,7 +80,6 @@ export class AcademyReader {
     this.isPart = scope.courses.length > 0 || scope.terms.length > 0
   }
 
-  /** Reads terms and courses. */
   async open(): Promise<this> {
     const terms = await this.#readTerms()
     this.courses = await this.#readCourses(new Map(terms.map((term) => [term.id, term])))
@@ -95,7 +89,7 @@ export class AcademyReader {
     return this
   }
 
-  /** Yields all people in the order of their e-mail addresses. */
+  /** In the order of their e-mail addresses. */
   async *people(): AsyncGenerator<Person> {
     await this.#findAbsent()
     const { caller, signal } = this.#reader
@@ -106,12 +100,12 @@ export class AcademyReader {
     }
   }
 
-  /** Yields all people, or those of the courses that were read before if these are only some. */
+  /** Those of the courses that were read before if these are only some. */
   async *peopleOfCourses(): AsyncGenerator<Person> {
     for await (const person of this.people()) if (!this.isPart || this.#enrolled.has(person.id)) yield person
   }
 
-  /** Yields the courses with their enrolments and, of these parts, their groups and grades. */
+  /** With their enrolments and, of these parts, their groups and grades. */
   async *contents(parts: ReadonlySet<string>): AsyncGenerator<CourseContents> {
     for (const course of this.courses) {
       const enrolments = await this.#enrolmentsIn(course)
@@ -131,7 +125,7 @@ export class AcademyReader {
     return all.sort((one, other) => compare(one.userKey, other.userKey) || compare(one.role, other.role))
   }
 
-  /** Returns the groups of a course, for null those without a course, sorted by key. */
+  /** Sorted by key; null gives those without a course. */
   async groupsOf(course: Course | null): Promise<readonly GroupContents[]> {
     this.#groupsByCourse ??= this.#readGroups()
     const found: GroupContents[] = []
@@ -155,7 +149,7 @@ export class AcademyReader {
     return all.sort((one, other) => compare(one.itemId, other.itemId) || compare(one.userKey, other.userKey))
   }
 
-  /** Returns the records of users who are neither deleted nor left out. */
+  /** Neither deleted nor left out. */
   async #ofPresent<Shown extends { readonly userExternalId: string | null }>(
     pages: AsyncIterable<{ readonly data: readonly Shown[] }>,
     userOf: (shown: Shown) => string | null,
@@ -173,7 +167,7 @@ export class AcademyReader {
     return found
   }
 
-  /** Reads all groups at once: far fewer than enrolments, and most courses have none. */
+  /** All groups at once: far fewer than enrolments, and most courses have none. */
   async #readGroups(): Promise<ReadonlyMap<string | null, readonly Group[]>> {
     const { caller, signal } = this.#reader
     const groups = await allOf(caller.pages(calls.groups.list, { query: { limit }, signal }))
@@ -219,7 +213,7 @@ export class AcademyReader {
     return [...found.values()]
   }
 
-  /** Reads a course by its id, its external id, or a title that no other one has. */
+  /** By its id, its external id, or a title that no other one has. */
   async #courseNamed(name: string): Promise<ShownCourse> {
     const { caller, signal } = this.#reader
     try {
@@ -237,7 +231,7 @@ export class AcademyReader {
     })
   }
 
-  /** Finds deleted users, and admins and analysts outside the courses, once. */
+  /** Also admins and analysts outside the courses. */
   #findAbsent(): Promise<void> {
     this.#absence ??= this.#readAbsent()
     return this.#absence

@@ -31,12 +31,12 @@ export interface RosterToApply {
 type RosterReport = ReturnType<typeof reportOf>
 
 const command = 'roster apply'
-/** Maximum number of differences in a document. */
+/** Of a document. */
 const maxListed = 1000
 
 /**
- * Makes a platform equal to a roster, or carries a saved plan out. Throws a CommandError for refused records (exit 8). With
- * `--report`, a file says what was done, also if that failed.
+ * Or carries a saved plan out. Throws a CommandError for refused records (exit 8). `--report` writes a file also on
+ * failure.
  */
 export async function applyRoster(
   context: Context,
@@ -96,7 +96,7 @@ async function applySource(
 /** Parts of which a school that has had some is not without. */
 const neverEmpty = ['users', 'courses', 'enrollments'] as const
 
-/** Throws a CommandError if all records of a part would be removed because another system shows none, unless that is allowed. */
+/** All records of a part would be removed because another system shows none. */
 function requireRecords(
   { name, declared, courses }: DeclaredRoster,
   { actions }: Plan,
@@ -119,7 +119,6 @@ function requireRecords(
   }
 }
 
-/** Compares a roster with a platform. */
 export async function planRoster(
   context: Context,
   { roster, options }: RosterToApply,
@@ -128,7 +127,6 @@ export async function planRoster(
   return { plan, notes: [...roster.notes, ...plan.notes] }
 }
 
-/** Returns the function that compares a roster with the platform. */
 function plannerOf({ roster, options }: RosterToApply): MakePlan {
   const compare = planOf({ command, source: sourceOf([roster.name]) }, async () => {
     const isWhole = options.prune && !roster.isDelta('groups')
@@ -142,7 +140,6 @@ function plannerOf({ roster, options }: RosterToApply): MakePlan {
   }
 }
 
-/** Maximum number of closed records to name. */
 const maxClosed = 5
 
 /**
@@ -176,7 +173,7 @@ function closedNote(records: readonly Action[], noun: string, status: string, co
   ]
 }
 
-/** Returns records whose groups may have members besides the declared ones. */
+/** Their groups may have members besides the declared ones. */
 function withOtherMembers(declared: Declared): Declared {
   return new Map(
     [...declared].map(([part, entries]) => [
@@ -205,7 +202,7 @@ export function planOptions(
 
 const closedStatuses = ['suspended', 'deleted', 'inactive', 'archived']
 
-/** True for an action that takes something away: a deletion, or a status that closes a record. */
+/** A deletion, or a status that closes a record. */
 export function isRemoval({ kind, changes }: Action): boolean {
   return (
     kind === 'delete' ||
@@ -213,7 +210,7 @@ export function isRemoval({ kind, changes }: Action): boolean {
   )
 }
 
-/** Returns the numbers of records by action; closed records count as removed. */
+/** Closed records count as removed. */
 function summaryOf({ actions, unchanged }: Plan) {
   const remove = actions.filter(isRemoval).length
   const create = actions.filter(({ kind }) => kind === 'create').length
@@ -258,7 +255,7 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
   }
 }
 
-/** Returns an apply as data, for `-o json` and the report file; docs/rosters.md describes the members. */
+/** For `-o json` and the report file; docs/rosters.md describes the members. */
 export function reportDocument(report: RosterReport): object {
   const { outcome, exit, target, summary, before, after, applied } = report
   return {
@@ -281,7 +278,7 @@ function countsDocument({ counts }: RosterCheck): object {
 
 type RosterCheck = ReturnType<typeof checkOf>
 
-/** Returns the counts of both sides: `actions` are what they differ in. */
+/** Of both sides: `actions` are what they differ in. */
 export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'actions' | 'leftOut'>) {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const countsOf = (part: Part, entries: readonly Entry[]) => {
@@ -299,7 +296,7 @@ export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'ac
   return { counts, differences: actions }
 }
 
-/** A line for each part: `users: 1,229 of 1,229 equal`. */
+/** `users: 1,229 of 1,229 equal`. */
 export function countLines({ counts }: RosterCheck): string[] {
   const number = (value: number) => value.toLocaleString('en')
   return [...counts].map(([part, { roster, platform, equal, extra }]) => {
@@ -332,7 +329,7 @@ interface ReportedRun {
   fault: unknown
 }
 
-/** Writes the report of a run, readable by its owner only, also if the run failed. Replaces an existing file. */
+/** Readable by its owner only, also if the run failed. Replaces an existing file. */
 async function writeReport(
   { io, session }: Context,
   path: string,

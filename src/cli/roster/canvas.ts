@@ -104,7 +104,7 @@ const people = peopleForm('user_id', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
-/** Roles of enrolments in an academy, by their names in files and in the API of Canvas. */
+/** By their names in files and in the API of Canvas. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
   ...namesOfRoles({
@@ -195,7 +195,7 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly Ros
   return [personEntry(reading, row, people, person)]
 }
 
-/** Gives users with an enrolment as a teacher, an assistant or a designer their role. */
+/** They have an enrolment as a teacher, an assistant or a designer. */
 function makeTeachersInstructors(reading: Reading): void {
   for (const { record, isRemoved } of reading.records('enrollments').values()) {
     const user = reading.records('users').get(String(record['userId']))
@@ -254,7 +254,7 @@ function enrollmentOf(
   return [enrollmentEntry(row, { courseId: `ext:${course}`, userId: `ext:${user}`, role, status })]
 }
 
-/** Returns the role of an enrolment; undefined for an unknown one. Canvas numbers roles: the mapping of a number counts first. */
+/** Undefined for an unknown one. Canvas numbers roles: the mapping of a number counts first. */
 function roleOf(text: string, id: string): EnrollmentRole | undefined {
   const mapped = roles.get(id.toLowerCase())
   return mapped === undefined ? roles.get(text.toLowerCase()) : mapped

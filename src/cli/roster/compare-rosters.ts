@@ -81,7 +81,7 @@ function present(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ isRemoved }) => !isRemoved)
 }
 
-/** Returns the keys of users of the second side, by the key of the user with the same e-mail address in the first. */
+/** By the key of the user with the same e-mail address in the first side. */
 function renamedUsers(before: readonly Entry[], after: readonly Entry[]): ReadonlyMap<string, string> {
   const [had, has] = [before, after].map((all) => new Set(present(all).map(({ key }) => key)))
   const byAddress = new Map(
@@ -96,10 +96,10 @@ function renamedUsers(before: readonly Entry[], after: readonly Entry[]): Readon
   return renamed
 }
 
-/** Paths of fields; null for all. */
+/** Null for all. */
 type Fields = ReadonlySet<string> | null
 
-/** Fields whose values belong to one side alone. */
+/** Their values belong to one side alone. */
 const ownFields: ReadonlySet<string> = new Set(['managedBy', 'password'])
 
 function addressOf({ record: { email } }: Entry): string | null {
@@ -112,7 +112,7 @@ function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: F
   return changesOf(dataset, knownPart(record, fields), same.record)
 }
 
-/** Returns the fields of a record that the other side has, too. */
+/** The other side has these fields, too. */
 function knownPart(record: JsonObject, fields: Fields, above = ''): JsonObject {
   const known: JsonObject = {}
   for (const name in record) {
@@ -139,7 +139,7 @@ function fieldsOf({ isWhole }: Side, entries: readonly Entry[]): Fields {
   return paths
 }
 
-/** Returns entries with the references to users and the keys of the other side. */
+/** Those of the other side. */
 function withKeysOf(
   dataset: PartDataset,
   entries: readonly Entry[],

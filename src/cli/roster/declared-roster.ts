@@ -29,7 +29,7 @@ export type DeclaredRoster = Awaited<ReturnType<typeof readDeclaredRoster>>
 
 const maxShown = 20
 
-/** Reads a roster. Throws a UsageError for rows with problems, unless they are left out. */
+/** Throws a UsageError for rows with problems, unless they are left out. */
 export async function readDeclaredRoster(
   context: Context,
   path: string,
@@ -50,16 +50,14 @@ export async function readDeclaredRoster(
   )
   const { declared: scoped, courses } = inScope(path, all, scope)
   return {
-    /** Path as given. */
     name: path,
     source,
     declared: withMemberships(scoped),
-    /** Keys of courses; undefined for all courses. */
+    /** Undefined for all courses. */
     courses,
-    /** True for a part with changes only. */
     isDelta: (part: Part) =>
       source.parts.some((name) => name === rosterPartOf(part) && source.mode(name) === 'delta'),
-    /** Number of rows that were left out because of a problem. */
+    /** Because of a problem. */
     skipped: problemCount,
     notes: [
       ...findings.notes(),
@@ -68,7 +66,7 @@ export async function readDeclaredRoster(
   }
 }
 
-/** Returns the default label of records that a roster creates: `roster:` and the name of its system, else of its file. */
+/** `roster:` and the name of its system, else of its file. */
 export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'source'>): string {
   if (name === '-') return 'roster:stdin'
   const file = basename(name.replace(/[\\/]+$/, '')).replace(/\.(zip|csv)$/i, '')
@@ -113,7 +111,7 @@ function findingsOf(
   return { list, more: count - list.length }
 }
 
-/** Returns where a place of a roster is: in its folder, or the zip file or system as a whole. */
+/** In the folder of the roster, or the zip file or system as a whole. */
 export function placeIn(source: string, { file, line }: Place): Place {
   if (/\.zip$/i.test(source) || integrationIn(source)) return { file: source, line: 0 }
   return { file: basename(source) === basename(file) ? source : join(source, file), line }
@@ -144,7 +142,7 @@ async function readAny(
   return readIntegration(context, kind, options, scope)
 }
 
-/** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for a kind that cannot be read. */
+/** `integration:canvas`; null for any other name. Throws a UsageError for a kind that cannot be read. */
 export function integrationIn(given: string): LmsKind | null {
   const [, name] = /^integration:(.*)$/.exec(given) ?? []
   if (name === undefined) return null
@@ -156,8 +154,7 @@ export function integrationIn(given: string): LmsKind | null {
 }
 
 /**
- * Returns the records within a scope: of some courses their terms, users, groups, enrolments and grades. Throws a
- * UsageError if `name`, which has the records, has no such course or term.
+ * Of some courses also their terms and users. Throws a UsageError if `name`, which has the records, lacks a course or term.
  */
 export function inScope(name: string, declared: Declared, scope: Scope) {
   const isWanted = (part: Part) =>
@@ -204,7 +201,7 @@ function termOf({ term }: Entry['record']): string | null {
   return typeof term === 'string' ? term : null
 }
 
-/** Returns the keys of records that are named by external id, `ext:` and the external id, or title. */
+/** Named by external id, `ext:` and the external id, or title. */
 function keysOf(
   where: string,
   declared: Declared,
@@ -233,7 +230,7 @@ function nameOf({ title, name }: Entry['record']): unknown {
   return title ?? name
 }
 
-/** Returns the error for a title that several courses have, or a name of several terms. */
+/** Of several courses, or a name of several terms. */
 export function ambiguous(part: 'courses' | 'terms', name: string, ids: readonly string[]): CommandError {
   return new CommandError('ambiguous', 'usage', `${ids.length} ${part} are called ${name}`, {
     why: ids.toSorted().slice(0, 10),
@@ -241,7 +238,7 @@ export function ambiguous(part: 'courses' | 'terms', name: string, ids: readonly
   })
 }
 
-/** Validates a roster and prints its format, its counts and all problems. Throws a UsageError if there are any. */
+/** Prints its format, its counts and all problems. Throws a UsageError if there are any. */
 export async function validateRoster(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
   const { source: name = '' } = given.arguments
@@ -318,7 +315,7 @@ function withGuess({ guess = '', ...problem }: RosterProblem): RosterProblem {
   return { ...problem, message: problem.message + guess }
 }
 
-/** For example `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
+/** `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
 function summaryOf(
   title: string,
   { format, version, systemName, files, counts, removed }: RosterReport,

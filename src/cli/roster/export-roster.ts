@@ -18,14 +18,14 @@ import { canvasFiles, canvasWriter } from './write-canvas.ts'
 import { moodleFiles, moodleWriter } from './write-moodle.ts'
 import { oneRosterWriter } from './write-oneroster.ts'
 
-/** Parts that each format holds, in the order of `rosterParts`. */
+/** In the order of `rosterParts`. */
 const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
   oneroster: ['terms', 'users', 'courses', 'enrollments', 'grades'],
   canvas: ['terms', 'users', 'courses', 'groups', 'enrollments'],
   moodle: ['users', 'courses', 'groups', 'enrollments'],
 }
 
-/** Files of packages of all formats; only a folder of such files is replaced. */
+/** Of all formats; only a folder of such files is replaced. */
 const known = new Set([
   ...['manifest', ...oneRosterFiles('1.2')].map((name) => `${name}.csv`),
   ...canvasFiles,
@@ -38,17 +38,14 @@ interface RosterExport extends Scope {
   readonly target: string
   readonly force: boolean
   readonly version: OneRosterVersion
-  /** Name and id of the school; null for the name and id of the academy or the profile. */
+  /** Of the school; null for those of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
-  /** Category of new courses in Moodle; null if none was given. */
+  /** Of new courses in Moodle; null if none was given. */
   readonly category: string | null
 }
 
-/**
- * Writes the roster of an academy as a package that another system reads; it appears at its target completely or not at
- * all. Throws a UsageError for a target that exists, and if the format lacks a part that was asked for.
- */
+/** Appears at its target completely or not at all. Throws a UsageError if the target exists, or the format lacks a part. */
 export async function exportRoster(context: Context, wanted: RosterExport) {
   const { io, session } = context
   const { format, target, force, version } = wanted
@@ -83,7 +80,6 @@ export async function exportRoster(context: Context, wanted: RosterExport) {
   }
 }
 
-/** Gives a writer the courses, groups and people of an academy, and counts them. */
 async function writeParts(academy: AcademyReader, parts: ReadonlySet<RosterPart>, writer: FormatWriter) {
   const { addCourse, addGroups, openPeople } = writer
   const all = { terms: academy.terms.length, courses: academy.courses.length }
@@ -122,7 +118,7 @@ function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
   return new Set(held.filter((part) => only.includes(part)))
 }
 
-/** Returns the only organisation of a package: by the flags, else the name of the profile, host or database. */
+/** By the flags, else the name of the profile, host or database. */
 function orgOf({ orgName, orgId }: RosterExport, target: Target): School {
   const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
   const school = schoolNamed(orgName ?? target.profile ?? place)
@@ -133,7 +129,6 @@ function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
 }
 
-/** About records that the export lacks, with counts. */
 async function lostNotes(
   { io }: Context,
   academy: AcademyReader,

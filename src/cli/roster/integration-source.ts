@@ -35,7 +35,6 @@ import {
   type Scope,
 } from './roster.ts'
 
-/** Reads the roster of another system, through the integration of the target. */
 export async function readIntegration(
   context: Context,
   kind: LmsKind,
@@ -76,7 +75,7 @@ export async function readIntegration(
   }
 }
 
-/** Lists without which a part is not whole: people and members of groups may come with enrolments. */
+/** People and members of groups may come with enrolments. */
 const hiddenBy: Readonly<Record<RosterPart, readonly RecordPart[]>> = {
   terms: ['terms', 'courses'],
   courses: ['courses'],
@@ -91,10 +90,10 @@ const needs: Readonly<Partial<Record<RosterPart, readonly RosterPart[]>>> = {
   enrollments: ['users', 'courses'],
   grades: ['users', 'courses'],
 }
-/** Parts that are read unless others are chosen: grades take as many requests as all else. */
+/** Grades take as many requests as all else. */
 const standard = rosterParts.filter((part) => part !== 'grades')
 
-/** Returns these parts, by default all but grades, with those that they refer to. */
+/** By default all parts but grades. */
 function withNeeds(only: readonly RosterPart[]): ReadonlySet<RosterPart> {
   return new Set((only.length > 0 ? only : standard).flatMap((part) => [part, ...(needs[part] ?? [])]))
 }
@@ -113,7 +112,7 @@ interface ReadingOf {
   readonly reading: Reading
   readonly row: RosterRow
   readonly kind: LmsKind
-  /** References to users with an enrolment as an instructor. */
+  /** With an enrolment as an instructor. */
   readonly instructors: ReadonlySet<unknown>
 }
 
@@ -126,7 +125,7 @@ const people = peopleForm('externalId', {
   'profile.displayName': 'displayName',
 })
 
-/** Makes entries of records, which have the fields of a roster: the server reads them so from each system. */
+/** Records have the fields of a roster: the server reads them so from each system. */
 const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) => readonly RosterEntry[]>> = {
   terms({ row }, record) {
     const term = record as unknown as RosterTerm
@@ -169,7 +168,7 @@ const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) =
   },
 }
 
-/** Returns a record of another system by its id and name: `user S-17 (Ada Lovelace)`. */
+/** `user S-17 (Ada Lovelace)`. */
 function nameOf(part: RosterPart, record: JsonObject): string {
   const plain = (field: string) => String(record[field] ?? '').replace(/^ext:/, '')
   if (part === 'enrollments') return `enrolment of ${plain('userId')} in ${plain('courseId')}`
@@ -241,7 +240,6 @@ function resolve(pulled: PulledRecords) {
       ...(pulled.listsPeople ? [] : (['users'] as const)),
       ...(hiddenLearners > 0 ? (['users', 'enrollments', 'groups'] as const) : []),
     ]),
-    /** True if the credential sees less than others would. */
     isPartial: pulled.hidden.size > 0 || hiddenLearners > 0,
   }
 }
@@ -250,7 +248,7 @@ function recordsIn({ records }: PulledRecords, part: RecordPart): readonly Pulle
   return records.get(part) ?? []
 }
 
-/** Returns a function from references to those by external id; an unknown id of the other system is taken for one. */
+/** An unknown id of the other system is taken for an external id. */
 function referencesIn(
   pulled: PulledRecords,
   part: RecordPart,
@@ -263,7 +261,7 @@ function referencesIn(
   }
 }
 
-/** Returns the scores, with the label and maximum of their items where these are listed apart. */
+/** These are listed apart from the scores in some systems. */
 function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   const found = recordsIn(pulled, 'grades').map(({ record }): JsonObject => record)
   if (!pulled.parts.has('items')) return found
@@ -275,7 +273,7 @@ function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   })
 }
 
-/** Joins the records of one person in several courses. Another person with the same external id stays apart. */
+/** Those of one person in several courses. Another person with the same external id stays apart. */
 function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
   const byPerson = new Map<string, JsonObject>()
   for (const { id, record } of records) {
@@ -298,7 +296,7 @@ function bestOf(enrollments: readonly JsonObject[]): readonly JsonObject[] {
   return [...byKey.values()]
 }
 
-/** Returns the number of learners that courses count but do not show. */
+/** Courses count them, but do not show them. */
 function hiddenIn(shown: readonly JsonObject[], enrollments: readonly JsonObject[]): number {
   const learners = enrollments.filter(({ role, status }) => role === 'learner' && status === 'active')
   const byCourse = Map.groupBy(learners, ({ courseId }) => courseId)
@@ -357,7 +355,7 @@ async function readMapped({ session }: Context, kind: LmsKind): Promise<Readonly
   return mapped
 }
 
-/** Returns the reference of a person by e-mail address, if the other system has no external id of the person. */
+/** If the other system has no external id of the person. */
 function addressOf(id: string | null, { externalId, email }: JsonObject): string | undefined {
   return externalId === id && typeof email === 'string' ? `email:${email}` : undefined
 }

@@ -10,7 +10,6 @@ import {
 } from './roster.ts'
 import type { TableForm } from './table.ts'
 
-/** The table of users that Kolibri exports and imports. */
 export const kolibriTables = {
   users: {
     ...{ name: 'users', part: 'users', noun: 'user', key: ['USERNAME'], required: [] },
@@ -31,7 +30,6 @@ const people = peopleForm('USERNAME', {
   'profile.displayName': 'FULL_NAME',
 })
 
-/** Types of users as roles in an academy. */
 const roles: ReadonlyMap<string, AcademyRole> = new Map([
   ...Object.entries(academyRoles),
   // A roster gives no right to change an academy.
@@ -39,9 +37,9 @@ const roles: ReadonlyMap<string, AcademyRole> = new Map([
 ])
 export const kolibriRoles = [...roles.keys()]
 
-/** Reads users of Kolibri: their classes are courses, known by their names. */
+/** Classes are courses, known by their names. */
 export async function readKolibri(reading: Reading): Promise<void> {
-  /** Names of classes as first written, by their names in lower case: Kolibri ignores case. */
+  /** As first written, by their names in lower case: Kolibri ignores case. */
   const classes = new Map<string, string>()
   await walk(reading, kolibriTables.users, {
     hasOtherParts: true,

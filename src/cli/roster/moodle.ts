@@ -22,7 +22,7 @@ import {
 } from './roster.ts'
 import type { TableForm } from './table.ts'
 
-/** Tables of Moodle, by the header of their files, of "Upload courses" and "Upload users". */
+/** By the header of files of "Upload courses" and "Upload users". */
 export const moodleTables = {
   courses: {
     ...{ name: 'courses', part: 'courses', noun: 'course', key: ['shortname'], required: ['fullname'] },
@@ -73,7 +73,6 @@ const courseDataset = namedColumns(courses, {
   language: 'lang',
 })
 
-/** Archetypes of roles as roles of enrolments. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
   ...namesOfRoles({
@@ -83,7 +82,7 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   }),
 ])
 export const moodleRoles = [...roles.keys()]
-/** Roles that the columns `type1`, `type2`, … number from 1. */
+/** Numbered from 1 by the columns `type1`, `type2`, …. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
 
 /**
@@ -147,7 +146,7 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly Ros
   return [person, ...enrollments]
 }
 
-/** Adds a member to the group of a course, or to a cohort, which is known by its name. */
+/** A cohort is known by its name. */
 function addTo(reading: Reading, row: CsvRow, name: string, course: string | null, user: string): void {
   const externalId = course === null ? name : `${course}/${name}`
   if (!reading.records('groups').has(`ext:${externalId}`))
@@ -155,7 +154,7 @@ function addTo(reading: Reading, row: CsvRow, name: string, course: string | nul
   reading.addMember(`ext:${externalId}`, `ext:${user}`)
 }
 
-/** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
+/** `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
 function enrollmentsOf(reading: Reading, row: CsvRow, user: string): RosterEntry[] {
   return numbers(row, 'course').flatMap((number) => {
     const course = row.text(`course${number}`)
@@ -172,7 +171,7 @@ function enrollmentsOf(reading: Reading, row: CsvRow, user: string): RosterEntry
   })
 }
 
-/** Returns the role of an enrolment: a learner's by default; undefined after it added a problem. */
+/** A learner's by default; undefined after it added a problem. */
 function roleIn(row: CsvRow, number: number): EnrollmentRole | undefined {
   const [text, type] = [row.text(`role${number}`), row.text(`type${number}`)]
   const typed = type === '' ? 'student' : (typedRoles[Number(type) - 1] ?? type)
@@ -189,7 +188,7 @@ function roleIn(row: CsvRow, number: number): EnrollmentRole | undefined {
   return role
 }
 
-/** Returns the day on which an enrolment begins; null if the file does not say. Moodle also reads texts such as `now`. */
+/** Null if the file does not say. Moodle also reads texts such as `now`. */
 function startOf(row: CsvRow, number: number): string | null {
   const text = row.text(`enroltimestart${number}`)
   if (text === '') return null
@@ -198,7 +197,7 @@ function startOf(row: CsvRow, number: number): string | null {
   return day
 }
 
-/** Returns the numbers of the columns with a prefix whose cells are filled, `1` for `course1`. */
+/** Only filled cells: `1` for `course1`. */
 function numbers(row: CsvRow, prefix: string): number[] {
   const found: number[] = []
   for (let number = 1; row.has(`${prefix}${number}`); number += 1) {
@@ -207,7 +206,7 @@ function numbers(row: CsvRow, prefix: string): number[] {
   return found
 }
 
-/** Reads a switch, which Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
+/** Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
 function isOn(row: CsvRow, column: string): boolean {
   const text = row.text(column).toLowerCase()
   if (['1', 'yes', 'true'].includes(text)) return true

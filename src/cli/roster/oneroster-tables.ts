@@ -4,11 +4,11 @@ import { type CsvRow, type Reading, type RowReader, walk } from './reading.ts'
 import type { RosterFindings, RosterMode } from './roster.ts'
 import type { TableForm, TableReference } from './table.ts'
 
-/** Versions of OneRoster (CSV binding, 1EdTech) that are read and written. */
+/** CSV binding, 1EdTech. */
 export const oneRosterVersions = ['1.1', '1.2'] as const
 export type OneRosterVersion = (typeof oneRosterVersions)[number]
 
-/** Names of the tables that become records, in the order in which they are read. */
+/** In the order in which they are read. */
 export type OneRosterTable =
   | 'orgs'
   | 'academicSessions'
@@ -26,7 +26,7 @@ const users = 'identifier,email,sms,phone,agentSourcedIds,grades,password'
 const names = 'username,userIds,givenName,familyName,middleName,'
 const items = 'title,description,assignDate,dueDate,classSourcedId,categorySourcedId,'
 
-/** Header of each file as published, by version; null if the version has no such file. */
+/** By version as published; null if the version has no such file. */
 const headers: Readonly<Record<OneRosterTable, Readonly<Record<OneRosterVersion, string | null>>>> = {
   orgs: same('name,type,identifier,parentSourcedId'),
   academicSessions: same('title,type,startDate,endDate,parentSourcedId,schoolYear'),
@@ -55,7 +55,6 @@ const headers: Readonly<Record<OneRosterTable, Readonly<Record<OneRosterVersion,
   },
 }
 
-/** Files of both versions that have no records of an academy. */
 export const otherOneRosterFiles = [
   ...['classResources', 'courseResources', 'demographics', 'resources', 'userProfiles', 'userResources'],
   ...['lineItemLearningObjectiveIds', 'lineItemScoreScales', 'resultLearningObjectiveIds'],
@@ -116,7 +115,7 @@ function form(
 const org = (column: string): TableReference => ({ column, to: 'orgs', isWarning: true })
 const orgs = (column: string): TableReference => ({ ...org(column), isList: true })
 
-/** Tables of OneRoster, in the order in which they are read: each refers to earlier ones, or to itself. */
+/** In the order in which they are read: each refers to earlier ones, or to itself. */
 export const oneRosterTables: Readonly<Record<OneRosterTable, TableForm>> = {
   orgs: form('orgs', {
     ...{ part: null, noun: 'organisation', required: ['name'] },
@@ -208,7 +207,7 @@ export function readTable(
 const statuses = ['active', 'tobedeleted']
 const filledText = 'status or dateLastModified is filled in a bulk file'
 
-/** True if a package removes the class that becomes a course. */
+/** It becomes a course. */
 export function isRemovedClass(reading: Reading, id: string): boolean {
   return reading.isRemovedRow(reading.files.has('classes') ? 'classes' : 'courses', id)
 }
@@ -258,7 +257,7 @@ export async function readManifest(file: ImportFile) {
     // Some systems write the version of the files.
     systemName: textOf('source.systemName')?.replace(/^absent$/i, '') || null,
     modeOf,
-    /** Adds problems of the manifest, and files that it names and the package lacks. */
+    /** Also for files that the manifest names and the package lacks. */
     check(findings: RosterFindings, has: (table: string) => boolean) {
       const version = textOf('oneroster.version')
       const versions: readonly string[] = oneRosterVersions

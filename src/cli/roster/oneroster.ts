@@ -46,7 +46,7 @@ const roles = new Map<string, AcademyRole>([
 ])
 export const oneRosterRoles = [...roles.keys()]
 
-/** Roles of enrolments in an academy; null for people without one. */
+/** Null for people without a role. */
 const rolesOfEnrollments = new Map<string, EnrollmentRole>([...enrollmentRoles, ...rosterEnrollmentRoles])
 
 const people = peopleForm('sourcedId', {
@@ -156,7 +156,7 @@ function userOf(
 
 const unknownRole = 'unknown roles, which --map-value can give a meaning; new users become learners'
 
-/** Returns the role in an academy; undefined if the package has no known one, null for people without a role. */
+/** Undefined if the package has no known one, null for people without a role. */
 function roleIn(text: string, row: CsvRow): string | null | undefined {
   const name = oneRosterRoles.find((each) => each.toLowerCase() === text.toLowerCase()) ?? ''
   const role = roles.get(name)
@@ -187,7 +187,7 @@ interface UserRole {
   readonly row: CsvRow
 }
 
-/** Adds a row of `roles.csv`: of several roles the primary one counts, then the one preferred in `roles`. */
+/** Of several roles the primary one counts, then the one preferred in `roles`. */
 function addRole(roleByUser: Map<string, UserRole>, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   if (isRemoved) return row.leaveOut('removed roles are left out')
   const [user, role] = [row.text('userSourcedId'), row.text('role')]
@@ -236,7 +236,6 @@ interface LineItem {
   readonly categoryId: string
 }
 
-/** Source that a grade has if none is declared. */
 const source = 'manual'
 const gradeDataset = namedColumns(grades, {
   learnerId: 'studentSourcedId',
@@ -254,8 +253,7 @@ interface Category {
 }
 
 /**
- * Reads line items with their categories. A category as exports write it, one for each weight of a course, is a weight of
- * that course; the weight of any other is divided by its line items in the class.
+ * A category as exports write it is a weight of the course; that of any other is divided by its line items in the class.
  */
 async function readLineItems(reading: Reading) {
   const categories = new Map<string, Category>()
@@ -288,18 +286,17 @@ async function readLineItems(reading: Reading) {
   })
   return {
     byId,
-    /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
+    /** Undefined if the course has its weight, or it has none. */
     shareOf(item: LineItem): number | undefined {
       const weight = categories.get(item.categoryId)?.weight
       return weight === undefined || isOwn(item) ? undefined : weight / (counts.get(placeOf(item)) ?? 1)
     },
-    /** By the titles of the items. */
     weightsOf: (courseId: string) =>
       [...(weightsByCourse.get(courseId) ?? [])].map(([name, weight]) => ({ name, weight })),
   }
 }
 
-/** Reads results as grades. The id of a line item is that of the graded item, without the id of its class in front. */
+/** The id of a line item is that of the graded item, without the id of its class in front. */
 function readResults(reading: Reading, { byId, shareOf }: LineItems): Promise<void> {
   return readTable(reading, 'results', (row, isRemoved) => {
     if (isRemoved) return row.leaveOut('removed results are left out; grades are never removed by a roster')

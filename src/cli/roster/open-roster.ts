@@ -45,7 +45,7 @@ import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 export interface OpenRosterOptions extends RosterOptions {
   /** Null to find it by the headers. */
   readonly format: RosterFormat | null
-  /** Writes the mapping to the file that `--save-mapping` names, once the roster has been read. */
+  /** Once the roster has been read. */
   keepMapping?(): Promise<void>
 }
 
@@ -157,7 +157,7 @@ async function readFiles(
   }
 }
 
-/** Returns the files by their tables, and those that are not read. */
+/** By their tables, and those that are not read. */
 function sortFiles(format: RosterFormat, files: readonly HeadedFile[], manifest: Manifest | null) {
   const used = new Map<string, HeadedFile[]>()
   const leftOut: LeftOut[] = []
@@ -176,10 +176,7 @@ function sortFiles(format: RosterFormat, files: readonly HeadedFile[], manifest:
   return { used, leftOut }
 }
 
-/**
- * Returns the table of a file; null if the format has none like it. The name decides in OneRoster, unless the header
- * shows another table: some systems export roles as `userProfiles.csv`.
- */
+/** Null without one. In OneRoster the header may overrule the name: some systems export roles as `userProfiles.csv`. */
 function tableOf(format: RosterFormat, { file, header }: HeadedFile): TableForm | null {
   const { tables } = formatReaders[format]
   const shown = tables.filter((form) => isShownBy(form, header))
@@ -195,7 +192,7 @@ function plainName(path: string): string {
   return name.toLowerCase()
 }
 
-/** Returns the only format that has a table for one of the files. Throws a UsageError if there is none, or several. */
+/** Throws a UsageError if there is none, or several. */
 function formatOf(given: string, files: readonly HeadedFile[], hasManifest: boolean): RosterFormat {
   if (hasManifest) return 'oneroster'
   const formats = rosterFormats.filter((format) =>
@@ -240,7 +237,7 @@ function versionOf(used: ReadonlyMap<string, readonly HeadedFile[]>): string | n
   return columns ? (columns.includes('role') ? '1.1' : '1.2') : null
 }
 
-/** Opens a folder, a zip file or a single CSV file. Throws a UsageError if there is none, or no CSV file in it. */
+/** Throws a UsageError if there is none, or no CSV file in it. */
 async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string) {
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch((cause: unknown) => {
@@ -262,7 +259,7 @@ async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string) {
   return { files: withoutFolder(files), others }
 }
 
-/** True for a CSV file that is neither hidden nor an addition of macOS. */
+/** Neither hidden nor an addition of macOS. */
 function isTable(name: string): boolean {
   const steps = name.split('/')
   return /\.(csv|txt|tsv)$/i.test(name) && !steps.some((step) => step.startsWith('.') || step === '__MACOSX')
@@ -293,7 +290,7 @@ async function filesInFolder(io: Pick<Io, 'signal'>, folder: string) {
   return { files, others: other }
 }
 
-/** Throws a UsageError for a link to a file outside of the folder: the folder may be from somebody else, and errors show cells. */
+/** The folder may be from somebody else, and errors show cells. */
 async function refuseLinksOut(folder: string, names: readonly string[]): Promise<void> {
   const root = await realpath(folder)
   for (const name of names) {
@@ -307,7 +304,7 @@ async function refuseLinksOut(folder: string, names: readonly string[]): Promise
   }
 }
 
-/** Returns the files with names relative to the folder that all of them are in. */
+/** Relative to the folder that all of them are in. */
 function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
   const folders = new Set(files.map(({ name }) => name.slice(0, name.length - basename(name).length)))
   const [folder = ''] = folders
@@ -316,9 +313,8 @@ function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
 
 interface FormatReader {
   readonly tables: readonly TableForm[]
-  /** Names of roles that are read. */
   readonly roles: readonly string[]
-  /** Parts of a table besides its own, and the columns by which a file has them. */
+  /** Besides its own, with the columns by which a file has them. */
   readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
   read(reading: Reading): Promise<void>
 }

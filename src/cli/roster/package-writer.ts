@@ -9,41 +9,35 @@ import { openTarget, partPath } from '../terminal/target-file.ts'
 import type { CourseContents, GroupContents, Person } from './academy-reader.ts'
 import type { RosterPart } from './roster.ts'
 
-/** Number of records by part. */
 export type Counts = Partial<Record<RosterPart, number>>
 
-/** Writes the files of a format: terms and courses when it is made, then what it is given. */
+/** Terms and courses when it is made, then what it is given. */
 export interface FormatWriter {
   /** Null if the parts have nothing of courses. */
   readonly addCourse: ((contents: CourseContents) => void) | null
-  /** Adds groups without a course. */
   readonly addGroups?: (groups: readonly GroupContents[]) => void
-  /** Returns what adds a person, after all courses and groups; null if the parts have nothing of people. */
+  /** After all courses and groups; null if the parts have nothing of people. */
   readonly openPeople: (() => (person: Person) => void) | null
-  /** Returns notes about data that the format does not hold, and counts of records if fewer were written than added. */
+  /** About data that the format does not hold; `counts` if fewer records were written than added. */
   finish(): { readonly notes: readonly string[]; readonly counts?: Counts }
 }
 
-/** Target of a package: a zip file by its name, else a folder. */
 interface PackageOptions {
   readonly cwd: string
   readonly target: string
   readonly force: boolean
-  /** Names that files of packages may have: a folder with other files is not replaced. */
+  /** A folder with other files is not replaced. */
   readonly known: ReadonlySet<string>
 }
 
-/**
- * Starts a package. The same rows give the same bytes, zipped as well. Throws a UsageError if the target exists without
- * `force`, or is a folder with other files.
- */
+/** The same rows give the same bytes. Throws a UsageError if the target exists without `force`, or has other files. */
 export async function createPackage(options: PackageOptions): Promise<Package> {
   const place = await placeOf(options)
   await attempt(options.target, () => access(dirname(place), constants.W_OK))
   return new Package(options)
 }
 
-/** Tables in memory, which appear at their target completely or not at all. */
+/** In memory; they appear at their target completely or not at all. */
 export class Package {
   readonly tables: Pick<Table<unknown>, 'name' | 'rows' | 'formulas' | 'bytes'>[] = []
   readonly #options: PackageOptions
@@ -58,7 +52,7 @@ export class Package {
     return table
   }
 
-  /** Writes a whole table and returns the number of its rows. */
+  /** Returns the number of rows. */
   write<Item>(name: string, columns: Columns<Item>, items: readonly Item[]): number {
     const table = this.table(name, columns)
     for (const item of items) table.add(item)
@@ -111,18 +105,17 @@ export class Package {
   }
 }
 
-/** Columns of a table in their order, with the text that a record has in each. */
+/** In their order. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>
 
-/** Characters of a table to collect before they become bytes. */
+/** Before they become bytes. */
 const pieceCharacters = 256 * 1024
 
-/** A table of RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
+/** RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
 export class Table<Item> {
   readonly name: string
   /** Without the header. */
   rows = 0
-  /** Number of cells that a spreadsheet would take for a formula. */
   formulas = 0
   readonly #texts: readonly ((item: Item) => string)[]
   readonly #pieces: Buffer[] = []
@@ -207,10 +200,9 @@ async function attempt<Result>(target: string, work: () => Promise<Result>): Pro
   }
 }
 
-/** Cells of a row by the names of their columns. */
 export type Cells = Readonly<Record<string, string>>
 
-/** Returns the columns of rows that name their cells: other columns stay empty, and cells without a column are left out. */
+/** Other columns stay empty, and cells without a column are left out. */
 export function cellColumns(header: readonly string[]): Columns<Cells> {
   return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }

@@ -10,7 +10,6 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 type Page = ForeignRecords
 export type PulledRecord = Page['data'][number]
 
-/** Records of another system, as it has them. */
 export type PulledRecords = Awaited<ReturnType<Pull['run']>>
 
 interface Task {
@@ -51,7 +50,7 @@ export async function pullRecords(
   }
 }
 
-/** Reads a page of records of another system, after waits that it asks for. */
+/** After waits that it asks for. */
 export async function readPage(
   caller: Caller,
   io: Io,
@@ -71,22 +70,22 @@ export async function readPage(
   }
 }
 
-/** Adds the command to continue with to a refusal: set the integration up, or check it. */
+/** To set the integration up, or check it. */
 function withNextStep(error: unknown): unknown {
   const sources = { fields: [], query: [], positions: [] }
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
 }
 
-/** Longest time to wait for another system without progress, and the number of waits: one that fails each time is not waited for. */
+/** Without progress: a system that fails each time is not waited for. */
 const maxWaitMs = 15 * 60 * 1000
 const maxWaits = 10
 /** Shorter waits are not noted. */
 const minNotedMs = 2000
 
-/** Runs that were told that they wait, by their standard error. */
+/** By their standard error. */
 const noted = new WeakSet<object>()
 
-/** Waits for another system that asks to wait, as long as a person may want to wait. */
+/** As long as a person may want to wait. */
 export class Patience {
   readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
   #waitedMs = 0
@@ -96,14 +95,14 @@ export class Patience {
     this.#io = io
   }
 
-  /** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
+  /** Throws the error if it does not ask to wait, or for too long. */
   async after(error: unknown): Promise<void> {
     const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
     const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
     if (waitMs <= 0 || !(await this.wait(waitMs, (error as ApiError).message))) throw error
   }
 
-  /** Notes the reason the first time that a run waits. Returns false instead of a wait too many, or too long after earlier ones. */
+  /** Notes the reason the first time. Returns false instead of a wait too many, or too long after earlier ones. */
   async wait(waitMs: number, reason: string): Promise<boolean> {
     if (this.#waits >= maxWaits || this.#waitedMs + waitMs > maxWaitMs) return false
     this.#waits += 1
@@ -129,20 +128,19 @@ export class Patience {
 
 class Pull {
   readonly #wanted: ReadonlySet<RecordPart>
-  /** External ids or titles of the courses whose lists are read; none for all. */
+  /** External ids or titles; none for all. */
   readonly #only: readonly string[]
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
   readonly #records = new Map<RecordPart, PulledRecord[]>()
   /** By the id of the course. */
   readonly #courses = new Map<string, Record<string, unknown>>()
-  /** With the number of records that were left out or are not visible. */
+  /** With the number of records. */
   readonly #notes = new Map<string, number>()
-  /** Kinds of records of which some are not visible. */
+  /** Some of their records are not visible. */
   readonly #hidden = new Set<RecordPart>()
-  /** Kinds of records that the token may list by course only. */
+  /** The token may list them by course only. */
   readonly #byCourse = new Set<RecordPart>()
-  /** Lists of courses and groups that are read. */
   readonly #added = new Set<string>()
   #lists: Page['lists'] = []
   #system = ''
@@ -180,7 +178,7 @@ class Pull {
     }
   }
 
-  /** Reads all tasks, also tasks that pages add. */
+  /** Also tasks that pages add. */
   async #work(): Promise<void> {
     const running = new Set<Promise<unknown>>()
     while (this.#tasks.length > 0 || running.size > 0) {
@@ -208,7 +206,7 @@ class Pull {
     this.#askBelow(task, page)
   }
 
-  /** Adds a record; adds the fields of a course that an earlier page had to that record. */
+  /** Adds the fields of a course that an earlier page had to that record. */
   #keep(record: PulledRecord): void {
     const { part, id } = record
     const course = part === 'courses' && id !== null ? this.#courses.get(id) : undefined
@@ -237,7 +235,7 @@ class Pull {
     }
   }
 
-  /** Adds a list of a course or group, once. */
+  /** Once. */
   #add(part: RecordPart, { part: above, id, record }: PulledRecord): void {
     const key = `${part} ${above} ${id}`
     if (id === null || this.#added.has(key)) return

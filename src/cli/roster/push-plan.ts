@@ -9,18 +9,17 @@ import { type PulledRecord, readPage } from './pull-records.ts'
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
 type CountedPart = (typeof countedParts)[number]
 
-/** A record that Classroom shall have, compared with what it has. */
 export interface Compared {
   readonly part: CountedPart
-  /** The record in words: `ada@school.example in Biology`. */
+  /** `ada@school.example in Biology`. */
   readonly name: string
   /** Invited people have to accept before anything can be written for them. */
   readonly state: 'equal' | 'invited' | 'create' | 'update'
-  /** How Classroom gets it; null if something else has to be written first. */
+  /** Null if something else has to be written first. */
   readonly write: z.input<typeof ForeignWrite> | null
 }
 
-/** Compares a course of the academy with that of Classroom; null if there is none yet. */
+/** Null if there is none yet. */
 export function compareCourse(wanted: WantedCourse, found: ClassroomCourse | null): readonly Compared[] {
   const { members, items, grades } = wanted
   return [
@@ -31,7 +30,7 @@ export function compareCourse(wanted: WantedCourse, found: ClassroomCourse | nul
   ]
 }
 
-/** Counts the students in Classroom whom the academy does not have. A push does not remove them. */
+/** Students whom the academy does not have. A push does not remove them. */
 export function countExtra({ members }: WantedCourse, found: ClassroomCourse | null): number {
   const emails = new Set(members.map(({ email }) => lower(email)))
   const extra = [...(found?.roles ?? [])].filter(([email, role]) => role === 'learner' && !emails.has(email))
@@ -101,11 +100,9 @@ function compareGrade(
 }
 
 interface PushCounts {
-  /** Records that Classroom shall have. */
   readonly wanted: number
-  /** Records that it has already. */
   readonly equal: number
-  /** Records that wait until people accept their invitations. */
+  /** Until people accept their invitations. */
   readonly invited: number
 }
 
@@ -125,10 +122,9 @@ function submissionKey(itemId: string, email: string): string {
   return `${itemId}\n${email}`
 }
 
-/** A course of the academy with the records that Classroom shall have. */
 export type WantedCourse = ReturnType<typeof wantedOf>
 
-/** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
+/** Active enrolments of people who are not suspended, and grades of items. */
 export function wantedOf(
   { course, enrolments, grades: all }: CourseContents,
   emails: ReadonlyMap<string, string>,
@@ -156,7 +152,7 @@ export function wantedOf(
   return { course, members, items: [...items.values()], grades }
 }
 
-/** Items of the gradebook, whose titles are unique in the course. */
+/** Their titles are unique in the course. */
 function itemsOf(grades: readonly Grade[]) {
   const items = new Map<string, { itemId: string; label: string; scoreMaximum: number }>()
   const labels = new Set<string>()
@@ -170,7 +166,7 @@ function itemsOf(grades: readonly Grade[]) {
   return items
 }
 
-/** Returns a score in points of its item; Classroom rounds to two decimal places. */
+/** In points of its item; Classroom rounds to two decimal places. */
 function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | null {
   if (scoreGiven === null) return null
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
@@ -178,7 +174,7 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
 
 type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
 
-/** Reads a course of Classroom by the alias of its external id; null if there is none. */
+/** By the alias of its external id; null if there is none. */
 export async function readCourse(
   context: Pick<Context, 'session' | 'io'>,
   key: string,
@@ -221,9 +217,8 @@ export async function readCourse(
     status: String(course.record['status'] ?? ''),
     /** By e-mail address, in lower case. */
     roles,
-    /** Addresses of invited people. */
     invited: new Set(invitees.flatMap((id) => emails.get(id) ?? [])),
-    /** Course work of the same project, by title. */
+    /** Of the same project, by title. */
     items: new Map(
       own.map(({ id, record }) => [
         String(record['label']),
@@ -248,12 +243,12 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** In the form in which addresses are compared. */
+/** In which addresses are compared. */
 export function lower(email: string): string {
   return email.trim().toLowerCase()
 }
 
-/** Reads all pages of a list of one course or person. */
+/** Of one course or person. */
 async function readList(
   { session, io }: Pick<Context, 'session' | 'io'>,
   part: RecordPart,

@@ -27,9 +27,8 @@ interface PushOptions {
 }
 
 const title = 'Google Classroom'
-/** Courses that are worked on at once. */
 const coursesAtOnce = 4
-/** Rounds of comparing and writing: courses, then people and items, then grades. */
+/** Courses, then people and items, then grades. */
 const maxRounds = 4
 const maxNamed = 10
 const maxListed = 1000
@@ -42,7 +41,7 @@ const maxListed = 1000
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
   const { output, settings } = context
   const wanted = await readWanted(context, options)
-  /** Details of refusals by the name of the record. */
+  /** By the name of the record. */
   const refusals = new Map<string, string>()
   let checks = await compareAll(context, wanted.courses, options)
   const planned = differencesIn(checks)
@@ -68,7 +67,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
   await report(context, { checks, refusals, isSilent, count: planned.length })
 }
 
-/** Reads the courses that Classroom shall have. Archived courses are not created. */
+/** Archived courses are not created. */
 async function readWanted(
   context: Context,
   { courses, parts }: PushOptions,
@@ -95,10 +94,9 @@ async function readWanted(
   return { courses: found, notes }
 }
 
-/** A course of the academy beside that of Classroom. */
 interface Checked {
   readonly records: readonly Compared[]
-  /** Number of students of Classroom who are not in the academy. */
+  /** Of Classroom, who are not in the academy. */
   readonly extra: number
 }
 
@@ -131,7 +129,7 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
 }
 
-/** Writes the records that can be written now, of a course one after the other. Returns false if there are none. */
+/** Those of a course one after the other. Returns false if there are none. */
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
@@ -164,7 +162,7 @@ interface NamedWrite extends Pick<Compared, 'name'> {
   readonly write: NonNullable<Compared['write']>
 }
 
-/** Sends records until none waits. A record that was written before is not written twice. */
+/** Until none waits. A record that was written before is not written twice. */
 async function writeBatch(
   { session, io }: Context,
   records: readonly NamedWrite[],
@@ -208,7 +206,7 @@ function stillWaiting(detail: string | null | undefined): CommandError {
 
 const nouns = { courses: 'course', enrollments: 'enrolment', items: 'item', grades: 'grade' } as const
 
-/** Returns the plan: small ones record by record, then the sums. */
+/** Small ones record by record, then the sums. */
 function planLines(differences: readonly Compared[]): readonly string[] {
   if (differences.length === 0) return [`No changes: ${title} has all of it`]
   const byPart = Map.groupBy(differences, ({ part }) => part)
@@ -234,7 +232,6 @@ interface Pushed {
   readonly checks: readonly Checked[]
   readonly refusals: ReadonlyMap<string, string>
   readonly isSilent: boolean
-  /** Number of differences before. */
   readonly count: number
 }
 

@@ -19,11 +19,10 @@ export interface RosterOptions {
   readonly mapping: Mapping
 }
 
-/** A record while it is read. */
 export class RosterRow {
   /** The same object for all that is noted about the row. */
   readonly place: RosterPlace
-  /** Place of the earlier row that this one replaces; null for none. */
+  /** Null for none. */
   replaces: Place | null = null
   hasProblem = false
   readonly findings: RosterFindings
@@ -45,18 +44,17 @@ export class RosterRow {
     this.findings.addWarning(this.#problem(column, code, message, value))
   }
 
-  /** Counts rows that are read leniently or left out. */
+  /** They are read leniently or left out. */
   addLeniency(what: string, value?: string): void {
     this.findings.addLeniency(this.place.file, what, value)
   }
 
-  /** Counts the row as left out, and returns no entries. */
+  /** Returns no entries. */
   leaveOut(what: string, value?: string): [] {
     this.addLeniency(what, value)
     return []
   }
 
-  /** Returns the name of a column for messages. */
   columnName(column: string): string {
     return column
   }
@@ -70,7 +68,7 @@ export class RosterRow {
 interface RowFile {
   readonly name: string
   readonly table: OpenTable
-  /** For each column 1 if it is read. */
+  /** 1 if the column is read. */
   readonly read: Uint8Array
 }
 
@@ -116,25 +114,24 @@ export class CsvRow extends RosterRow {
   }
 }
 
-/** The last row with a key in a table. */
 interface LastRow {
   readonly place: Place
   readonly isRemoved: boolean
-  /** Record of the part of the table that it has; undefined if it was left out. */
+  /** Undefined if it was left out. */
   readonly entry: RosterEntry | undefined
 }
 
-/** Collects the records of a roster, row by row, and what later rows are checked against. */
+/** Row by row; later rows are checked against it. */
 export class Reading {
   readonly findings: RosterFindings
   readonly options: RosterOptions
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
-  /** Last rows by the keys of a table, and by its name. */
+  /** By the keys of a table, and by its name. */
   readonly tables = new Map<string, Map<string, LastRow>>()
   readonly #isDelta: (table: string) => boolean
   readonly #records = new Map<RosterPart, Map<string, RosterEntry>>()
   readonly #members = new Map<string, Set<string>>()
-  /** Places of rows by what must be unique, and by their value of it. */
+  /** By what must be unique, and by their value of it. */
   readonly #unique = new Map<string, Map<string, RosterPlace>>()
 
   constructor(
@@ -160,7 +157,7 @@ export class Reading {
     return known
   }
 
-  /** Adds a record. Of several about one, the last counts, unless the status of an earlier one counts more. */
+  /** Of several about one, the last counts, unless the status of an earlier one counts more. */
   add(row: RosterRow, entry: RosterEntry): void {
     const { dataset, key, place } = entry
     const records = this.records(dataset)
@@ -174,7 +171,7 @@ export class Reading {
     records.set(key, entry)
   }
 
-  /** Adds a group, or replaces it, at once. Its members are added apart. */
+  /** Or replaces it, at once. Its members are added apart. */
   addGroup(entry: RosterEntry): void {
     this.records('groups').set(entry.key, entry)
   }
@@ -188,12 +185,11 @@ export class Reading {
     return this.tables.get(table)?.has(key) === true
   }
 
-  /** True if the last row with a key in a table says that its record is gone. */
   isRemovedRow(table: string, key: string): boolean {
     return this.tables.get(table)?.get(key)?.isRemoved === true
   }
 
-  /** Adds a problem if an earlier row that was not about the same record has the value. */
+  /** Unless the earlier row was about the same record. */
   requireUnique(row: RosterRow, column: string, value: string, name: string): void {
     const places = this.#unique.get(name) ?? new Map<string, RosterPlace>()
     this.#unique.set(name, places)
@@ -208,7 +204,7 @@ export class Reading {
     )
   }
 
-  /** Returns the records of these parts, groups with their members in the order of the files. */
+  /** Groups have their members in the order of the files. */
   finish(parts: readonly RosterPart[]): Pick<Roster, 'records' | 'findings'> {
     for (const [key, entry] of this.records('groups')) {
       if (entry.isRemoved) continue
@@ -221,26 +217,26 @@ export class Reading {
 
 const statuses = ['inactive', 'completed', 'active']
 
-/** Returns a number by which records about the same one are ranked: active before completed, inactive and removed ones. */
+/** Active comes before completed, inactive and removed. */
 function rankOf({ isRemoved, record: { status } }: RosterEntry): number {
   if (isRemoved) return -1
   return typeof status === 'string' && statuses.includes(status) ? statuses.indexOf(status) : statuses.length
 }
 
 export interface RowReader {
-  /** True for a row that says that its record is gone: only some of its columns are checked. */
+  /** Only some columns of such a row are checked. */
   isRemoved(row: CsvRow): boolean
-  /** Columns that the row of a removed record needs (default the key). */
+  /** Of a removed record (default the key). */
   readonly removedNeeds?: readonly string[]
-  /** True if several rows with one key add up: none replaces another as a whole. */
+  /** None of several rows with one key replaces another as a whole. */
   readonly addsUp?: true
-  /** True if rows have records of other parts as well, whose problems stay when a later row replaces the first. */
+  /** Their problems stay when a later row replaces the first. */
   readonly hasOtherParts?: true
-  /** Returns the entries of a row; none after it added a problem, or a note that it is left out. */
+  /** None after it added a problem, or a note that it is left out. */
   entriesOf(row: CsvRow, isRemoved: boolean): readonly RosterEntry[]
 }
 
-/** Reads all rows of a table. Rows with problems have no entries. */
+/** Rows with problems have no entries. */
 export async function walk(reading: Reading, form: TableForm, reader: RowReader): Promise<void> {
   const { findings } = reading
   const rows = new Map<string, LastRow>()
@@ -296,7 +292,7 @@ export async function walk(reading: Reading, form: TableForm, reader: RowReader)
   for (const { row, reference, key } of open) if (!rows.has(key)) addMissing(row, reference, key)
 }
 
-/** Adds a problem if a row is shorter or longer than its header; only empty cells may be missing or too many at the end. */
+/** Only empty cells may be missing or too many at the end. */
 function requireWidth(row: CsvRow, cells: readonly string[], header: readonly string[]): boolean {
   if (cells.length === header.length) return true
   const named = header.findLastIndex((name) => name !== '') + 1
@@ -308,7 +304,7 @@ function requireWidth(row: CsvRow, cells: readonly string[], header: readonly st
   return false
 }
 
-/** A reference to a row of the same table that may follow. */
+/** It may follow. */
 interface OpenReference {
   readonly row: CsvRow
   readonly reference: TableReference
@@ -316,10 +312,8 @@ interface OpenReference {
 }
 
 /**
- * Adds a problem or a warning for a key that another table does not have; a note if the roster lacks that table, or has
- * only changes of it.
- *
- * @param open takes references to a row of the same table that may follow; null for other tables
+ * A problem, a warning, or a note if the roster lacks the other table or has only changes of it. `open` takes references to
+ * a row of the same table that may follow; null for other tables.
  */
 export function checkReference(
   reading: Reading,

@@ -44,7 +44,7 @@ export function termEntry(
 export interface RosterGroup {
   readonly externalId: string
   readonly name: string
-  /** Reference to its course; null for none. */
+  /** Null for none. */
   readonly course: string | null
 }
 
@@ -80,7 +80,7 @@ export function enrollmentEntry(
   return { ...shared, record: { ...record, status, enrolledAt }, days: daysOfEnrollments }
 }
 
-/** Returns the entry of a grade; none after it added a problem. */
+/** None after it added a problem. */
 export function gradeEntries(
   row: RosterRow,
   dataset: Dataset,
@@ -94,7 +94,7 @@ export function gradeEntries(
   return [{ dataset: 'grades', key, record, place: row.place, ...(days.length > 0 && { days }) }]
 }
 
-/** Returns a dataset whose columns have the names of a format by their fields, for the words of problems. */
+/** By their fields, for the words of problems. */
 export function namedColumns(dataset: Dataset, names: Readonly<Record<string, string>>): Dataset {
   return {
     ...dataset,
@@ -115,17 +115,14 @@ export function filled(record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== ''))
 }
 
-/** Returns the day in a day or a time, `2013-1-03 00:00:00-06:00`; null for other text. */
+/** `2013-1-03 00:00:00-06:00`; null for other text. */
 function dayIn(text: string): string | null {
   const [, year, month = '', day = ''] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/.exec(text) ?? []
   const padded = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   return year !== undefined && isDay(padded) ? padded : null
 }
 
-/**
- * Returns the day in a text: ISO 8601, else in the given format. The guess is the end of a problem, if the text is a day in
- * another format.
- */
+/** ISO 8601, else in the given format. The guess is the end of a problem, if another format has such a day. */
 export function dayWith(
   text: string,
   form: CellForm,
@@ -143,7 +140,7 @@ export function dayWith(
 
 const plainForm: CellForm = { now: Number.NaN, dateFormat: undefined, decimalComma: false }
 
-/** Reads a day, also with a time of day; null for none. Other text is a problem. */
+/** Also with a time of day; null for none. Other text is a problem. */
 export function checkDay(
   row: RosterRow,
   column: string,
@@ -170,12 +167,12 @@ export interface RosterPerson {
   readonly firstName?: string
   readonly lastName?: string
   readonly displayName?: string
-  /** Role in an academy; undefined if the roster does not say: new users become learners. */
+  /** Undefined if the roster does not say: new users become learners. */
   readonly role?: string | undefined
   readonly isSuspended?: boolean | undefined
 }
 
-/** Columns of people by the fields of a user that they fill; a format without addresses has no `email`. */
+/** By the fields of a user that they fill; a format without addresses has no `email`. */
 interface PersonColumns extends Readonly<Record<string, string>> {
   readonly externalId: string
   readonly username: string
@@ -188,7 +185,6 @@ export function peopleForm(key: string, columns: PersonColumns) {
   return { key, columns, dataset: namedColumns(users, columns) }
 }
 
-/** Returns the person in the columns of a row. */
 export function personIn(row: CsvRow, { columns }: PeopleForm): RosterPerson {
   const text = (field: string) => (columns[field] === undefined ? '' : row.text(columns[field]))
   return {
@@ -232,7 +228,7 @@ export function personEntry(
   return entryOf('users', record, row)
 }
 
-/** Returns null after it added a problem. */
+/** Null after it added a problem. */
 function addressOf(
   { options: { emailDomain } }: Reading,
   row: RosterRow,
@@ -261,7 +257,7 @@ function addressOf(
   return made
 }
 
-/** Returns the user name; empty for the e-mail address, which exports write where a format requires a user name. */
+/** Empty for the e-mail address, which exports write where a format requires a user name. */
 function usernameOf(row: RosterRow, { username = '', email = '' }: RosterPerson): string {
   if (username.toLowerCase() === email.toLowerCase()) return ''
   if (username === '' || usernameSchema.safeParse(username).success) return username
@@ -269,7 +265,7 @@ function usernameOf(row: RosterRow, { username = '', email = '' }: RosterPerson)
   return ''
 }
 
-/** Returns a name; empty for the sign that exports write where there is none. */
+/** Empty for the sign that exports write where there is none. */
 export function nameIn(row: CsvRow, column: string): string {
   const name = row.text(column)
   if (name !== noName) return name

@@ -15,16 +15,15 @@ export const formatNames: Readonly<Record<RosterFormat, string>> = {
   kolibri: 'Kolibri',
 }
 
-/** Parts of a roster, in the order in which their records are written: each refers to earlier parts. */
+/** In the order in which their records are written: each refers to earlier parts. */
 export const rosterParts = ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'] as const
 export type RosterPart = (typeof rosterParts)[number]
 
-/** Returns the part of a roster that has records of a part: groups have their members. */
+/** Groups have their members. */
 export function rosterPartOf(part: Part): Part {
   return part === 'memberships' ? 'groups' : part
 }
 
-/** Part of a roster to compare or apply. */
 export interface Scope {
   /** Empty for all. */
   readonly only: readonly RosterPart[]
@@ -37,46 +36,42 @@ export interface Scope {
 /** With `bulk` a file lists all records of its kind, with `delta` only changed and removed ones. */
 export type RosterMode = 'bulk' | 'delta'
 
-/**
- * Record of a roster in the form of academy files; it has only the fields that the roster knows. References are
- * external ids, `ext:42`.
- */
+/** In the form of academy files, with only the fields that the roster knows. References are external ids, `ext:42`. */
 export interface RosterEntry extends Omit<Entry, 'dataset'> {
   readonly dataset: RosterPart
-  /** True if the roster says that the record is gone; the record then has only its key fields. */
+  /** Then it has only its key fields. */
   readonly isRemoved?: true
 }
 
-/** A row of a file, which has a line, or a record of another system. */
+/** A row of a file has a line. */
 export interface RosterPlace extends Place {
-  /** Record of another system, by its id and name. */
+  /** By its id and name. */
   readonly record?: string
 }
 
 /** Keeps a record from being read. */
 export interface RosterProblem extends RosterPlace {
-  /** Null for a problem of the whole row. */
+  /** Null for the whole row. */
   readonly column: string | null
-  /** Value as written in the file; undefined if missing or secret. */
+  /** As written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
   readonly code: string
-  /** Message that follows the column name: `must be a day such as 2026-08-31`. */
+  /** Follows the column name: `must be a day such as 2026-08-31`. */
   readonly message: string
-  /** End of the message, after the value: `; did you mean BIO?`. */
+  /** After the value: `; did you mean BIO?`. */
   readonly guess?: string
 }
 
-/** Maximum number of problems and of warnings that are kept; the others are counted. */
+/** The others are counted. */
 const maxKept = 1000
 
-/** Results of a reading besides its records. */
 export class RosterFindings {
   problemCount = 0
   readonly warnings: RosterProblem[] = []
   warningCount = 0
-  /** Numbers of rows by file, without the header. */
+  /** By file, without the header. */
   readonly rowCounts = new Map<string, number>()
-  /** Columns by file that have values which an academy does not keep. */
+  /** By file; an academy does not keep their values. */
   readonly unreadColumns = new Map<string, readonly string[]>()
   readonly #notes: readonly string[]
   /** By the row that they are about. */
@@ -95,19 +90,19 @@ export class RosterFindings {
     this.#problems.set(place, [...(this.#problems.get(place) ?? []), problem])
   }
 
-  /** Forgets the problems of a row that a later one replaces. */
+  /** A later row replaces it. */
   removeProblems(place: Place): void {
     this.problemCount -= this.#problems.get(place)?.length ?? 0
     this.#problems.delete(place)
   }
 
-  /** Adds a fault that keeps nothing from being read, such as a reference to an organisation that the roster lacks. */
+  /** Keeps nothing from being read. */
   addWarning(problem: RosterProblem): void {
     this.warningCount += 1
     if (this.warnings.length < maxKept) this.warnings.push(problem)
   }
 
-  /** Counts records of a file that are read leniently or left out. */
+  /** They are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void {
     const ofFile = this.#leniencies.get(file) ?? new Map<string, Leniency>()
     this.#leniencies.set(file, ofFile)
@@ -120,12 +115,12 @@ export class RosterFindings {
     this.rowCounts.set(file, (this.rowCounts.get(file) ?? 0) + 1)
   }
 
-  /** The first problems, in the order of the files. */
+  /** In the order of the files. */
   problems(): readonly RosterProblem[] {
     return [...this.#problems.values()].flat()
   }
 
-  /** Notes about records that were read leniently or left out, with their number. */
+  /** With their number. */
   notes(): readonly string[] {
     const lenient = [...this.#leniencies].flatMap(([file, kinds]) =>
       [...kinds].map(([what, kind]) => leniencyNote(file, what, kind)),
@@ -134,11 +129,9 @@ export class RosterFindings {
   }
 }
 
-/** A roster in files (a folder, a zip file or a single CSV file), or that of another system. */
 export interface Roster {
   /** As given, or `integration:` and the kind of system. */
   readonly name: string
-  /** Format of the files, or kind of the system. */
   readonly format: RosterFormat | LmsKind
   readonly title: string
   /** That of the manifest; null if there is none. */
@@ -146,29 +139,29 @@ export interface Roster {
   /** As the manifest names it. */
   readonly systemName: string | null
   readonly files: readonly RosterFile[]
-  /** SHA-256 of what is read, in hexadecimal. */
+  /** SHA-256 in hexadecimal. */
   readonly hash: string
-  /** Parts that the files can have, in the order of `rosterParts`. */
+  /** In the order of `rosterParts`. */
   readonly parts: readonly RosterPart[]
   mode(part: RosterPart): RosterMode
-  /** True if the source has records that it does not show. */
+  /** Some records are not shown. */
   readonly isPartial?: boolean
-  /** Records of each part that the source has, also removed ones; the last row of each, without those with problems. */
+  /** Also removed ones; the last row of each, without those with problems. */
   readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   readonly findings: RosterFindings
 }
 
 interface RosterFile {
   readonly name: string
-  /** Table that it holds, such as `users`. */
+  /** Such as `users`. */
   readonly table: string
   readonly mode: RosterMode
 }
 
-/** Role of a person or an enrolment in an academy; null for people and enrolments that are left out. */
+/** Null for people and enrolments that are left out. */
 export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
 
-/** Roles that a mapping may give for a role of a file, besides the roles of its format. */
+/** For a role of a file, besides the roles of its format. */
 export const academyRoles = {
   instructor: 'instructor',
   analyst: 'analyst',
@@ -179,12 +172,11 @@ export const academyRoles = {
 /** Null for one that is left out. */
 export type EnrollmentRole = Exclude<AcademyRole, 'analyst'>
 
-/** The same roles of enrolments: analysts have none. */
+/** Analysts have none. */
 export const enrollmentRoles = Object.entries(academyRoles).map(
   ([name, role]) => [name, role === 'analyst' ? null : role] as const,
 )
 
-/** Returns the names that a format has for roles, each with its role. */
 export function namesOfRoles<Role extends keyof typeof academyRoles>(
   names: Readonly<Record<Role, string>>,
 ): [name: string, role: (typeof academyRoles)[Role]][] {
@@ -194,17 +186,16 @@ export function namesOfRoles<Role extends keyof typeof academyRoles>(
   )
 }
 
-/** Note on people and enrolments that a mapping leaves out. */
 export const leftOutByMapping = 'roles mapped to none are left out'
 
 export const roleField = 'role'
 
-/** True for a column with roles, by its name in lower case. */
+/** In lower case. */
 export function isRoleColumn(column: string): boolean {
   return /^(role\d*|role_id|user_type|type\d+)$/.test(column)
 }
 
-/** Returns the end of a problem about a value that has no known meaning: the flag that gives its meaning. */
+/** The flag that gives its meaning. */
 export function meaningGuess(column: string, value: string, meanings: readonly string[]): string {
   const pair = JSON.stringify(`${column.replace(/\d+$/, '')}:${value}=${meanings.join('|')}`)
   return `; say what it means: --map-value ${pair}`
@@ -212,16 +203,15 @@ export function meaningGuess(column: string, value: string, meanings: readonly s
 
 export const roleMeanings = ['learner', 'instructor', 'none'] as const
 
-/** Maximum different values that a note names. */
 const maxValues = 5
 
-/** Occurrences of something that a file is read with although its specification forbids it, or that is left out. */
+/** Its specification forbids it, or it is left out. */
 interface Leniency {
   readonly count: number
   readonly values: Set<string>
 }
 
-/** Returns a note: `users.csv: role is not spelled as specified (3 times: Student, TEACHER)`. */
+/** `users.csv: role is not spelled as specified (3 times: Student, TEACHER)`. */
 function leniencyNote(file: string, what: string, { count, values }: Leniency): string {
   const shown = [...values].slice(0, maxValues).join(', ') + (values.size > maxValues ? ', …' : '')
   const times = count === 1 ? '' : pluralise(count, 'time')

@@ -7,39 +7,39 @@ import { UsageError } from '../terminal/errors.ts'
 import { isRoleColumn, type RosterFindings, type RosterPart, roleField } from './roster.ts'
 
 export interface TableForm {
-  /** Name of the table, and of its file without `.csv`. */
+  /** And of its file without `.csv`. */
   readonly name: string
-  /** Part that its rows become; null for a table that only others refer to. */
+  /** Null for a table that only others refer to. */
   readonly part: RosterPart | null
   readonly noun: string
-  /** Columns of all versions. */
+  /** Of all versions. */
   readonly columns: readonly string[]
-  /** Sets of columns that show the table: a header with all of one set. */
+  /** A header shows the table with all of one set. */
   readonly shownBy: readonly (readonly string[])[]
   /** Columns of other formats, which the header must not have, in lower case. */
   readonly unless?: readonly string[]
-  /** Columns besides the key whose cells must not be empty. */
+  /** Besides the key. */
   readonly required: readonly string[]
   readonly key: readonly string[]
   readonly references?: readonly TableReference[]
   /** Other spellings of columns, in lower case. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
-  /** Matches columns that are read, or left out as specified, without being listed in `columns`. */
+  /** Of columns that are read, or left out as specified, without being listed in `columns`. */
   readonly pattern?: RegExp
 }
 
 export interface TableReference {
   readonly column: string
   readonly to: string
-  /** True for several keys with commas between them. */
+  /** With commas between them. */
   readonly isList?: true
-  /** True if a missing row keeps nothing from being read. */
+  /** It keeps nothing from being read. */
   readonly isWarning?: true
 }
 
 export type OpenTable = Awaited<ReturnType<typeof openTable>>
 
-/** Returns the column that a header names; null for an unknown one. Case and spaces do not matter. */
+/** Null for an unknown one. Case and spaces do not matter. */
 function columnIn({ columns, aliases = {}, pattern }: TableForm, header: string): string | null {
   // Kolibri writes `Full name (FULL_NAME)`, with the words before in the language of the user.
   const [, code = header] = /\(([A-Z_]+)\)$/.exec(header) ?? []
@@ -60,7 +60,7 @@ export function mappedHeader(header: readonly string[], map: ColumnMap): readonl
   return map.size === 0 ? header : header.map((name) => (map.has(name) ? (map.get(name) ?? '') : name))
 }
 
-/** Opens a file of a table; unknown and oddly spelled columns become notes. Throws a UsageError without a key column. */
+/** Unknown and oddly spelled columns become notes. Throws a UsageError without a key column. */
 export async function openTable(
   file: ImportFile,
   form: TableForm,
@@ -96,19 +96,18 @@ export async function openTable(
   return {
     /** Undefined if the file does not have the column. */
     placeOf: (column: string) => places.get(column),
-    /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
+    /** Without space around it, or the meaning that the mapping gives it. */
     textAt(cells: readonly string[], place: number): string {
       const text = cells[place]?.trim() ?? ''
       return meanings?.get(place)?.get(text.toLowerCase()) ?? text
     },
-    /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
+    /** That in the file, if the mapping gave it another. */
     nameOf(column: string): string {
       const name = header[places.get(column) ?? -1] ?? ''
       return map.has(name) ? name : column
     },
     header,
     cellForm: { now: Number.NaN, dateFormat, decimalComma: separator !== ',' } satisfies CellForm,
-    /** True for a name in the header that is a column of the table. */
     isKnown: (name: string) => mappedHeader([name], map).some((each) => columnIn(form, each) !== null),
     rows: records,
   }

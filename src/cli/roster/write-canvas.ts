@@ -12,7 +12,7 @@ import type {
 import { type Columns, createLosses, type FormatWriter, type Package } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 
-/** Writes the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
+/** Groups of courses are sections, other groups are groups of the account. */
 export function canvasWriter(
   academy: AcademyReader,
   to: Package,
@@ -83,7 +83,7 @@ const lossTexts = {
 interface EnrolmentRow {
   readonly course: Course
   readonly enrolment: Enrolment
-  /** Key of a group of the course; empty for none. */
+  /** Key of a group; empty for none. */
   readonly section: string
 }
 
@@ -94,7 +94,7 @@ const courseStatuses: ReadonlyMap<string, string> = new Map([
   ['draft', 'unpublished'],
 ])
 
-/** Columns in the order of the documentation; optional ones that an academy has no values for are left out. */
+/** In the order of the documentation, without optional ones that an academy has no values for. */
 const columns = {
   users: {
     user_id: ({ key }) => key,

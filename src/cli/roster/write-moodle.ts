@@ -15,14 +15,11 @@ export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
 interface MoodleForm {
   readonly parts: ReadonlySet<RosterPart>
-  /** Category of new courses: the number of one, or its path. */
+  /** Of new courses: a number or a path. */
   readonly category: string
 }
 
-/**
- * Writes files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so enrolments are in
- * memory at once, about 200 bytes each.
- */
+/** A user's row has all of their courses, so enrolments are in memory at once, about 200 bytes each. */
 export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleForm): FormatWriter {
   const { parts, category } = form
   const losses = createLosses(lossTexts)
@@ -33,7 +30,7 @@ export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleFo
     to.write('courses.csv', courseColumns(category), academy.courses)
   }
 
-  /** Notes a place once for each enrolment, and once for each further group. */
+  /** Once for each enrolment, and once for each further group. */
   function addCourse({ course, enrolments, groups }: CourseContents): void {
     const groupsByUser = new Map<string, Set<string>>()
     const users = new Set(enrolments.map(({ userId }) => userId))
@@ -137,9 +134,8 @@ function courseColumns(category: string): Columns<Course> {
   }
 }
 
-/** Columns of a place, without their numbers. */
+/** Without their numbers. */
 const placeFields = ['course', 'role', 'enrolstatus', 'enroltimestart', 'group'] as const
-/** Place of a user in a course, as the cells of its columns. */
 type Place = Readonly<Record<(typeof placeFields)[number], string>>
 
 interface UserRow {

@@ -46,12 +46,12 @@ import type { RosterPart } from './roster.ts'
 
 interface OneRosterForm {
   readonly version: OneRosterVersion
-  /** The school that all records belong to, the only organisation of the package. */
+  /** The only organisation of the package. */
   readonly org: School
   readonly parts: ReadonlySet<RosterPart>
 }
 
-/** Writes a OneRoster package: each course is a class and its course, each term an academic session. */
+/** Each course is a class and its course, each term an academic session. */
 export function oneRosterWriter(academy: AcademyReader, to: Package, form: OneRosterForm): FormatWriter {
   return new OneRosterWriter(academy, to, form)
 }
@@ -232,7 +232,7 @@ class OneRosterWriter implements FormatWriter {
     ])
   }
 
-  /** Items that have weights but no grades become line items, too. */
+  /** Also items that have weights but no grades. */
   #addGrades({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): void {
     const { version, org } = this.#form
     const is12 = version === '1.2'
@@ -298,7 +298,7 @@ class OneRosterWriter implements FormatWriter {
     return tables
   }
 
-  /** Returns the published grades, of each learner and item the one that was given last, or of the first source. */
+  /** Of each learner and item the one that was given last, or of the first source. */
   #shownGrades(grades: readonly Grade[]): readonly Grade[] {
     const shown = grades.filter(({ published, scoreGiven }) => published && scoreGiven !== null)
     const unpublished = grades.filter(({ published }) => !published).length
@@ -315,7 +315,7 @@ class OneRosterWriter implements FormatWriter {
   }
 }
 
-/** Returns the grade with the last time, of several the first by the other field; none of none. */
+/** Of several with the last time the first by the other field. */
 function newestBy(
   grades: readonly Grade[],
   time: 'createdAt' | 'gradedAt',
