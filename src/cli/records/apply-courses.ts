@@ -27,7 +27,7 @@ import { idPrinter, sourceOf } from './write.ts'
 
 const command = 'courses apply'
 
-/** Makes courses match their files, or carries out a saved plan; asks for confirmation before deletions. */
+/** Or carries out a saved plan; asks for confirmation before deletions. */
 export async function applyFiles(context: Context, given: Given, files: readonly string[]): Promise<void> {
   const { plan } = given.flags
   const makePlan =
@@ -40,13 +40,13 @@ export async function applyFiles(context: Context, given: Given, files: readonly
   })
 }
 
-/** Compares courses with their files, and prints what `applyFiles` would do. Throws ExitWith where they differ. */
+/** Throws ExitWith where they differ. */
 export async function diffFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
   const makePlan = await plannerOf(context, files, { command: 'courses diff', prune })
   await printDiff(context, 'courses diff', await makePlan(context), form)
 }
 
-/** Reads and validates files without a platform. Throws a UsageError with every problem of a file and its line. */
+/** Without a platform. Throws a UsageError with every problem of a file and its line. */
 export async function validateFiles(context: Context, files: readonly string[]): Promise<void> {
   await printValid(context, files, await readAll(context, files))
 }
@@ -59,7 +59,6 @@ async function readAll({ io }: Context, files: readonly string[]): Promise<Decla
   return declaredCourses(all)
 }
 
-/** Reads files and returns their comparison with the academy. */
 async function plannerOf(
   context: Context,
   files: readonly string[],
@@ -154,15 +153,9 @@ function lessonCounts({ lessons, deleted }: CoursePlan): string {
   return `: ${counts.map(([verb, count], index) => (index === 0 ? `${pluralise(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`
 }
 
-/** Maximum lessons that an error names. */
 const maxNamed = 20
 
-/**
- * Throws a CommandError if a plan would take lessons from other courses, as after copying the file for the next term: the
- * external id of a lesson is unique in an academy.
- *
- * @param hint what to do (default: to copy the course)
- */
+/** As after copying the file for the next term: the external id of a lesson is unique in an academy. */
 export async function requireOwnLessons(
   { plan, declared, reader: { names } }: Pick<Planned, 'plan' | 'declared' | 'reader'>,
   hint?: string,

@@ -15,7 +15,6 @@ type Session = Context['session']
 
 /** The server drops a lease that is not renewed for a minute. */
 const renewEveryMs = 10_000
-/** Time to wait while another apply to the same academy runs. */
 const waitMs = 30_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
@@ -99,13 +98,12 @@ function isInProgress(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'apply_in_progress'
 }
 
-/** Returns the lease of another process. */
 function leaseIn({ problem }: ApiError) {
   const lease = problem?.['lease']
   return isJsonObject(lease) ? lease : {}
 }
 
-/** True if the holder of a lease was a process on this machine that has ended. */
+/** On this machine. */
 function isOfDeadProcess(holder: string): boolean {
   const [, host, pid] = /^(.+), process (\d+)$/.exec(holder) ?? []
   return host === hostname() && !isAlive(Number(pid))

@@ -7,12 +7,12 @@ import type { Action } from './plan.ts'
 
 const closedStatus = { users: 'suspended', courses: 'archived', enrollments: 'inactive' } as const
 
-/** True for a record whose status refuses writes that refer to it. */
+/** Its status refuses writes that refer to it. */
 export function isClosed(dataset: Part, { status }: JsonObject): boolean {
   return dataset in closedStatus && status === closingOf(dataset)
 }
 
-/** Returns the status that closes a record of a part; undefined if it has none. */
+/** Undefined if a part has none. */
 export function closingOf(dataset: Part): string | undefined {
   return dataset in closedStatus ? closedStatus[dataset as keyof typeof closedStatus] : undefined
 }

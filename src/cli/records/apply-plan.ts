@@ -14,23 +14,22 @@ import { keyIn } from './identity.ts'
 import type { Action, Plan } from './plan.ts'
 import { batchSize, createBatcher, versionOf, type Writer } from './write.ts'
 
-/** An action that the server refuses. */
 export interface Failure {
   readonly action: Action
   readonly code: string
   readonly message: string
 }
 
-/** A plan that the server keeps. */
+/** By the server. */
 export interface StagedPlan {
-  /** Number of writes. */
+  /** Of writes. */
   readonly size: number
-  /** Says which actions would be refused, and what would be restored; null where that is not known before. */
+  /** Null where refusals are not known before. */
   trial(): Promise<Trial | null>
-  /** Carries the plan out; without `skipsRefused` nothing of a transaction with a refused action is done. */
+  /** Without `skipsRefused` nothing of a transaction with a refused action is done. */
   carryOut(how: {
     readonly skipsRefused: boolean
-    /** Called with the number of writes that are done. */
+    /** `done` counts writes. */
     readonly onDone?: (done: number) => Promise<void>
   }): Promise<AppliedPlan>
   drop(): Promise<void>
@@ -38,20 +37,18 @@ export interface StagedPlan {
 
 export interface Trial {
   readonly failures: readonly Failure[]
-  /** Sentences about records that would be restored. */
   readonly restored: readonly string[]
-  /** Sentences about what may be wrong with changed records. */
   readonly warnings: readonly string[]
 }
 
 export interface AppliedPlan {
   readonly failures: readonly Failure[]
   readonly done: ReadonlySet<Action>
-  /** Ids of the records that were created or changed, in the order of the writes. */
+  /** Created or changed, in the order of the writes. */
   readonly ids: readonly string[]
 }
 
-/** Sends a plan to the server, which keeps it for a day. */
+/** The server keeps it for a day. */
 export async function stagePlan(
   { caller, names, notes, signal }: Writer,
   { command, source }: BulkChange,
@@ -59,7 +56,7 @@ export async function stagePlan(
 ): Promise<StagedPlan> {
   const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
   const params = { planId: made.id }
-  /** Actions of each step. */
+  /** Of each step. */
   const actions: (readonly Action[])[] = []
   const batcher = createBatcher<JsonObject>(partSize, (step) => step)
   let sent = 0
@@ -121,10 +118,10 @@ export async function stagePlan(
   }
 }
 
-/** Maximum size of a request that adds steps. */
+/** Of a request that adds steps. */
 const partSize = { ...batchSize, records: 1000 }
 
-/** Returns the failures in the order of the plan, one for each action. */
+/** In the order of the plan, one for each action. */
 function failuresOf(
   plan: Plan,
   actions: readonly (readonly Action[])[],
@@ -139,13 +136,13 @@ function failuresOf(
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
 }
 
-/** Returns the message of a refusal, with fields of the file instead of the API's pointers. */
+/** With fields of the file instead of the API's pointers. */
 function messageOf({ errors, message }: Pick<RefusedStep, 'errors' | 'message'>): string {
   if (errors.length === 0) return message
   return errors.map(({ pointer, detail }) => `${fieldPath(pointer)} ${detail}`).join('; ')
 }
 
-/** Returns a sentence about the restored records, without lessons that came back with their course; none without any. */
+/** Without lessons that came back with their course; none without any. */
 function restoredNotes(verb: string, actions: readonly Action[]): string[] {
   const courses = new Set(actions.flatMap(({ dataset, key }) => (dataset === 'courses' ? [key] : [])))
   const named = actions
@@ -154,7 +151,7 @@ function restoredNotes(verb: string, actions: readonly Action[]): string[] {
   return named.length === 0 ? [] : [`${verb} from the trash: ${firstNames(named)}`]
 }
 
-/** Returns null for a caller who may not write. */
+/** Null for a caller who may not write. */
 export async function whereAllowed<Result>(work: () => Promise<Result>): Promise<Result | null> {
   try {
     return await work()
@@ -164,21 +161,17 @@ export async function whereAllowed<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-/** A step that the server carries out. */
 interface PlannedWrite {
   readonly noun: PlannedNoun
   readonly action: PlannedStep['action']
   readonly id?: unknown
-  /** Version that the record must have; undefined for any. */
+  /** Undefined for any. */
   readonly version?: number | undefined
   readonly record?: JsonObject
-  /** Actions that it is a part of. */
   readonly from: readonly Action[]
 }
 
-/**
- * Yields the writes of a plan in their order: closed records, records of each part, places of lessons, deletions.
- */
+/** Closed records, records of each part, places of lessons, deletions. */
 async function* writesOf(names: Names, plan: Plan): AsyncGenerator<PlannedWrite> {
   const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
   /** Steps of new lessons by key; equal lessons in their order. */
@@ -245,7 +238,7 @@ async function writesOfAction(dataset: PartDataset, action: Action, names: Names
   return [{ noun, action: 'update', id, version: versionOf(current), record, from: [action] }]
 }
 
-/** Returns what an operation takes; the module of a lesson keeps its name, since the plan may make it. */
+/** The module of a lesson keeps its name, since the plan may make it. */
 async function bodyOf(
   dataset: PartDataset,
   { module, ...record }: JsonObject,
@@ -269,7 +262,7 @@ function changedFields(dataset: PartDataset, { entry, changes }: Action): JsonOb
   return restored ? { ...changed, status: restored.to } : changed
 }
 
-/** Returns the steps that order the lessons of courses, once they are written. */
+/** Once the lessons are written. */
 function placesIn(
   { lessonPlaces, actions }: Plan,
   newLessons: Map<string | undefined, number[]>,
@@ -296,13 +289,13 @@ function movedIn(lessons: readonly Action[]): readonly Action[] {
   return moved.length > 0 ? moved : lessons.slice(0, 1)
 }
 
-/** Returns the fields that have changes; objects contain only declared members. */
+/** Objects contain only declared members. */
 function changedPart(record: JsonObject, changes: readonly Change[]): Record<string, unknown> {
   const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
   return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
 }
 
-/** Returns the steps that the academy lacks: those after the shown one, else those with later times. */
+/** Those after the shown one, else those with later times. */
 function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
   const { steps = [entry.record] } = entry
   if (shown === null) return steps

@@ -11,12 +11,11 @@ import { type ImportFile, type Place, sentence } from './sources/file.ts'
 import { asWritten, type Reading, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './write.ts'
 
-/** Maximum number of different problems that are shown; the others are counted. */
+/** Of different problems; the others are counted. */
 const maxShown = 1000
 const maxShownLines = 5
 const maxValue = 80
 
-/** The same problem in several rows. */
 interface Group {
   readonly problem: RowProblem
   count: number
@@ -24,26 +23,25 @@ interface Group {
   readonly lines: number[]
 }
 
-/** A row that was not imported. */
 export interface Rejection {
   readonly line: number
   readonly code: string
   readonly message: string
-  /** The reason without values of people. */
+  /** Without values of people. */
   readonly shown: string
 }
 
 export interface Checked {
   readonly rows: number
-  /** Number of rows without a key: importing the file again cannot match them. */
+  /** Importing the file again cannot match rows without a key. */
   readonly keyless: number
   /** Number of rows with spaces around a value that is stored without them, and the first columns with such values. */
   readonly trimmed: { readonly rows: number; readonly columns: ReadonlySet<string> }
-  /** Rejected rows, by line. */
+  /** By line. */
   readonly invalid: ReadonlyMap<number, Rejection>
 }
 
-/** Returns the rows of a file. Throws a UsageError on a malformed one. */
+/** Throws a UsageError on a malformed file. */
 export async function readRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   const read = isCsv
@@ -63,10 +61,7 @@ async function* inTimes(
     yield some.map((row) => ({ ...row, record: withDays(schema, row.record) as Row['record'] }))
 }
 
-/**
- * Reads all rows and checks each, before anything is sent. Throws a UsageError with every problem, its line, column and
- * value, unless `skipInvalid`.
- */
+/** Before anything is sent. Throws a UsageError with every problem, its line, column and value, unless `skipInvalid`. */
 export async function checkFile(
   name: string,
   dataset: Dataset,
@@ -111,7 +106,7 @@ export async function checkFile(
   return { rows: count, keyless, trimmed, invalid }
 }
 
-/** Returns the columns of a record whose values have spaces around them that the schema removes. */
+/** Their values have spaces around them that the schema removes. */
 function trimmedColumns({ columns, schema }: Dataset, record: JsonObject): string[] {
   return columns.flatMap(({ kind, name, path }) => {
     const value = kind === 'text' ? valueAt(record, path) : undefined
@@ -130,7 +125,7 @@ interface Naming {
 
 const lineAlone: Naming['placeOf'] = (line) => ({ line })
 
-/** Formats a place after the name of a file: `7`, or `7, column "Essay"`. */
+/** After the name of a file: `7`, or `7, column "Essay"`. */
 function placeText({ line, column }: Place): string {
   return column === undefined ? String(line) : `${line}, column ${JSON.stringify(column)}`
 }
@@ -193,7 +188,7 @@ function refused(
   })
 }
 
-/** Suggests to map the first value that is not near any choice. */
+/** The first value that is not near any choice. */
 function meaningHint(groups: readonly Group[]): string {
   const unknown = groups.find(
     ({ problem: { code, guess, message, value } }) =>
@@ -204,13 +199,13 @@ function meaningHint(groups: readonly Group[]): string {
   return `Say what it means: --map-value ${JSON.stringify(`${column}:${value}=value`)}. `
 }
 
-/** Returns a column, or a field inside, in messages: `Rolle (role)` if the file has that name for `role`. */
+/** `Rolle (role)` if the file has that name for `role`. */
 export function columnText(column: string, labels: Rows['labels']): string {
   const label = [...(labels ?? [])].find(([name]) => column === name || column.startsWith(`${name}.`))
   return !label || label[0] === label[1] ? column : `${label[1]} (${column})`
 }
 
-/** A problem of several rows in words: `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
+/** `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
 function groupText({ problem, count, lines }: Group, { labels, placeOf }: Naming): string {
   if (count === 1) return problemText(problem, labels)
   const { column, message, guess = '' } = problem
@@ -224,7 +219,7 @@ function groupText({ problem, count, lines }: Group, { labels, placeOf }: Naming
   return `${name} ×${count}: ${message}${guess} (lines ${lines.map((line) => placeOf(line).line).join(', ')}${more})`
 }
 
-/** A problem in words: `email: must be an e-mail address, not "ada"`. */
+/** `email: must be an e-mail address, not "ada"`. */
 export function problemText(problem: RowProblem, labels?: Rows['labels']): string {
   const { column, message, guess = '' } = problem
   const place = column === null ? '' : `${columnText(column, labels)}: `
@@ -232,7 +227,7 @@ export function problemText(problem: RowProblem, labels?: Rows['labels']): strin
   return value === undefined ? place + message + guess : `${place}${message}, not ${value}${guess}`
 }
 
-/** Returns a problem in words for all readers of a repository: without the value if its record is about people. */
+/** For all readers of a repository: without the value if its record is about people. */
 export function shownProblem(
   dataset: Pick<Dataset, 'name'>,
   problem: RowProblem,
@@ -245,7 +240,7 @@ export function shownProblem(
   return `${column === null ? 'row' : columnText(column, labels)}: ${message}`
 }
 
-/** Returns the value of a problem: as in the file, and what the mapping reads for it. */
+/** As in the file, and what the mapping reads for it. */
 function givenText({ value, meaning, message }: RowProblem): string | undefined {
   if (value === undefined) return undefined
   const read = meaning === undefined ? '' : ` (read as ${shortValue(meaning, message)})`
@@ -258,10 +253,7 @@ function shortValue(value: string, message: string): string {
   return message === 'must be a string' ? short : JSON.stringify(short)
 }
 
-/**
- * Returns the reason of a refusal, which names fields and values as the file does: `Klasse (courseId) "5b": Course
- * ext:GEO-9 not found.`
- */
+/** Fields and values are those of the file: `Klasse (courseId) "5b": Course ext:GEO-9 not found.` */
 export function refusalText(
   { columns }: Dataset,
   { replaced }: Pick<Row, 'replaced'>,
@@ -284,10 +276,7 @@ function pathOf({ pointer, parameter }: Refusal['faults'][number]): string {
   return String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/**
- * Returns the reason of a refusal in words for all readers of a repository: the message of a platform may have values of
- * people.
- */
+/** For all readers of a repository: the message of a platform may have values of people. */
 export function shownRefusal(
   dataset: Dataset,
   row: Pick<Row, 'replaced'>,
@@ -304,13 +293,13 @@ export function shownRefusal(
   return names.length > 0 ? `${names.join(', ')}: ${reason}` : reason
 }
 
-/** Returns the code of a refusal in words, unless it is none: that of another platform may be any text. */
+/** That of another platform may be any text. */
 export function shownCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `rejected (${code})` : 'rejected'
 }
 
 interface CheckOptions {
-  /** True if a row may lack fields that a new record requires, because it may update an existing one. */
+  /** A row may lack required fields, because it may update an existing record. */
   readonly partial: boolean
   /** False for another platform than a learnctl server: it may accept values that the contract does not list. */
   readonly isOurs: boolean
@@ -361,7 +350,7 @@ function valueText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** Returns problems of texts that no platform can store: lone surrogates and U+0000. */
+/** No platform can store lone surrogates and U+0000. */
 function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
   // Fast path: check the whole record once, since nearly all are valid.
   if (isStorableText(record)) return []

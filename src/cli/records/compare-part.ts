@@ -11,22 +11,16 @@ import { lessonsMatched, type ShownLesson } from './lessons.ts'
 import type { Action, LessonPlace, Plan, PlanOptions, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
-/** Input and results that the comparisons of all parts share. */
 export interface Comparing {
   readonly reader: Writer
   readonly declared: Declared
   readonly options: PlanOptions
-  /** Ids and keys of the records that were compared. */
   readonly ids: KnownIds
-  /** Names of modules in the courses that were compared. */
+  /** In the courses that were compared. */
   readonly modules: ModuleNames
 }
 
-/**
- * Compares the declared records of a part with those of the academy; earlier parts must have been compared.
- *
- * @param removed declared records that must be gone
- */
+/** Earlier parts must have been compared; `removed` are declared records that must be gone. */
 export async function comparePart(
   comparing: Comparing,
   dataset: PartDataset,
@@ -38,7 +32,7 @@ export async function comparePart(
   return comparison
 }
 
-/** Compares records that are recognised by their keys. */
+/** They are recognised by their keys. */
 async function compareRecords(comparison: Comparison): Promise<void> {
   const { entries, removed, dataset } = comparison
   const { reader, options, ids } = comparison.comparing
@@ -74,7 +68,7 @@ async function compareRecords(comparison: Comparison): Promise<void> {
   }
 }
 
-/** Compares lessons, which are recognised by title and content too. */
+/** They are recognised by title and content too. */
 async function compareLessons(comparison: Comparison): Promise<void> {
   const { entries, removed, dataset } = comparison
   const { reader, declared, options, ids } = comparison.comparing
@@ -86,7 +80,7 @@ async function compareLessons(comparison: Comparison): Promise<void> {
       ? declared.get('courses')?.map(({ key }) => key)
       : entries.map(({ record }) => String(record['courseId'])),
   )
-  /** Existing lessons by course, without their content. */
+  /** By course, without their content. */
   const inCourses = new Map<string, JsonObject[]>()
   const unnamed: ShownLesson[] = []
   const found =
@@ -132,10 +126,8 @@ async function compareLessons(comparison: Comparison): Promise<void> {
   }
 }
 
-/** A creation lists no changes. */
 const noChanges: readonly Change[] = []
 
-/** Collects the differences between the declared records of a part and those of the academy. */
 class Comparison {
   readonly comparing: Comparing
   readonly dataset: PartDataset
@@ -146,11 +138,10 @@ class Comparison {
   readonly kept: Action[] = []
   /** By id, since a record may be found by two of its names. */
   readonly deletes = new Map<unknown, Action>()
-  /** Updates that close records instead of deleting them. */
+  /** Close records instead of deleting them. */
   readonly closings = new Map<unknown, Action>()
-  /** Lessons of declared courses that no entry declares. */
   readonly undeclared: Undeclared[] = []
-  /** Number of progress and grade records that are newer than declared. */
+  /** Progress and grade records that are newer than declared. */
   newer = 0
 
   constructor(
@@ -165,7 +156,6 @@ class Comparison {
     this.removed = removed
   }
 
-  /** Returns the updates and creations. */
   actions(): Action[] {
     const creations = this.unmatched().map((entry) => this.#creationOf(entry))
     return [...inFreeOrder([...this.#updates.values()]), ...creations]
@@ -175,7 +165,7 @@ class Comparison {
     return this.entries.filter((entry) => !this.#matched.has(entry))
   }
 
-  /** Compares an entry with the record that it declares; one that was compared already is left alone. */
+  /** One that was compared already is left alone. */
   async match(entry: Entry, shown: JsonObject): Promise<void> {
     if (this.#matched.has(entry)) return
     this.#matched.add(entry)
@@ -222,7 +212,7 @@ class Comparison {
     return changes
   }
 
-  /** Returns an existing record in the form of files, with the keys of declared records. */
+  /** In the form of files, with the keys of declared records. */
   async recordOf(shown: JsonObject): Promise<JsonObject> {
     const record = { ...(await this.dataset.toRecord(shown, this.comparing.reader.names)) }
     const module = this.comparing.modules.get(shown['courseId'])?.get(shown['moduleId'])
@@ -233,7 +223,6 @@ class Comparison {
     return record
   }
 
-  /** Adds the lessons that have to move to updates. */
   addMoves(inCourses: ReadonlyMap<string, readonly JsonObject[]>): void {
     const entryById = new Map(
       [...this.#matched].map((entry) => [this.comparing.ids.idOf('lessons', entry.key), entry]),
@@ -251,7 +240,6 @@ class Comparison {
     }
   }
 
-  /** True for an undeclared record that is removed. */
   isPruned({ managedBy, courseId }: JsonObject): boolean {
     const { prune, label, isOfCourses, keeps = [], courses } = this.comparing.options
     if (!prune || isOfCourses) return prune && this.dataset.name === 'lessons'
@@ -263,7 +251,6 @@ class Comparison {
     )
   }
 
-  /** Deletes or closes a record. */
   async remove(shown: JsonObject): Promise<void> {
     const { id, status, courseId } = shown
     if (status === 'deleted' || this.#isProtected(shown)) return
@@ -293,7 +280,7 @@ class Comparison {
     this.closings.set(id, updateOf(entry, shown, [{ field: 'status', from: status ?? null, to: closing }]))
   }
 
-  /** True for a user who keeps the role and status. */
+  /** Keeps role and status. */
   #isProtected({ role }: JsonObject): boolean {
     const { protectedRole } = this.comparing.options
     return this.dataset.name === 'users' && protectedRole !== undefined && role === protectedRole
@@ -307,7 +294,7 @@ class Comparison {
     return { dataset: this.dataset.name, kind: 'create', key, entry, current: null, changes: noChanges }
   }
 
-  /** Returns the keys of groups that have no members but the declared ones; none for other parts. */
+  /** They have no members but the declared ones; none for other parts. */
   listedGroups(): ReadonlySet<string> {
     const groups = this.dataset.name === 'memberships' ? (this.comparing.declared.get('groups') ?? []) : []
     return new Set(groups.flatMap(({ listsMembers, key }) => (listsMembers ? [key] : [])))

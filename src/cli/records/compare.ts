@@ -6,16 +6,16 @@ import { valueAt } from '../../tables/column.ts'
 import { type Dataset, referencesIn, referredNouns } from '../dataset/dataset.ts'
 import { type Names, withoutIds, withoutOwnId } from '../dataset/names.ts'
 
-/** Changed field, as a dotted path. */
+/** `field` is a dotted path. */
 export interface Change {
   readonly field: string
   readonly from: unknown
   readonly to: unknown
 }
 
-/** Fields that the API accepts and never shows. */
+/** The API accepts and never shows them. */
 const writeOnly = ['password', 'extraCredit']
-/** Time field of each dataset whose earlier records must not replace later ones. */
+/** Earlier records must not replace later ones. */
 const timeFields: Readonly<Record<string, string>> = { progress: 'lastAccessed', grades: 'gradedAt' }
 
 /**
@@ -49,7 +49,7 @@ export function changesOf(
   return changes.filter((change) => name !== 'enrollments' || !isReopening(change))
 }
 
-/** Returns the columns that a record would change in the existing one. Throws a RecordError if it cannot be sent. */
+/** Throws a RecordError if the record cannot be sent. */
 export async function columnsChanged(
   { dataset, names }: { readonly dataset: Dataset; readonly names: Names },
   record: JsonObject,
@@ -72,7 +72,7 @@ export async function columnsChanged(
   })
 }
 
-/** Returns a record with the existing times in place of days that have them; all times are in UTC. */
+/** Days of the record get the existing times, in UTC. */
 export function withTimesOf(record: JsonObject, days: readonly string[], current: JsonObject): JsonObject {
   const same = days.filter((field) => {
     const day = dayOf(record[field])
@@ -82,12 +82,12 @@ export function withTimesOf(record: JsonObject, days: readonly string[], current
   return { ...record, ...Object.fromEntries(same.map((field) => [field, current[field]])) }
 }
 
-/** Returns the day of a time in UTC, `YYYY-MM-DD`; null for other values. */
+/** In UTC; null for other values. */
 function dayOf(time: unknown): string | null {
   return typeof time === 'string' && time.endsWith('Z') ? time.slice(0, 10) : null
 }
 
-/** True if each declared value equals the existing one, so that both have one form; write-only fields always differ. */
+/** Then both have one form; write-only fields always differ. */
 function isIncluded(record: JsonObject, current: JsonObject): boolean {
   for (const field of Object.keys(record)) {
     const [given, value] = [record[field], current[field]]
@@ -97,7 +97,7 @@ function isIncluded(record: JsonObject, current: JsonObject): boolean {
   return true
 }
 
-/** True for progress and grades that are older than the existing record. */
+/** Only progress and grades can be. */
 export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, shown: JsonObject): boolean {
   const field = timeFields[name]
   const time = field === undefined ? undefined : record[field]
@@ -106,13 +106,13 @@ export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, sho
   )
 }
 
-/** Returns a record that restores the existing user if it was deleted and the record has no status. */
+/** If the existing user was deleted and the record has no status. */
 export function restoring(record: JsonObject, shown: JsonObject): JsonObject {
   const isDeleted = shown['status'] === 'deleted' && record['status'] === undefined
   return isDeleted ? { ...record, status: 'active' } : record
 }
 
-/** Applies a merge patch (RFC 7396) in which null is a value. */
+/** RFC 7396, but null is a value. */
 function merge(value: unknown, patch: JsonObject): JsonObject {
   const merged: JsonObject = isJsonObject(value) ? { ...value } : {}
   for (const [name, member] of Object.entries(patch)) {
@@ -121,10 +121,7 @@ function merge(value: unknown, patch: JsonObject): JsonObject {
   return merged
 }
 
-/**
- * Returns a record in the form of its schema; values that the schema rejects, as from another platform, stay
- * unchanged.
- */
+/** Values that the schema rejects, as from another platform, stay unchanged. */
 function normal(schema: z.ZodObject, record: JsonObject): JsonObject {
   const whole = schema.safeParse(record)
   if (whole.success) return whole.data
@@ -136,18 +133,18 @@ function normal(schema: z.ZodObject, record: JsonObject): JsonObject {
   return { ...record, ...Object.fromEntries(known) }
 }
 
-/** Returns content without the ids that the server assigned. */
+/** The server assigned them. */
 function withoutOwnIds(path: string, value: unknown): unknown {
   if (path === 'contentBlocks') return withoutIds(value)
   return path === 'assessments' ? withoutIds(value, 'questions') : value
 }
 
-/** True for a change that would reopen a completed enrolment. */
+/** Of a completed enrolment. */
 function isReopening({ field, from, to }: Change): boolean {
   return field === 'status' && from === 'completed' && to === 'active'
 }
 
-/** Returns a value in the field order of its schema, without defaults and unknown fields. */
+/** In the field order of its schema, also without unknown fields. */
 export function withoutDefaults(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

@@ -26,26 +26,22 @@ import {
 } from './sources/course.ts'
 import { openWriter, type Writer } from './write.ts'
 
-/** Options of a copy that differ from its source. */
 export interface CopyOptions {
-  /** Profile of the target academy; undefined for the same one. */
+  /** Undefined for the same academy. */
   readonly toProfile: string | undefined
   readonly title: string | undefined
   readonly externalId: string | undefined
-  /** Rule for the external ids of lessons: `2027-{id}` or `2026=2027`. */
+  /** `2027-{id}` or `2026=2027`. */
   readonly lessonIds: string | undefined
-  /** Term of the copy; `none` for no term. */
+  /** `none` for no term. */
   readonly term: string | undefined
-  /** Leaves due dates as they are in another term. */
+  /** In another term. */
   readonly keepDates: boolean
   readonly status: string | undefined
   /** Time to wait for another apply. */
 }
 
-/**
- * Copies a course with its lessons, in this academy or to another. External ids are copied only to another academy,
- * because they are unique within one. Throws a CommandError if the external id is taken.
- */
+/** External ids are unique within an academy, and copied only to another. Throws a CommandError if one is taken. */
 export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
   const { io, session, output } = context
   const rule = options.lessonIds === undefined ? null : readRule(options.lessonIds)
@@ -144,13 +140,12 @@ function deletedCourse(externalId: string): CommandError {
   )
 }
 
-/** Makes the external id of a copied lesson from that of the original. */
 type IdRule = (externalId: string) => string
 
 const placeholder = '{id}'
 const maxIdLength = 255
 
-/** Reads a rule for external ids. Throws a UsageError for one that leaves them as they are. */
+/** Throws a UsageError for a rule that leaves external ids as they are. */
 function readRule(text: string): IdRule {
   if (text.includes(placeholder) && text !== placeholder) return (id) => text.replaceAll(placeholder, id)
   const [, from = '', to] = /^([^=]+)=(.*)$/s.exec(text) ?? []
@@ -190,7 +185,7 @@ function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: bool
   throw new UsageError(`--lesson-ids does not give each lesson an external id of its own`, { why: problems })
 }
 
-/** Returns the term of a copy by its key; null for none. A term that the target does not have is noted and left out. */
+/** Null for none. A term that the target does not have is noted and left out. */
 async function termOf(
   { output }: Context,
   { names }: Pick<Writer, 'names'>,
@@ -213,10 +208,7 @@ async function termOf(
 
 const dayMs = 86_400_000
 
-/**
- * Shifts the due dates of lessons and their assessments by the days between the first days of two terms. Keeps them if one
- * of the terms or days is missing.
- */
+/** By the days between the first days of two terms. Keeps them if one of the terms or days is missing. */
 function shiftDueDates(
   lessons: readonly JsonObject[],
   terms: readonly (JsonObject | null)[],

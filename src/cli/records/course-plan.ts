@@ -11,27 +11,26 @@ import { attributesOf, canonical, LessonAttributes } from './lessons.ts'
 import type { Action, Plan, Undeclared } from './plan.ts'
 import { namesOf } from './sources/course.ts'
 
-/** Changes that make a course match its file. */
 export interface CoursePlan {
   readonly record: JsonObject
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
   readonly changes: readonly Change[]
-  /** Lessons to create or update, in their order. */
+  /** In their order. */
   readonly lessons: readonly {
     readonly action: 'create' | 'update'
     readonly record: JsonObject
     readonly changes: readonly Change[]
   }[]
-  /** Lessons to delete, as the API shows them. */
+  /** As the API shows them. */
   readonly deleted: readonly JsonObject[]
-  /** Lessons that the file lacks and that are kept. */
+  /** The file lacks them. */
   readonly kept: readonly Undeclared[]
-  /** Titles of modules to remove. */
+  /** By their titles. */
   readonly removedModules: readonly string[]
 }
 
-/** Returns the parts of a plan that concern each declared course. */
+/** For each declared course. */
 export async function coursePlansOf({
   plan,
   declared,
@@ -85,7 +84,7 @@ function removedModules({ modules }: JsonObject, current: JsonObject | null): st
 /** Fields whose changes are those of the plan, behind the others. */
 const ownFields = { courses: ['status'], lessons: ['module', 'order'] }
 
-/** Returns the changes of an update as whole values; an absent value means the default. */
+/** As whole values; an absent value means the default. */
 async function wholeChanges(
   schema: z.ZodObject,
   { dataset, entry, current, changes }: Action,
@@ -107,7 +106,7 @@ export function isEmpty({ current, changes, lessons, deleted }: CoursePlan): boo
   return current !== null && changes.length + lessons.length + deleted.length === 0
 }
 
-/** Returns plans for a terminal: `+` is created, `~` changed, `-` deleted. */
+/** `+` is created, `~` changed, `-` deleted. */
 export function coursePlansText(plans: readonly CoursePlan[]): string {
   return plans
     .flatMap(planLines)
@@ -138,7 +137,7 @@ function indentedChanges(changes: readonly Change[], indent: string): string[] {
   )
 }
 
-/** Returns notes on lessons that are absent from a file and kept. */
+/** The file lacks them. */
 export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   const courses = new Map(declared.get('courses')?.map(({ key, record }) => [key, record]))
   return [...Map.groupBy(undeclared, ({ course }) => course)].map(([course, kept]) => {
@@ -147,7 +146,7 @@ export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   })
 }
 
-/** Returns a plan as data, the public `CoursePlan`. */
+/** The public `CoursePlan`. */
 export function coursePlanData(plan: CoursePlan): JsonObject {
   const { current, record, changes, lessons, deleted, kept } = plan
   const named = ({ externalId = null, title }: { externalId?: unknown; title?: unknown }) => ({
@@ -166,7 +165,7 @@ export function coursePlanData(plan: CoursePlan): JsonObject {
   }
 }
 
-/** Returns `Waves (waves)`, or the title alone of a lesson without an external id. */
+/** `Waves (waves)`, or the title alone of a lesson without an external id. */
 export function lessonName({ title, externalId }: { title?: unknown; externalId?: unknown }): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }

@@ -14,7 +14,7 @@ import { formatVersion, type PartName, partSchemas, withoutVariables } from './s
 import { documentOf } from './sources/course.ts'
 import type { Writer } from './write.ts'
 
-/** Some records of one part, in the form of files. */
+/** In the form of files. */
 interface Chunk {
   readonly part: PartName
   readonly records: readonly JsonObject[]
@@ -85,7 +85,7 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
     return ids
   }
 
-  /** Yields the records of a part in a course, sorted by key, without those of deleted users. */
+  /** Sorted by key, without those of deleted users. */
   async function* inCourse(
     part: 'enrollments' | 'progress' | 'grades',
     courseId: string,
@@ -131,10 +131,10 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
   if (held.length > 0) yield { part, records: held }
 }
 
-/** Counts records as `validate` does: lessons beside their courses, and progress without its earlier steps. */
+/** As `validate` does: lessons beside their courses, and progress without its earlier steps. */
 export function createRecordCounter() {
   const counts = new Map<Part, number>()
-  /** Key of the last progress record, whose steps follow each other. */
+  /** Of the last progress record, whose steps follow each other. */
   let last: string | null = null
   const count = (part: Part, more: number) => {
     if (more > 0) counts.set(part, (counts.get(part) ?? 0) + more)
@@ -230,7 +230,7 @@ export async function dumpFolder(
   }
 }
 
-/** Returns a unique file name for a course that is valid on every file system. */
+/** Valid on every file system. */
 function fileNameOf(externalId: string, taken: Set<string>): string {
   const plain = externalId.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80) || 'course'
   let name = plain

@@ -9,7 +9,6 @@ import { CommandError } from '../terminal/errors.ts'
 import { firstLines, pluralise } from '../terminal/format-text.ts'
 import { batchSize, openWriter, type Writer, writeBatch } from './write.ts'
 
-/** A member who was not enrolled. */
 interface Refused {
   readonly userId: unknown
   readonly userEmail: unknown
@@ -17,12 +16,7 @@ interface Refused {
   readonly message: string
 }
 
-/**
- * Enrols all members of a group in a course, in batches; those who are enrolled stay as they are. Prints the counts, or
- * with `--quiet` the ids of all their enrolments. Throws a CommandError that lists the refused members.
- *
- * @param body fields of the enrolments, with the course
- */
+/** In batches; `body` has the course. Prints counts or ids. Throws a CommandError that lists the refused members. */
 export async function enrollGroup(context: Context, group: string, body: JsonObject): Promise<void> {
   const { io, output, settings } = context
   const change = { command: 'enrollments create', source: `group ${group}` }

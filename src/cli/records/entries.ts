@@ -13,7 +13,7 @@ import { type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { keyAmongEquals, keyIn, keyText, plainReference, referencesTo, valueName } from './identity.ts'
 
-/** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
+/** In the order in which their records are written: each refers to earlier parts. */
 export const parts = [
   'terms',
   'users',
@@ -39,41 +39,40 @@ export const nouns = {
   grades: 'grade',
 } as const satisfies Readonly<Record<Part, string>>
 
-/** Returns a count in words: `1 course`. */
+/** `1 course`. */
 export function countText(dataset: Part, count: number): string {
   return pluralise(count, nouns[dataset])
 }
 
-/** Place in a file; lines count from 1, and 0 stands for the file as a whole. */
+/** Lines count from 1, and 0 stands for the file as a whole. */
 export interface Place {
   readonly file: string
   readonly line: number
 }
 
-/** Record that a file declares. */
 export interface Entry {
   readonly dataset: Part
-  /** Unique key within its dataset: see `keyIn` in records/identity.ts. */
+  /** Within its dataset: see `keyIn` in records/identity.ts. */
   key: string
   /** Complete for courses and lessons, otherwise only the declared fields; references have the form of keys. */
   record: JsonObject
   readonly place: Place
-  /** Steps of progress in order; the last one is the record. */
+  /** In order; the last one is the record. */
   readonly steps?: readonly JsonObject[]
-  /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
+  /** It must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
-  /** True for a record that is left out (`lacksPeople`) if neither its source nor the academy shows its person. */
+  /** Left out (`lacksPeople`) if neither its source nor the academy shows its person. */
   readonly mayLackPeople?: boolean
   lacksPeople?: boolean
-  /** Time fields of which the file gives only the day, in UTC: any time of that day is equal. */
+  /** The file gives only their day, in UTC: any time of that day is equal. */
   readonly days?: readonly string[]
-  /** True for a group whose members are declared: it has no others. */
+  /** A group with no members but the declared ones. */
   readonly listsMembers?: true
-  /** Password as written in the file, with `${NAME}` for environment variables. */
+  /** As written in the file, with `${NAME}` for environment variables. */
   readonly password?: string
 }
 
-/** Declared records in the order of the files, by part. */
+/** In the order of the files. */
 export type Declared = ReadonlyMap<Part, readonly Entry[]>
 
 /** `academy.yaml:12`. */
@@ -81,18 +80,18 @@ export function placeText({ file, line }: Place): string {
   return line === 0 ? file : `${file}:${line}`
 }
 
-/** True for datasets whose records are always sent as wholes, new or not; they have no label. */
+/** New or not; such records have no label. */
 export function isSentWhole({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }
 
 const maxReported = 1000
 
-/** Collects problems of files, so that all are reported at once. */
+/** All problems are reported at once. */
 export interface Problems {
   /** @param shown the message without values of people (default the message, which has none) */
   add(place: Place, message: string, shown?: string): void
-  /** Throws a UsageError with every problem and its line, if there are any. */
+  /** With every problem and its line. */
   throwIfAny(hint?: string): void
 }
 
@@ -128,7 +127,7 @@ export function createProblems(): Problems {
   }
 }
 
-/** Returns a record in words for all readers of a repository: `course ext:BIO-1`, but `user`. */
+/** For all readers of a repository: `course ext:BIO-1`, but `user`. */
 export function recordText({ dataset, key }: Pick<Entry, 'dataset' | 'key'>): string {
   const noun = nouns[dataset]
   return isAboutPeople({ name: dataset }) ? noun : `${noun} ${keyText(key)}`
@@ -148,8 +147,7 @@ export async function loadPart(name: Part): Promise<PartDataset> {
 }
 
 /**
- * Merges entries: progress entries with one key become the steps of one record, sorted by time. Any other duplicate
- * is a problem, and so is a record without a key.
+ * Progress entries with one key become its steps, sorted by time. Any other duplicate, and a lack of keys, is a problem.
  */
 export function distinct(declared: Declared, problems: Problems): Declared {
   return new Map(
@@ -181,7 +179,7 @@ export function distinct(declared: Declared, problems: Problems): Declared {
   )
 }
 
-/** Makes the members in the records of groups records of their own, each once. */
+/** Those in the records of groups, each once. */
 export function withMemberships(declared: Declared): Declared {
   const groups = declared.get('groups') ?? []
   if (!groups.some(({ record }) => Array.isArray(record['members']))) return declared
@@ -201,7 +199,7 @@ export function withMemberships(declared: Declared): Declared {
   return new Map(parts.flatMap((part) => (all.has(part) ? [[part, all.get(part) ?? []]] : [])))
 }
 
-/** Numbers lessons that have the same module and title and no external ids. */
+/** They have the same module and title and no external ids. */
 function numberEquals(entries: readonly Entry[]): void {
   const counts = new Map<string, number>()
   for (const entry of entries) {
@@ -235,15 +233,12 @@ function joined(entries: readonly Entry[]): Entry[] {
   })
 }
 
-/** Returns the time of a step; a step without one counts as now. */
+/** A step without one counts as now. */
 function timeOf({ record: { lastAccessed } }: Entry): number {
   return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
 }
 
-/**
- * Replaces each reference to a declared record by its key, whichever form it has: `ext:42`, `42`, the e-mail address
- * with or without `email:`, or the name of a term. Other references stay as they are.
- */
+/** `ext:42`, `42`, the e-mail address with or without `email:`, or the name of a term. Others stay as they are. */
 export async function nameByKeys(declared: Declared): Promise<void> {
   const keys = {
     terms: new Map([...termNames(declared), ...keyNames(declared, 'terms')]),
@@ -265,7 +260,7 @@ export async function nameByKeys(declared: Declared): Promise<void> {
   }
 }
 
-/** Returns all names of the declared records of a part with their keys; prefixed names are unambiguous. */
+/** Prefixed names are unambiguous. */
 function keyNames(declared: Declared, part: ReferredName): [name: string, key: string][] {
   return (declared.get(part) ?? []).flatMap(({ key, record: { externalId, email } }) => {
     const names = referencesTo({ externalId, email })

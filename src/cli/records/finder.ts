@@ -10,26 +10,23 @@ import { type KnownIds, plainReference, referencesTo, valueName } from './identi
 import type { Writer } from './write.ts'
 
 export interface Finder {
-  /** Returns the existing record that shares a key with this one. */
+  /** It shares a key with this one. */
   find(record: JsonObject): Promise<Match>
 }
 
 /** The maximum that the API allows. */
 const pageSize = 100
 
-/** Looks up each record in a request of its own. */
+/** Each in a request of its own. */
 export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
   const find = (key: JsonObject) => findShown(caller, dataset, key, signal)
   return { find: (record) => findByKeys(dataset, record, find) }
 }
 
-/** Existing records of a list, by the names that find them. */
+/** By the names that find them. */
 type Listed = ReadonlyMap<string, readonly JsonObject[]>
 
-/**
- * Reads the whole list of another platform, which would be searched for each new record. Records whose keys have several
- * fields, such as enrolments, are looked up one by one.
- */
+/** Another platform would be searched for each new record. Keys of several fields are looked up one by one. */
 export async function inWholeList(caller: Caller, dataset: Dataset, signal: AbortSignal): Promise<Finder> {
   const fields = singleKeys(dataset)
   if (fields.length === 0) return oneByOne(caller, dataset, signal)
@@ -50,10 +47,7 @@ export async function inWholeList(caller: Caller, dataset: Dataset, signal: Abor
   return { find: (record) => findByKeys(dataset, record, find) }
 }
 
-/**
- * Reads lists of a learnctl server if that takes fewer requests than to look up each of many records: that of all, or where
- * a key has several fields, as that of enrolments, those of each course or group.
- */
+/** If that takes fewer requests; keys of several fields, as of enrolments, have a list for each course or group. */
 export async function inLists(
   caller: Caller,
   dataset: Dataset,
@@ -87,7 +81,7 @@ export async function inLists(
     },
   }
 
-  /** Returns null for a list of more pages, and for one of an unknown course. */
+  /** Null for a list of more pages, and for one of an unknown course. */
   async function read(
     query: Scope['query'],
     wanted: ReadonlySet<string>,
@@ -115,12 +109,12 @@ export async function inLists(
   }
 }
 
-/** Returns the fields that are keys by themselves; none for records of users, such as enrolments. */
+/** None for records of users, such as enrolments. */
 function singleKeys({ keys }: Dataset): readonly string[] {
   return keys.flatMap((set) => (set.length === 1 ? set : []))
 }
 
-/** The list that a record is in, and the names by which it is found there. */
+/** With the names by which it is found there. */
 interface Scope {
   readonly query: Readonly<Record<string, string>>
   readonly names: readonly string[]
@@ -153,14 +147,11 @@ function namesOfShown(fields: readonly string[], shown: JsonObject): readonly st
 
 type Reader = Pick<Writer, 'caller' | 'signal'>
 
-/** Maximum number of records to request one by one instead of reading the whole list. */
+/** Instead of reading the whole list. */
 const maxSingleReads = 50
 const readsAtOnce = 8
 
-/**
- * Yields the existing records that may match records of files; duplicates are possible. Reads the whole list, page by
- * page, if there are many records or `whole` is set.
- */
+/** Duplicates are possible. Reads the whole list if there are many records or `whole` is set. */
 export function shownFor(
   reader: Reader,
   dataset: Dataset,
@@ -171,10 +162,7 @@ export function shownFor(
   return reads ? shownIn(reader, dataset) : foundFor(reader, dataset, records)
 }
 
-/**
- * Yields the lessons of courses, and of those that records are in, since lessons may be matched by title. A record with an
- * external id may also match a lesson elsewhere.
- */
+/** Lessons may be matched by title, and one with an external id also elsewhere. */
 export async function* lessonsIn(
   reader: Reader,
   dataset: Dataset,
@@ -194,10 +182,7 @@ export async function* lessonsIn(
   yield* foundFor(reader, dataset, moved)
 }
 
-/**
- * Yields the members of groups, named by their keys; of many groups with the members of all others. New groups have
- * none.
- */
+/** Named by their keys; of many groups with the members of all others. New groups have none. */
 export async function* membersFor(
   reader: Reader,
   dataset: Dataset,
@@ -223,9 +208,7 @@ async function* foundFor(
 }
 
 /**
- * Yields all records of a dataset, as the API shows them; includes deleted users unless the query excludes them.
- *
- * @param list operation to list with, such as the history of progress
+ * Includes deleted users unless the query excludes them. `list` may be another operation, such as the history of progress.
  */
 export async function* shownIn(
   { caller, signal }: Reader,
@@ -240,13 +223,13 @@ export async function* shownIn(
   }
 }
 
-/** Returns null for a user who does not exist yet. */
+/** A user may not exist yet. */
 function nullIfMissing(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null
   throw error
 }
 
-/** Returns one record for each name of a user, since either name may have changed. */
+/** Either name of a user may have changed. */
 function namesOf({ externalId, email }: JsonObject): JsonObject[] {
   return [...(typeof externalId === 'string' ? [{ externalId }] : []), { email }]
 }

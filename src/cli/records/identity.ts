@@ -34,17 +34,17 @@ export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
   }
 }
 
-/** Returns the key of a lesson without an external id among others with the same `key`; `place` counts from 1. */
+/** Of a lesson without an external id; `place` counts from 1. */
 export function keyAmongEquals(key: string, place: number): string {
   return place === 1 ? key : `${key}${separator}${place}`
 }
 
-/** Returns the key of the course in the key of an enrolment, progress record or grade. */
+/** In the key of an enrolment, progress record or grade. */
 export function courseIn(key: string): string {
   return key.split(separator, 1)[0] ?? ''
 }
 
-/** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
+/** `ext:BIO-101, ext:42, learner`. */
 export function keyText(key: string): string {
   return key
     .split(separator)
@@ -52,12 +52,12 @@ export function keyText(key: string): string {
     .join(', ')
 }
 
-/** Returns the name of a unique value, `username:ada`. E-mail addresses are compared without case. */
+/** `username:ada`. E-mail addresses are compared without case. */
 export function valueName(field: string, value: unknown): string {
   return `${field}:${field === 'email' ? String(value).trim().toLowerCase() : value}`
 }
 
-/** Returns the references by which files may name a course or user: the id, `ext:…` and `email:…`. */
+/** The id, `ext:…` and `email:…`. */
 export function referencesTo({ id, externalId, email }: JsonObject): readonly string[] {
   return [
     ...(id === undefined ? [] : [String(id)]),
@@ -66,22 +66,22 @@ export function referencesTo({ id, externalId, email }: JsonObject): readonly st
   ]
 }
 
-/** Returns a reference by an e-mail address, with or without `email:`, in lower case; any other unchanged. */
+/** In lower case by an e-mail address, with or without `email:`; any other unchanged. */
 export function plainReference(reference: string): string {
   return /^email:|^[^:]*@/i.test(reference) ? reference.toLowerCase() : reference
 }
 
-/** Maps ids of records of a platform to the keys that files use, by dataset: other platforms number each on its own. */
+/** Ids are those of one platform: others number records on their own. */
 export interface KnownIds {
-  /** Returns undefined if no file mentions the record. */
+  /** Undefined if no file mentions the record. */
   keyOf(dataset: DatasetName, id: unknown): string | undefined
-  /** Returns undefined if the record does not exist yet. */
+  /** Undefined if the record does not exist yet. */
   idOf(dataset: DatasetName, key: string): string | undefined
-  /** Adds a record, unless no record refers to its dataset. */
+  /** Unless no record refers to its dataset. */
   add(dataset: DatasetName, id: unknown, key: string): void
 }
 
-/** Datasets that no record refers to; they may have very many records. */
+/** No record refers to them; they may have very many records. */
 const leaves: ReadonlySet<DatasetName> = new Set(['memberships', 'enrollments', 'progress', 'grades'])
 
 export function knownIds(): KnownIds {
@@ -108,7 +108,7 @@ interface Keyed {
   readonly record: JsonObject
 }
 
-/** Finds the entry that declares a record; all entries are those of one dataset. */
+/** All entries are those of one dataset. */
 export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds) {
   const dataset = entries[0]?.dataset
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
@@ -116,7 +116,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
     (dataset === 'users' ? entries : []).map((entry) => [valueName('email', entry.record['email']), entry]),
   )
   return {
-    /** Returns undefined if no entry declares the record. */
+    /** Undefined if no entry declares the record. */
     of(shown: JsonObject): Entry | undefined {
       if (dataset === undefined) return undefined
       if (dataset === 'users') {
@@ -139,7 +139,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
       const sourceless = byKey.get(keyIn(dataset, record) ?? '')
       return sourceless?.record['source'] === undefined ? sourceless : undefined
     },
-    /** Returns the user entry with the record's e-mail address but another external id. */
+    /** With another external id. */
     byAddress: (shown: JsonObject) => byEmail.get(valueName('email', shown['email'])),
   }
 }

@@ -4,13 +4,12 @@ import { LessonRecord } from '../dataset/courses.ts'
 import { withoutDefaults } from './compare.ts'
 import type { Entry } from './entries.ts'
 
-/** An existing lesson that no entry matches by key. */
+/** No entry matches it by key. */
 export interface ShownLesson {
   /** As the API shows it. */
   readonly shown: JsonObject
   /** In the form of files; its module has the name that it gets by the file. */
   readonly record: JsonObject
-  /** Key of its course. */
   readonly course: string
 }
 
@@ -33,7 +32,6 @@ export function lessonsMatched(
   return found
 }
 
-/** A lesson without defaults, and the name of its module. */
 interface KeyedLesson {
   readonly record: JsonObject
   readonly module: unknown
@@ -43,7 +41,7 @@ function keyed(record: JsonObject): KeyedLesson {
   return { record: canonical(LessonAttributes, attributesOf(record)), module: record['module'] ?? null }
 }
 
-/** Keys that match lessons of a file with existing ones, the most specific first. */
+/** The most specific first. */
 const keys: readonly ((lesson: KeyedLesson) => string | null)[] = [
   ({ record }) => (typeof record['externalId'] === 'string' ? record['externalId'] : null),
   ({ record, module }) => jsonText([record['title'], module]),
@@ -92,7 +90,7 @@ export function attributesOf({
   return fields
 }
 
-/** Returns a record in the form of its schema, without defaults. */
+/** Without defaults. */
 export function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
   const parsed = schema.safeParse(record)
   // The result of an object is an object.

@@ -19,10 +19,7 @@ import { type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
 import { type Action, leftOutNotes, type Plan, type PlanOptions, type Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
-/**
- * Compares the declared records with the academy. Throws a UsageError on unknown references, unless these are left
- * out, and a CommandError on changes that cannot be made.
- */
+/** Throws a UsageError on unknown references, unless left out, and a CommandError on changes that cannot be made. */
 export async function makePlan(reader: Writer, given: Declared, options: PlanOptions): Promise<Plan> {
   const declared = withMemberships(given)
   const modules: ModuleNames = new Map()
@@ -35,7 +32,7 @@ export async function makePlan(reader: Writer, given: Declared, options: PlanOpt
   const kept: Action[] = []
   const undeclared: Undeclared[] = []
   const notes: string[] = []
-  /** Entries with references that are neither declared nor in the academy. */
+  /** They are neither declared nor in the academy. */
   const unknown = new Map<Entry, readonly string[]>()
   const references = new References(reader, declared, ids)
   let unchanged = 0
@@ -93,7 +90,7 @@ function shownUnknown({ dataset }: Entry, message: string): string {
   return isAboutPeople({ name: dataset }) ? `a ${nouns[dataset]} refers to an unknown record` : message
 }
 
-/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
+/** A lesson that is created or moved shifts the others of its course. */
 function touchedPlaces(
   actions: readonly Action[],
   lessons: readonly Entry[],
@@ -108,11 +105,11 @@ function touchedPlaces(
   return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
 }
 
-/** Looks up references to undeclared records, each once. */
+/** To undeclared records, each once. */
 class References {
   readonly #names: Writer['names']
   readonly #ids: KnownIds
-  /** Key of each reference; null for an unknown one. */
+  /** Null for an unknown reference. */
   readonly #keys: Readonly<Record<ReferredName, Map<string, string | null>>>
 
   constructor({ names }: Writer, declared: Declared, ids: KnownIds) {

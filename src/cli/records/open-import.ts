@@ -22,24 +22,22 @@ export interface Import extends FileMapping {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  /** Maximum rows in one request, if the platform takes several. */
+  /** In one request, if the platform takes several. */
   readonly batchSize: number
-  /** File for rejected rows. */
   readonly errorsFile: string
-  /** True if the user named it, and so wants it replaced. */
+  /** The user wants it replaced. */
   readonly isErrorsFileNamed: boolean
-  /** Keeps the mapping, once all rows are checked. */
+  /** Once all rows are checked. */
   readonly saveMapping: () => Promise<void>
 }
 
 export interface CheckedImport extends Checked {
-  /** Whether the import can be run again without making a record twice. */
+  /** Without making a record twice. */
   readonly isRepeatable: boolean
-  /** Reads the rows again. */
   readonly rowsOf: () => Promise<Rows>
 }
 
-/** Checks all rows against the contract, before anything is sent. */
+/** Before anything is sent. */
 export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
   const { dataset, file, onExists, skipInvalid } = wanted
   // Durations count back from one time, however often the rows are read.
@@ -74,7 +72,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   }
 }
 
-/** Returns the error for rows that another platform cannot recognise, where the same file would create them again. */
+/** Another platform cannot recognise them, and the same file would create them again. */
 function unrecognised(which: string, session: Context['session']): UsageError {
   const message = `${which}, by which ${platformName(session.target())} could recognise records that exist`
   return new UsageError(`${message}; nothing was sent`, {
@@ -82,10 +80,7 @@ function unrecognised(which: string, session: Context['session']): UsageError {
   })
 }
 
-/**
- * Returns rows of which each has a key, so that an import that is run again recognises what it made: a row without an external
- * id gets one made of the file and its line.
- */
+/** An import that is run again recognises what it made: a row without an external id gets one of the file and its line. */
 function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
   const isKeyed = dataset.keys.some((fields) => fields.join() !== 'externalId')
   return { ...others, rows: isKeyed ? rows : keyed() }
@@ -101,19 +96,19 @@ function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
   }
 }
 
-/** A platform that is open for writing, and how an import recognises its records. */
+/** Also how an import recognises its records. */
 export interface Sending extends Writer {
   readonly dataset: Dataset
   readonly onExists: OnExists
-  /** True for a learnctl server: it resolves references, takes batches, and repeats its answer to an Idempotency-Key. */
+  /** It resolves references, takes batches, and repeats its answer to an Idempotency-Key. */
   readonly isOurs: boolean
-  /** Finds existing records; null for a platform that does not list them. */
+  /** Null for a platform that does not list records. */
   readonly finder: Finder | null
-  /** Replaces references that another platform may not know by ids. Throws a RecordError for one that it does not show. */
+  /** Another platform may not know references, but ids. Throws a RecordError for one that it does not show. */
   readonly resolve: (record: JsonObject) => Promise<JsonObject>
 }
 
-/** Maximum requests at once. */
+/** At once. */
 const maxRequests = 8
 
 /** Throws a CommandError if rows would change records that the platform does not list. */
@@ -135,7 +130,7 @@ export async function openSending(context: Context, { dataset, file, onExists }:
   }
 }
 
-/** Returns null for a platform that does not list the records; those that are set as a whole need no list. */
+/** Null for a platform that does not list the records; those that are set as a whole need no list. */
 async function finderElsewhere(
   caller: Caller,
   dataset: Dataset,
@@ -161,7 +156,7 @@ function notListed(session: Context['session'], { noun, operations: { list } }: 
   })
 }
 
-/** Replaces `ext:` and `email:` references by the ids that the lists of another platform show; each list is read once. */
+/** `ext:` and `email:` become ids that the lists of another platform show; each list is read once. */
 function referenceResolver(caller: Caller, { references }: Dataset, signal: AbortSignal): Sending['resolve'] {
   const finders = new Map<ReferredName, Promise<Finder | null>>()
 

@@ -16,14 +16,14 @@ import { openWriter, sourceOf, type Writer } from './write.ts'
 
 export interface Planned extends SavablePlan {
   readonly reader: Writer
-  /** The change that the writes of the plan belong to. */
+  /** The writes of the plan belong to it. */
   readonly change: BulkChange
 }
 
-/** Compares the files with the academy; the context's signal aborts it. */
+/** The context's signal aborts it. */
 export type MakePlan = (context: Context) => Promise<Planned>
 
-/** Reads the files that a command line names and returns the comparison to run. Throws a UsageError. */
+/** Throws a UsageError. */
 export async function readFiles(context: Context, given: Given): Promise<MakePlan> {
   const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
   const options = { label, prune: given.flags['prune'] === true }
@@ -45,11 +45,7 @@ export interface Comparable {
   readonly options: PlanOptions
 }
 
-/**
- * Returns the comparison of records with the academy; `prepare` is called when the academy is open.
- *
- * @param change what makes the changes of the plan, so that they can be undone together
- */
+/** `prepare` is called when the academy is open. The writes of a `change` can be undone together. */
 export function planOf(change: BulkChange, prepare: (reader: Writer) => Promise<Comparable>): MakePlan {
   return async (context) => {
     const opened = await openAcademy(context, change)
@@ -59,10 +55,7 @@ export function planOf(change: BulkChange, prepare: (reader: Writer) => Promise<
   }
 }
 
-/**
- * Reads a saved plan of a command. The returned function compares its records anew, and throws a CommandError unless they need
- * what was planned.
- */
+/** Its records are compared anew. Throws a CommandError unless they need what was planned. */
 export async function readSaved(
   context: Context,
   given: Given,
@@ -107,7 +100,7 @@ function nameOf({ dataset, key }: Pick<SavedAction, 'dataset' | 'key'>): string 
   return `${dataset} ${key}`
 }
 
-/** Returns the state of a record that an action relies on: its version, else the changes, which follow from its fields. */
+/** Its version, else the changes, which follow from its fields. */
 function stateOf({ kind, changes, id, version }: SavedAction): unknown {
   return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
 }

@@ -11,13 +11,12 @@ import { jsonLines } from './sources/json.ts'
 
 const version = 4
 
-/** An action in a plan file. */
 export interface SavedAction extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes'> {
   readonly id: unknown
   readonly version: unknown
 }
 
-/** A plan that can be saved, and the records that it was made from. */
+/** With the records that it was made from. */
 export interface SavablePlan {
   readonly plan: Plan
   readonly declared: Declared
@@ -26,10 +25,7 @@ export interface SavablePlan {
   readonly target: string
 }
 
-/**
- * Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would
- * contain a password.
- */
+/** Readable by its owner only. Throws a UsageError if the file would contain a password. */
 export async function savePlan(
   io: Io,
   path: string,
@@ -82,7 +78,7 @@ async function writePlanFile(
 }
 
 export interface PlanTarget {
-  /** Command without its files: `apply`. */
+  /** Without its files: `apply`. */
   readonly command: string
   /** Name of the platform. */
   readonly target: string
@@ -115,10 +111,7 @@ export async function readPlan(
   }
 }
 
-/**
- * Reads the lines of a saved plan. Throws a UsageError if the file is not a whole plan of a command, and a CommandError
- * if it was made for another target.
- */
+/** Throws a UsageError for an incomplete plan or another command, and a CommandError for another target. */
 async function readPlanFile(
   io: Io,
   path: string,
@@ -151,7 +144,7 @@ export function savedOf({ dataset, kind, key, changes, current }: Action): Saved
   return { dataset, kind, key, changes, id, version }
 }
 
-/** Returns the error for an academy that has changed since the plan was made. */
+/** The academy has changed since the plan was made. */
 export function stalePlan(command: string, { dataset, key, kind }: SavedAction): CommandError {
   return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
     why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],

@@ -14,25 +14,24 @@ import type { OnExists, Refusal } from './write.ts'
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
 type PlannedAction = (typeof plannedActions)[number]
 
-/** Planned action of one row. */
 export interface Planned {
   readonly line: number
-  /** Key of the record; null if it has none. */
+  /** Null if the record has none. */
   readonly key: string | null
   readonly action: PlannedAction
-  /** The columns that would change. */
+  /** Columns that would change. */
   readonly changes: readonly string[]
-  /** Reason of a rejection; null for other rows. */
+  /** Of a rejection; null for other rows. */
   readonly message: string | null
 }
 
 export interface PlannedRow {
   readonly planned: Planned
-  /** Reason of a rejection without values of people; null for other rows. */
+  /** Without values of people; null for rows that are not rejected. */
   readonly shown: string | null
 }
 
-/** Checks a file and yields what an import would do with each row; writes nothing. */
+/** Writes nothing. */
 export async function planImport(
   context: Context,
   wanted: Import,
@@ -41,7 +40,7 @@ export async function planImport(
   return planRows(context, wanted.onExists, await openSending(context, wanted), checked)
 }
 
-/** Number of rows to look up together and hold in memory. */
+/** Rows to look up together and hold in memory. */
 const windowRows = 20_000
 
 async function* planRows(
@@ -53,7 +52,7 @@ async function* planRows(
   const { labels, placeOf, rows } = await rowsOf()
   const { caller, dataset, isOurs, pacing, signal } = sending
   const readsLists = isOurs && session.target().kind !== 'local'
-  /** Last step of each progress record: the next step is compared with it. */
+  /** The next step of a progress record is compared with the last one. */
   const steps = new Map<string, JsonObject>()
 
   async function plan(rows: readonly Row[]): Promise<readonly PlannedRow[]> {
@@ -134,7 +133,7 @@ async function planRow(
   }
 }
 
-/** Returns the refusal of a new record that refers to a missing one or lacks a field; null if it is complete. */
+/** Refers to a missing record or lacks a field; null if it is complete. */
 async function missingIn(
   { dataset, isOurs, names }: Sending,
   record: JsonObject,
@@ -152,7 +151,7 @@ async function missingIn(
   return lacking ? refusedAt(lacking.path, 'is required') : null
 }
 
-/** True for older progress, or an older grade, that was recorded before: a file with a history is imported again. */
+/** Recorded before: a file with a history is imported again. */
 async function isInHistory(
   { caller, dataset, signal }: Sending,
   record: JsonObject,

@@ -9,73 +9,60 @@ import type { Change } from './compare.ts'
 import { type Entry, type Part, type Place, parts, placeText, recordText } from './entries.ts'
 import { keyText } from './identity.ts'
 
-/** How records are compared with an academy. */
 export interface PlanOptions {
-  /** Label of new records (`managedBy`); null for none. */
+  /** `managedBy` of new records; null for none. */
   readonly label: string | null
-  /** Removes labelled records that are not declared, in the parts that the files have. */
+  /** In the parts that the files have. */
   readonly prune: boolean
-  /** Parts whose removed records are closed: users suspended, courses archived. Others are deleted. */
+  /** Users are suspended, courses archived. Records of others are deleted. */
   readonly closes?: readonly Part[]
-  /** Parts in which `prune` removes nothing, such as those of which the files have only the changes. */
+  /** `prune` removes nothing there, such as where the files have only the changes. */
   readonly keeps?: readonly Part[]
-  /** Users with this role keep their role and status, and are not removed. */
+  /** Such users keep their role and status, and are not removed. */
   readonly protectedRole?: string
-  /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
+  /** `prune` removes records only in these, by key; by default everywhere. */
   readonly courses?: readonly string[]
-  /**
-   * For course files: `prune` deletes all lessons of the courses that are not declared, whatever their label, and nothing
-   * else; unchanged courses are kept in the plan.
-   */
+  /** `prune` deletes all undeclared lessons, whatever their label, and nothing else; unchanged courses stay in the plan. */
   readonly isOfCourses?: boolean
-  /** Leaves out records that refer to unknown ones, with a note, instead of refusing all. */
+  /** With a note, instead of refusing all. */
   readonly skipsUnknown?: boolean
 }
 
-/** Change to one record. */
 export interface Action {
   readonly dataset: Part
   readonly kind: 'create' | 'update' | 'delete'
   readonly key: string
-  /** Declared entry; null for a record to delete. */
+  /** Null for a record to delete. */
   readonly entry: Entry | null
-  /** Existing record; null for a new one. */
+  /** Null for a new one. */
   readonly current: JsonObject | null
-  /** Changed fields of an update. */
+  /** Of an update. */
   readonly changes: readonly Change[]
 }
 
-/** Actions that make an academy match its declaration. */
 export interface Plan {
-  /** Ordered by part; within a part so that each name is free when it is needed. */
+  /** By part; within a part so that each name is free when it is needed. */
   readonly actions: readonly Action[]
-  /** Number of records that already match. */
   readonly unchanged: number
-  /** Records that are left unchanged, with the reason. */
+  /** With the reason. */
   readonly notes: readonly string[]
-  /**
-   * Records that match and that the plan names: closed ones, which take writes while it is carried out, and the courses of
-   * course files.
-   */
+  /** Closed records, which take writes while the plan is carried out, and the courses of course files. */
   readonly kept: readonly Action[]
-  /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
+  /** By course key, of courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
-  /** Undeclared lessons, which are left unchanged. */
+  /** They are left unchanged. */
   readonly undeclared: readonly Undeclared[]
-  /** Declared records that are left out, because they refer to unknown ones. */
+  /** They refer to unknown records. */
   readonly leftOut: ReadonlySet<Entry>
 }
 
-/** Declared place of a lesson in its course. */
 export interface LessonPlace {
-  /** Key of the entry, without the number among equal lessons. */
+  /** Without the number among equal lessons. */
   readonly key: string
   readonly order: number
-  /** Id of an existing lesson. */
   readonly id?: string | undefined
 }
 
-/** Undeclared lesson of a course that has declared ones. */
 export interface Undeclared {
   readonly course: string
   readonly id: string
@@ -97,12 +84,7 @@ const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 const secrets = ['password']
 
-/**
- * Writes a plan as text: creations (`+`), changes (`~`, with each field) and deletions (`-`) by part, then the
- * counts.
- *
- * @param most maximum actions to list per part; the rest are counted
- */
+/** Creations (`+`), changes (`~`, with each field) and deletions (`-`) by part: `most` of each. Then the counts. */
 export function* planText(
   plan: Plan,
   paint: ChalkInstance,
@@ -118,11 +100,7 @@ export function* planText(
   yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
 
-/**
- * Reports what a plan would change where a workflow runs a command: each change at its place, with the names of its fields.
- *
- * @param placeOf returns where an entry is in the repository
- */
+/** In a workflow: each change at its place, with the names of its fields. `placeOf` is relative to the repository. */
 export async function reportPlan(
   io: Parameters<typeof reportToWorkflow>[0],
   command: string,
@@ -142,14 +120,14 @@ export async function reportPlan(
 
 const verbs = { create: 'Creates', update: 'Changes', delete: 'Deletes' } as const
 
-/** Returns the counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
+/** `2 to create, 1 to change, 0 to delete; 40 as declared`. */
 export function countsText(plan: Plan): string {
   const { create, update, delete: deleted, unchanged } = summaryOf(plan)
   if (create + update + deleted === 0) return `No changes; ${unchanged} as declared`
   return `${create} to create, ${update} to change, ${deleted} to delete; ${unchanged} as declared`
 }
 
-/** Width of changes beside their indentation, and maximum lines of each. */
+/** Beside their indentation. */
 const changeWidth = 74
 const maxChangeLines = 8
 
@@ -167,7 +145,7 @@ function* actionText(
   }
 }
 
-/** Returns the title or similar label of a record, shown beside its key. */
+/** Shown beside its key. */
 function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
   if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
   if (typeof completionPercentage === 'number') return `${completionPercentage}%`
@@ -193,7 +171,7 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
   return notes
 }
 
-/** Returns notes on records that are left out, each with its reason. */
+/** Each with its reason. */
 export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): string[] {
   const lines = [...leftOut].map(([{ place }, messages]) => `${placeText(place)}: ${messages.join('; ')}`)
   const refer = leftOut.size === 1 ? 'refers' : 'refer'
@@ -203,7 +181,7 @@ export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): st
   ]
 }
 
-/** Returns a plan as data; docs/academies.md describes the members. */
+/** docs/academies.md describes the members. */
 export function planDocument(plan: Plan): JsonObject {
   return {
     formatVersion: 1,

@@ -26,50 +26,46 @@ import {
 import { savePlan } from './plan-file.ts'
 import { idPrinter } from './write.ts'
 
-/** Maximum actions of one section to show before the prompt; diff shows all. */
+/** Of one section before the prompt; diff shows all. */
 const maxActionsShown = 20
 
 export interface Applied {
   readonly planned: Planned
   readonly failures: readonly Failure[]
-  /** The plan without the refused actions. */
+  /** Without the refused actions. */
   readonly done: Plan
-  /** Ids of the records that were created or changed. */
+  /** Created or changed. */
   readonly ids: readonly string[]
 }
 
-/** How a command shows its plans. */
 export interface PlanForm {
   notes(planned: Planned): readonly string[]
-  /** Returns the counts of a plan in words. */
+  /** In words. */
   counts(plan: Plan): string
-  /** Prints the plan of a dry run to standard output. */
+  /** Of a dry run, to standard output. */
   print(context: Context, planned: Planned): Promise<void>
-  /** Shows the plan and asks for confirmation, if that is needed. `restored` says what the plan restores. */
+  /** If that is needed. `restored` says what the plan restores. */
   confirm(context: Context, planned: Planned, restored: readonly string[]): Promise<void>
   refusal(failures: readonly Failure[], others?: string): CommandError
 }
 
-/** Settings of a command that applies a plan, such as apply or roster apply. */
+/** Such as apply or roster apply. */
 export interface ApplyCommand {
-  /** Command without its files, also in saved plans: `apply`. */
+  /** Without its files, also in saved plans: `apply`. */
   readonly command: string
-  /** Command that shows the plan: `learnctl diff`. */
+  /** Shows the plan: `learnctl diff`. */
   readonly diff: string
-  /** Verb for what `--max-deletes` limits. */
+  /** `--max-deletes` limits it. */
   readonly verb: 'delete' | 'remove'
-  /** Actions that count against `--max-deletes`. */
+  /** They count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
   readonly isSilent?: (plan: Plan) => boolean
   readonly form?: PlanForm
-  /** Reports an applied plan while the academy is still locked. */
+  /** While the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
 }
 
-/**
- * Makes a plan, shows it, asks for confirmation, and applies it while holding the lock of the academy. With `--dry-run`
- * prints the plan, with `--plan-out` saves it; neither changes anything, so they do not wait for the lock.
- */
+/** Holds the lock of the academy. `--dry-run` and `--plan-out` change nothing, so they do not wait for the lock. */
 export async function runApply(
   context: Context,
   given: Given,
@@ -128,7 +124,7 @@ async function planAndApply(
   await command.report(context, { planned, ...applied })
 }
 
-/** Tries a plan and drops it; null if the caller may not write, and for one that is too large. */
+/** Null if the caller may not write, and for a plan that is too large. */
 export async function trialOf({
   plan,
   reader,
@@ -170,7 +166,6 @@ export async function carryOut(
   return { ...applied, done: { ...plan, actions: plan.actions.filter((action) => done.has(action)) } }
 }
 
-/** Prints a plan to standard output in the requested format. */
 export async function printPlan({ io, output, settings }: Context, plan: Plan): Promise<void> {
   if (settings.output.value !== 'table') {
     await output.document(planDocument(plan))
@@ -198,7 +193,6 @@ function requireFewDeletes(
   )
 }
 
-/** Shows the plan on a terminal and asks for confirmation. */
 async function confirmPlan(context: Context, { plan }: Planned, restored: readonly string[]): Promise<void> {
   const { io, settings, prompts } = context
   if (!settings.yes.value) for (const text of restored) await context.output.note(text)
@@ -213,7 +207,7 @@ async function confirmPlan(context: Context, { plan }: Planned, restored: readon
   }))
 }
 
-/** Prints and reports the difference that a plan is. Throws ExitWith where there is one. */
+/** Throws ExitWith where there is one. */
 export async function printDiff(
   context: Context,
   command: string,
@@ -226,7 +220,6 @@ export async function printDiff(
   if (planned.plan.actions.length > 0) throw new ExitWith('drift')
 }
 
-/** The form of plans of academy files and rosters. */
 const academyForm: PlanForm = {
   notes: ({ plan }) => [...plan.notes, ...undeclaredNotes(plan)],
   counts: countsText,
@@ -235,7 +228,7 @@ const academyForm: PlanForm = {
   refusal: (failures) => refusedError(failures),
 }
 
-/** Prints what was applied. Throws a CommandError that lists the refused changes, if there are any. */
+/** Throws a CommandError that lists the refused changes, if there are any. */
 export async function reportApplied(
   context: Context,
   { planned: { plan }, failures, done, ids }: Applied,
@@ -251,7 +244,7 @@ export async function reportApplied(
 
 const nothingChanged = 'nothing was changed'
 
-/** Says what became of the actions that were not refused. */
+/** Those that were not refused. */
 export function outcomeText({ actions }: Plan): string {
   return actions.length === 0 ? nothingChanged : 'the others are done'
 }

@@ -25,24 +25,23 @@ import { batchSize, createBatcher, type Outcome, type Refusal, versionOf, writeB
 
 export interface Imported {
   readonly counts: Counts
-  /** Rows read; the sum of the counts. */
+  /** The sum of the counts. */
   readonly rows: number
-  /** File with the rejected rows; null if there are none. */
+  /** Null if there are none. */
   readonly errorsFile: string | null
   readonly rejections: readonly Rejection[]
 }
 
 type Counts = Record<Outcome['kind'], number>
 
-/** The outcomes of the rows that were sent. */
 interface Sent {
   readonly counts: Counts
   readonly rejections: Rejection[]
-  /** Rows with a warning of the platform, and the first warning. */
+  /** Of the platform, by rows. */
   readonly warned: { rows: number; first: string }
 }
 
-/** Checks the whole file, then sends it. An import that was interrupted is run again: it recognises its records. */
+/** An import that was interrupted is run again: it recognises its records. */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
   const { io } = context
   const checked = await checkImport(context, wanted)
@@ -87,16 +86,16 @@ function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>)
   }
 }
 
-/** A row that was refused for a name that another row may free. */
+/** Another row may free the name. */
 interface Taken {
   readonly row: Row
   readonly rejection: Rejection
 }
 
-/** Maximum number of rows to hold for sending again. */
+/** Rows to hold for sending again. */
 const maxTaken = 20_000
 
-/** Sends all rows, then again those that were refused for a name that another row has freed since. */
+/** Then again those that were refused for a name that another row has freed since. */
 async function sendRows(
   sending: Sending,
   { dataset, batchSize: records }: Import,
@@ -122,10 +121,7 @@ async function sendRows(
   }
   rejections.push(...taken.map(({ rejection }) => rejection))
 
-  /**
-   * Sends rows and waits for all answers. Refusals of single rows are outcomes; any other fault ends the work and is thrown
-   * when the requests under way have ended.
-   */
+  /** Refusals of single rows are outcomes; any other fault is thrown when the requests under way have ended. */
   async function send(
     chunks: AsyncIterable<readonly Row[]> | readonly (readonly Row[])[],
     lanesOf: (row: Row) => readonly string[],
@@ -188,10 +184,7 @@ async function sendRows(
 
 const allSteps = ['all']
 
-/**
- * Returns the lanes of a row. Rows that share a lane are sent one after another: those that name the same record or
- * must keep the order of the file.
- */
+/** Rows that name the same record, or must keep the order of the file, are sent one after another. */
 function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly string[] {
   // Checked rows have distinct names, except steps of progress, which may span units.
   const isStep = dataset.operations.update === undefined
@@ -201,7 +194,7 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
   return isStep ? [...namesOf(dataset, record), ...order] : order
 }
 
-/** Creates or changes one record, where the platform takes no batches. */
+/** Where the platform takes no batches. */
 async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
   const { dataset, finder, isOurs, names, onExists } = sending
   const { create, params, update } = dataset.operations
@@ -231,10 +224,7 @@ async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
   }
 }
 
-/**
- * Restores the course or lesson in the trash that keeps the external id of a record, with what was deleted with it. Returns
- * it as the API shows it; null for another refusal, and for a lesson of another course.
- */
+/** From the trash, with what was deleted with it. Null for another refusal, and for a lesson of another course. */
 async function restoreTaken(
   sending: Sending,
   { courseId }: JsonObject,
@@ -273,7 +263,7 @@ async function change(sending: Sending, given: JsonObject, shown: JsonObject): P
   return { kind: isSame ? 'unchanged' : 'updated' }
 }
 
-/** Sends a write, collects its warnings, and prints the id of what was changed. */
+/** Collects its warnings, and prints the id of what was changed. */
 async function write(
   { caller, notes, signal, printIds }: Sending,
   operation: Call,
@@ -292,18 +282,18 @@ function failed(code: string, detail: string): Outcome & Refusal {
   return { kind: 'failed', code, detail, faults: [] }
 }
 
-/** Outcome of a record that may have been created and cannot be looked up: sending it again could duplicate it. */
+/** Such a record cannot be looked up: sending it again could duplicate it. */
 const unconfirmed = failed(
   'unconfirmed',
   'may have been created: nothing shows it, and the platform cannot be asked; check before you retry',
 )
 
-/** Statuses that concern one record; any other fault ends the work. */
+/** Any other fault ends the work. */
 const recordStatuses = [400, 404, 409, 412, 413, 422]
-/** Maximum number of consecutive identical refusals; beyond that the refusal concerns all records. */
+/** Identical refusals; beyond that the refusal concerns all records. */
 const maxAlike = 3
 
-/** Returns a function that makes outcomes of refusals of single records, and throws other errors. */
+/** Throws errors that do not refuse a single record. */
 function createRefusals(): (error: unknown) => Outcome {
   let last = ''
   let alike = 0
@@ -325,7 +315,7 @@ function createRefusals(): (error: unknown) => Outcome {
   }
 }
 
-/** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */
+/** `users.errors.csv` for `users.csv`. */
 export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format'>): string {
   const ending = format === 'tsv' ? 'tsv' : 'csv'
   if (name === 'standard input') return `errors.${ending}`
@@ -334,7 +324,7 @@ export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format
   return join(dirname(plain), `${stem}.errors.${ending}`)
 }
 
-/** Returns the first name that is free, `users.errors.csv`, `users.errors-2.csv` and so on, and the last that is not. */
+/** Of `users.errors.csv`, `users.errors-2.csv` and so on; also the last that is taken. */
 async function findFreeName(cwd: string, name: string): Promise<{ free: string; taken: string | undefined }> {
   const ending = extname(name)
   let taken: string | undefined
@@ -345,7 +335,6 @@ async function findFreeName(cwd: string, name: string): Promise<{ free: string; 
   }
 }
 
-/** Separators that are recognised in a header. */
 const knownDelimiters = [',', ';', '\t', '|']
 
 /**

@@ -11,24 +11,18 @@ import { createPacing, type Pacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** A platform that is opened for writing. */
 export interface Writer {
   readonly caller: Caller
   readonly names: Names
-  /** Collects warnings about what is written. */
   readonly notes: WriteNotes
   readonly signal: AbortSignal
-  /** Limits concurrent requests; slows down when the platform asks for that. */
+  /** Slows down when the platform asks for that. */
   readonly pacing: Pacing
-  /** Prints the ids of records that were made or changed; null without `--quiet`. */
+  /** Of records that were made or changed; null without `--quiet`. */
   readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
 }
 
-/**
- * Opens a platform for writing; a local academy handles one request at a time.
- *
- * @param change what makes the writes, so that they can be undone together; none for reading only
- */
+/** A local academy handles one request at a time. The writes of a `change` can be undone together. */
 export async function openWriter(
   { session, io: { signal, sleep } }: Pick<Context, 'session' | 'io'>,
   concurrency = 1,
@@ -47,13 +41,13 @@ export async function openWriter(
   }
 }
 
-/** Returns the source of a change that is made from files: the name of the only one, else their number. */
+/** The name of the only file, else their number. */
 export function sourceOf(files: readonly string[]): string {
   const [first = ''] = files
   return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
 }
 
-/** Returns a function that prints ids, each once; null without `--quiet`. */
+/** Each once; null without `--quiet`. */
 export function idPrinter({
   settings,
   output,
@@ -70,7 +64,7 @@ export function idPrinter({
   }
 }
 
-/** Returns the version of a shown record; undefined if the platform has none. */
+/** Undefined if the platform has none. */
 export function versionOf(shown: unknown): number | undefined {
   const version = isJsonObject(shown) ? shown['version'] : undefined
   return typeof version === 'number' ? version : undefined
@@ -78,7 +72,6 @@ export function versionOf(shown: unknown): number | undefined {
 
 export type OnExists = 'update' | 'skip' | 'fail'
 
-/** Reason why a platform refused a record. */
 export interface Refusal {
   readonly code: string
   readonly detail: string
@@ -89,19 +82,17 @@ export interface Refusal {
   }[]
 }
 
-/** Outcome of a record that was sent; a failed one changed nothing. */
+/** A failed record changed nothing. */
 export type Outcome =
   | {
       readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'
       readonly warning?: string | null
-      /** Id of the record; only for one of several in a batch. */
+      /** Only for one of several in a batch. */
       readonly id?: string
     }
   | ({ readonly kind: 'failed' } & Refusal)
 
-/**
- * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
- */
+/** The server validates each record separately. Throws a CommandError if results are missing. */
 export async function writeBatch(
   { caller, signal, printIds }: Pick<Writer, 'caller' | 'signal' | 'printIds'>,
   { name, operations: { batch } }: Dataset,
@@ -124,7 +115,6 @@ export async function writeBatch(
   )
 }
 
-/** True for the result of a record that was made or changed. */
 function isDone(result: unknown): result is JsonObject {
   if (!isJsonObject(result)) return false
   const { status, code } = result
@@ -143,20 +133,20 @@ function resultOf(result: unknown): Outcome {
   return { kind: status === 201 ? 'created' : 'updated', ...named }
 }
 
-/** Maximum size of a batch, which keeps requests below a usual server limit (1 MiB of JSON). */
+/** Keeps requests below a usual server limit (1 MiB of JSON). */
 export interface BatchSize {
   readonly records: number
-  /** Total characters of JSON. */
+  /** Of JSON. */
   readonly characters: number
 }
 
-/** Batch size for our server. */
+/** For our server. */
 export const batchSize: BatchSize = { records: 500, characters: 700_000 }
 
 interface Batcher<Item> {
-  /** Adds an item; returns the previous batch if it was full. */
+  /** Returns the previous batch if it was full. */
   add(item: Item): readonly Item[] | null
-  /** Returns the remaining items and resets the batch. */
+  /** Resets the batch. */
   rest(): readonly Item[]
 }
 
@@ -184,7 +174,7 @@ export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => Jso
 
 interface WriteNotes {
   add(sentence: string): void
-  /** The first warnings, and the number of the others. */
+  /** And the number of the others. */
   sentences(): readonly string[]
 }
 

@@ -11,7 +11,7 @@ import { Reference } from '../../../contract/values.ts'
 import { GroupRecord } from '../../dataset/people.ts'
 import { CourseDocument } from './course.ts'
 
-/** Version of the format, written at the top of each file. */
+/** At the top of each file. */
 export const formatVersion = 1
 
 const table = z.strictObject({
@@ -20,10 +20,10 @@ const table = z.strictObject({
   }),
 })
 
-/** A term of a file: courses refer to it by its external id, or by its name if that is unique. */
+/** Courses refer to it by its external id, or by its name if that is unique. */
 const TermEntry = TermInput.safeExtend({ externalId: z.string().min(1).max(255) })
 
-/** A group of a file, with its members; without that list they stay as they are. */
+/** Without the list of members they stay as they are. */
 export const GroupEntry = GroupRecord.safeExtend({
   externalId: z.string().min(1).max(255),
   members: z.array(Reference).max(1_000_000).optional().meta({
@@ -31,7 +31,7 @@ export const GroupEntry = GroupRecord.safeExtend({
   }),
 })
 
-/** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
+/** Each a list of records or the name of a table beside the file. */
 export const partSchemas = {
   terms: TermEntry,
   users: UserInput,
@@ -64,7 +64,7 @@ function partOf<Item extends z.ZodType>(item: Item, description: string) {
     .meta({ description })
 }
 
-/** The JSON Schema (draft 2020-12) of a file, for editors. */
+/** Draft 2020-12, for editors. */
 export function academySchema(): object {
   const schema = z.toJSONSchema(AcademyDocument, {
     io: 'input',
@@ -79,12 +79,9 @@ export function academySchema(): object {
   return { $schema, title: 'learnctl academy', ...rest }
 }
 
-/**
- * Matches `${NAME}` with any number of dollar signs in front: one marks a variable, each further one escapes one.
- */
+/** `${NAME}` with any number of dollar signs in front: one marks a variable, each further one escapes one. */
 const variable = /\$(\$*)\{([A-Za-z_]\w*)\}/g
 
-/** Environment variables that files may use. */
 export interface Variables {
   readonly allowed: ReadonlySet<string>
   readonly env: Environment
@@ -133,7 +130,7 @@ export function hasVariable(text: string): boolean {
   return [...text.matchAll(variable)].some(([, more]) => more === '')
 }
 
-/** Escapes `${NAME}` in all texts of a value, so that `withVariables` returns the same value. */
+/** Escapes `${NAME}`, so that `withVariables` returns the same value. */
 export function withoutVariables(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(variable, '$$$&')
   if (Array.isArray(value)) return value.map(withoutVariables)

@@ -87,7 +87,7 @@ export async function loadAcademy(
   return merged
 }
 
-/** Says that files are valid, and what they declare. */
+/** With what they declare. */
 export async function printValid(
   { io, output, settings }: Context,
   files: readonly string[],
@@ -146,7 +146,7 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
   }
 }
 
-/** Part of one file, as written and with its variables replaced. */
+/** As written and with its variables replaced. */
 interface Section {
   readonly content: unknown
   readonly filled: unknown
@@ -202,7 +202,7 @@ async function readPart(
   }
 }
 
-/** Returns the dataset of a table beside a file: its groups list their members. */
+/** Its groups list their members. */
 function tableOf(dataset: PartDataset): PartDataset {
   return dataset.name === 'groups'
     ? { ...dataset, schema: GroupEntry, columns: columnsOf(GroupEntry) }
@@ -213,7 +213,7 @@ function isPart(name: string): name is PartName {
   return Object.hasOwn(partSchemas, name)
 }
 
-/** Returns an entry whose references are not resolved yet. */
+/** References are not resolved yet. */
 function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: unknown): Entry {
   const { managedBy, externalId, ...others } = declared
   const record = {
@@ -230,7 +230,6 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
   }
 }
 
-/** Default files and folder of an academy. */
 const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
 
 /**
@@ -267,10 +266,7 @@ async function filesAt(cwd: string, path: string): Promise<string[]> {
 }
 
 /**
- * Reads the rows of a table that a file names: CSV, JSON or JSONL, as imports do. The table must be in or below the
- * folder of the file, so that an academy file cannot expose other files.
- *
- * @param named where the name is written
+ * As imports do. The table must be in or below the folder of the file, so that an academy file cannot expose other files.
  */
 async function* readTable(
   io: Io,

@@ -30,7 +30,7 @@ import { keyIn } from '../identity.ts'
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
 const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
 
-/** A lesson in its course, matched by its external id, else by its title. Absent fields have their defaults. */
+/** Matched by its external id, else by its title. Absent fields have their defaults. */
 const LessonEntry = z.strictObject({
   externalId,
   title: lessonTitle,
@@ -93,10 +93,9 @@ export const CourseDocument = z
   })
 export type CourseDocument = z.output<typeof CourseDocument>
 
-/** A course with its lessons, as the records of the datasets `courses` and `lessons`. */
 export interface CourseRecords {
   readonly course: JsonObject
-  /** Lessons in order; their `order` counts from 1. */
+  /** Their `order` counts from 1. */
   readonly lessons: readonly JsonObject[]
 }
 
@@ -119,10 +118,7 @@ export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): 
   }
 }
 
-/**
- * Returns the document of a course, without defaults; a lesson has an `order` only if its place in the file does not
- * imply it. Reading the document returns the same records, with lessons numbered from 1.
- */
+/** Without defaults. Reading it returns the same records; an `order` only where the place does not imply it. */
 export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
   const ordered = lessons.toSorted((one, other) => Number(one['order']) - Number(other['order']))
@@ -153,10 +149,7 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   }
 }
 
-/**
- * Reads the records of a course file, YAML or JSON; `-` is standard input. Throws a UsageError with every problem of
- * the file and its line.
- */
+/** YAML or JSON; `-` is standard input. Throws a UsageError with every problem of the file and its line. */
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)
   if (isJsonObject(document.value) && 'learnctl' in document.value) {
@@ -207,9 +200,7 @@ function courseEntry(
   return { dataset, record, key: keyIn(dataset, record) ?? 'step:0', place }
 }
 
-/**
- * Sorts things of a file: numbered ones take that place of the whole, from 1; the others fill the gaps in file order.
- */
+/** Numbered ones take that place of the whole, from 1; the others fill the gaps in file order. */
 function orderByNumber<Thing>(
   things: readonly Thing[],
   numberOf: (thing: Thing) => number | undefined,
@@ -221,16 +212,13 @@ function orderByNumber<Thing>(
   return sequence
 }
 
-/**
- * Returns the numbers that things need so that `orderByNumber` gives these ranks (from 0, in file order): as few as
- * possible, undefined for the others.
- */
+/** As few as possible so that `orderByNumber` gives these ranks (from 0, in file order); undefined for the others. */
 function numbersFor(ranks: readonly number[]): (number | undefined)[] {
   const kept = longestRising(ranks)
   return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
 }
 
-/** A course and its lessons as the API shows them, lessons in their order. */
+/** As the API shows them, lessons in their order. */
 export interface ShownCourse {
   readonly course: JsonObject
   readonly lessons: readonly JsonObject[]
@@ -270,10 +258,7 @@ export async function readLessons(
   return lessons.sort((one, other) => Number(one['order']) - Number(other['order']))
 }
 
-/**
- * Converts a shown course to records. Lessons without an external id are matched by title; a course without one gets
- * its id instead.
- */
+/** Lessons without an external id are matched by title; a course without one gets its id instead. */
 export async function shownRecords({ course, lessons }: ShownCourse): Promise<CourseRecords> {
   const names = namesOf(course)
   return {
@@ -287,7 +272,7 @@ export async function shownRecords({ course, lessons }: ShownCourse): Promise<Co
   }
 }
 
-/** Replaces the term of a course by its key. Throws a CommandError if the platform does not have it. */
+/** Throws a CommandError if the platform does not have the term. */
 export async function withTermKey(names: Pick<Names, 'term'>, course: JsonObject): Promise<JsonObject> {
   const { term } = course
   if (typeof term !== 'string') return course
@@ -298,7 +283,7 @@ export async function withTermKey(names: Pick<Names, 'term'>, course: JsonObject
   })
 }
 
-/** Returns the names within one course, without any request. */
+/** Without any request. */
 export function namesOf(course: JsonObject): Names {
   return {
     course: async () => course,
@@ -311,7 +296,7 @@ export function namesOf(course: JsonObject): Names {
   }
 }
 
-/** Notes that the platform hides answers to questions, as it does from learners. */
+/** As from learners. */
 export async function noteHiddenAnswers(
   output: Pick<Output, 'note'>,
   lessons: readonly JsonObject[],
@@ -325,7 +310,7 @@ export async function noteHiddenAnswers(
   await output.note(`The platform does not show you the answer of ${count}; it will be missing`)
 }
 
-/** Prints a course with all its lessons as the document that `courses apply` reads. */
+/** As the document that `courses apply` reads. */
 export async function printCourse(context: Context, reference: string): Promise<void> {
   const { io, session, settings, output } = context
   if (!['json', 'jsonl', 'yaml'].includes(settings.output.value)) {

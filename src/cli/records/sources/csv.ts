@@ -20,19 +20,19 @@ const maximumHeadCharacters = 64 * 1024
 const maximumRecordCharacters = 4 * 1024 * 1024
 const recordsAtOnce = 500
 
-/** A record of csv-parse with the line on which it ends. */
+/** `line` is that on which it ends. */
 interface Parsed {
   readonly record: readonly string[]
   readonly info: { readonly lines: number; readonly empty_lines: number }
 }
 
-/** A CSV whose first record names the columns. */
+/** The first record names the columns. */
 export interface Table {
   readonly header: readonly string[]
   readonly delimiter: string
-  /** Records in chunks, without those of only separators, which spreadsheets add below the last row. */
+  /** Without those of only separators, which spreadsheets add below the last row. */
   readonly records: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
-  /** Closes the file, if not all records were read. */
+  /** If not all records were read. */
   close(): Promise<void>
 }
 
@@ -79,10 +79,7 @@ async function* numbered(
   for await (const records of others) yield records.flatMap(read)
 }
 
-/**
- * Reads the rows of a CSV, whose header names the columns of a dataset in any order. Throws a UsageError if it has
- * unknown names.
- */
+/** The header names columns in any order. Throws a UsageError for unknown names. */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const { map, values, clearEmpty, now, dateFormat } = reading
   const { header, delimiter, records } = await csvTable(file, reading.delimiter)
@@ -121,9 +118,9 @@ async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenera
 }
 
 interface Meaning {
-  /** The column of each cell; null for one that is left out. */
+  /** Null for a cell that is left out. */
   readonly places: readonly (CellPlace | null)[]
-  /** Indexes of columns without a name. */
+  /** Without a name. */
   readonly unnamed: readonly number[]
   readonly form: CellForm
 }
@@ -131,9 +128,9 @@ interface Meaning {
 interface CellPlace {
   readonly column: Column
   readonly steps: readonly string[]
-  /** Value of an empty cell; undefined to leave the field out. */
+  /** Undefined to leave the field out. */
   readonly empty: unknown
-  /** Texts that are read in place of others; undefined for none. */
+  /** Undefined for none. */
   readonly meaningOf: MeaningOf | undefined
 }
 
@@ -142,9 +139,7 @@ function meaningIn(column: Column, values: ValueMap | undefined): MeaningOf | un
   return meanings && meaningsOf(column, meanings)
 }
 
-/**
- * Returns a test for columns that an empty cell resets: not required, not secret and no part of a key.
- */
+/** Not required, not secret and no part of a key. */
 function clearedBy({ keys }: Dataset): (column: Column) => boolean {
   const kept = new Set(keys.flat())
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
@@ -241,7 +236,7 @@ function unreadable(name: string, error: CsvError): UsageError {
   })
 }
 
-/** Returns the separator of a file: the one that Excel's `sep=;` names, else the most frequent one between cells. */
+/** The one that Excel's `sep=;` names, else the most frequent one between cells. */
 async function headOf(file: ImportFile): Promise<{ readonly separator: string; readonly fromLine: number }> {
   let head = ''
   for await (const piece of file.text()) {

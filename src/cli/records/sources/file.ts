@@ -10,42 +10,41 @@ export type ImportFormat = (typeof importFormats)[number]
 
 export interface Place {
   readonly line: number
-  /** Name of the column, where a line has several records. */
+  /** Where a line has several records. */
   readonly column?: string
 }
 
-/** A file that is read several times: to detect its format, to check it, and to send it. */
+/** Read several times: to detect its format, to check it, and to send it. */
 export interface ImportFile {
-  /** Name in messages: `users.csv`, or `standard input`. */
+  /** `users.csv`, or `standard input`. */
   readonly name: string
-  /** Absolute path; null for standard input. */
+  /** Absolute; null for standard input. */
   readonly path: string | null
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string
-  /** The standard name of its encoding, such as `utf-8`. */
+  /** The standard name, such as `utf-8`. */
   readonly charset: string
-  /** True for a file that begins with the byte order mark of UTF-8. */
+  /** By the byte order mark of UTF-8. */
   readonly isMarked: boolean
   readonly format: ImportFormat
-  /** Returns the place of the record on a line of the text, if the text was made from another file. */
+  /** By the line of the text, if that was made from another file. */
   readonly placeOf?: (line: number) => Place
-  /** Reads the text from the beginning. */
+  /** From the beginning. */
   text(): AsyncIterable<string>
 }
 
-/** Properties of a file that are given instead of detected. */
+/** They are given instead of detected. */
 interface ImportFileOptions {
-  /** The standard name of its encoding. */
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
   readonly delimiter?: string | undefined
-  /** Name or number of the sheet of a workbook. */
+  /** Of a workbook, by name or number. */
   readonly sheet?: string | undefined
-  /** Hint if the encoding cannot be detected (default: name it with `--encoding`). */
+  /** For an encoding that cannot be detected (default: name it with `--encoding`). */
   readonly encodingHint?: string
 }
 
-/** Maximum size of standard input, which is buffered to be read several times. */
+/** Of standard input, which is buffered to be read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
 const lineBreak = 0x0a
 export const zipSignature = 'PK\x03\x04'
@@ -87,9 +86,7 @@ export async function openImportFile(
   return inspectFile({ name, path, bytes }, options)
 }
 
-/**
- * Reads the bytes of a file once to describe it. Throws a UsageError if it is empty or has an unknown encoding or format.
- */
+/** Throws a UsageError if the file is empty or has an unknown encoding or format. */
 export async function inspectFile(
   { name, path, bytes }: Pick<ImportFile, 'name' | 'path'> & { bytes(): AsyncIterable<Uint8Array> },
   options: ImportFileOptions = {},
@@ -131,9 +128,7 @@ export async function inspectFile(
   }
 }
 
-/**
- * Assumes Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding.
- */
+/** Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding. */
 async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hint: string): Promise<string> {
   let line = 1
   for await (const piece of bytes) {
@@ -151,7 +146,7 @@ async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hi
   return 'windows-1252'
 }
 
-/** Decodes the bytes of a file without the byte order mark. Throws a UsageError if they are not in its encoding. */
+/** Without the byte order mark. Throws a UsageError if they are not in its encoding. */
 async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
   charset: string,
@@ -200,7 +195,7 @@ function formatOf(name: string, start: Buffer): ImportFormat {
   return text.startsWith('{') ? 'jsonl' : 'csv'
 }
 
-/** Reads a file, decompressed if its name ends in `.gz`. Throws a UsageError if it cannot be read. */
+/** Decompressed if the name ends in `.gz`. Throws a UsageError if the file cannot be read. */
 export async function* bytesOf(
   { signal }: Pick<Io, 'signal'>,
   path: string,
@@ -250,20 +245,17 @@ async function* oneByOne(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step)
 }
 
-/** Returns the name of a file for the beginning of a sentence. */
+/** For the beginning of one. */
 export function sentence(name: string): string {
   return name === 'standard input' ? 'Standard input' : name
 }
 
-/** Maximum length of an encoding's name; the longest that the standard has is 19. */
+/** The longest name of an encoding that the standard has is 19. */
 const maxLabel = 40
 /** Bytes between 0x80 and 0x9F that text in Windows-1252 often has: `€`, `…`, quotation marks, dashes and `™`. */
 const usualBytes: ReadonlySet<number> = new Set([0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x96, 0x97, 0x99])
 
-/**
- * The standard name of the encoding that `--encoding` names (WHATWG Encoding Standard §4.2), such as `shift_jis` for
- * `sjis`. Throws a UsageError if it is not known.
- */
+/** WHATWG Encoding Standard §4.2: `shift_jis` for `sjis`. Throws a UsageError for an unknown one. */
 export function requireCharset(label: string | undefined): string | undefined {
   if (label === undefined) return undefined
   const charset = charsetOf(label)
@@ -273,7 +265,7 @@ export function requireCharset(label: string | undefined): string | undefined {
   })
 }
 
-/** Returns the standard name of an encoding; null if it is not known. */
+/** The standard name; null if it is not known. */
 export function charsetOf(label: string): string | null {
   try {
     return label.length <= maxLabel ? new TextDecoder(label).encoding : null
@@ -282,10 +274,10 @@ export function charsetOf(label: string): string | null {
   }
 }
 
-/** Number of bytes to inspect for the format and for UTF-16. */
+/** To inspect for the format and for UTF-16. */
 const sampleBytes = 4096
 
-/** Returns UTF-16 for a byte order mark, or the zero bytes that Latin letters have in it; null for any other. */
+/** By a byte order mark, or the zero bytes that Latin letters have in UTF-16; null for any other. */
 function wideIn(sample: Buffer): string | null {
   const mark = sample.subarray(0, 2).toString('hex')
   if (mark === 'fffe') return 'utf-16le'

@@ -10,8 +10,7 @@ import type { Mapping } from './mapping.ts'
 type OpenGiven = Pick<Mapping, 'charset' | 'delimiter' | 'sheet'>
 
 /**
- * Opens a gradebook, with a row per learner and a column per item, as a file of grades to import in a course. Reads the
- * columns of `grades report`, in all of its layouts. Throws a UsageError for other columns.
+ * Reads the columns of `grades report` in all of its layouts as grades of a course. Throws a UsageError for other columns.
  */
 export async function openGradebook(
   io: Pick<Io, 'cwd' | 'stdin' | 'signal' | 'stderr'>,
@@ -21,7 +20,7 @@ export async function openGradebook(
 ): Promise<ImportFile> {
   const file = await openImportFile(io, path, { charset, delimiter, sheet, format: 'csv' })
   let excused = 0
-  /** File line and column of each grade. */
+  /** Of each grade in the file. */
   const places: Place[] = []
   async function* bytes() {
     excused = 0
@@ -64,28 +63,26 @@ function refused(name: string, problems: readonly string[]): UsageError {
   })
 }
 
-/** A column of scores. */
 interface ItemColumn {
   readonly index: number
-  /** Name of the column in the file. */
+  /** In the file. */
   readonly name: string
   readonly itemId: string
   readonly label: string
-  /** Score that counts as 100%; null if a row says so. */
+  /** Counts as 100%; null if a row says so. */
   readonly maximum: number | null
 }
 
-/** Meaning of the columns of a gradebook. */
 interface Gradebook {
   readonly items: readonly ItemColumn[]
-  /** Returns the reference of the learner of a row; empty if the row names none. */
+  /** Empty if the row names none. */
   learnerOf(cells: readonly string[]): string
-  /** Maxima by column, read from the file. */
+  /** By column, read from the file. */
   readonly maxima: Map<number, number>
   readonly hasDecimalComma: boolean
 }
 
-/** Cells without a score, in any of the layouts. */
+/** In any of the layouts. */
 const noScores = ['', '-', 'n/a', 'not attempted', 'not available']
 
 function gradesIn(cells: readonly string[], gradebook: Gradebook) {
@@ -124,29 +121,27 @@ function gradesIn(cells: readonly string[], gradebook: Gradebook) {
 
 const noGrades = { grades: [], problems: [], excused: 0 }
 
-/** Reads a number, without the sign of a percentage; null for any other text. */
+/** Without the sign of a percentage; null for any other text. */
 function numberIn(cell: string, { hasDecimalComma }: Pick<Gradebook, 'hasDecimalComma'>): number | null {
   const text = cell.trim().replace(/\s*%$/, '')
   const plain = hasDecimalComma ? text.replace(',', '.') : text
   return /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(plain) ? Number(plain) : null
 }
 
-/** A form of gradebooks. */
 interface Layout {
-  /** Columns by which it is recognised; one of several sets. */
+  /** One of several sets shows the layout. */
   readonly columns: readonly (readonly string[])[]
   items(header: readonly string[]): readonly ItemColumn[]
-  /** Column with the external id of the learner. */
   readonly id: string
-  /** Column with the address, or with the id under which the learner signs in. */
+  /** Or the id under which the learner signs in. */
   readonly address: string
 }
 
-/** Columns of Canvas with totals, also of assignment groups, and with the final grade. */
+/** Also of assignment groups, and with the final grade. */
 const canvasTotals = /\b(Current|Final) (Score|Points|Grade)\b|^Override (Score|Grade|Status)\b/
-/** Columns of Open edX for averages, and of a course with cohorts, experiments or teams. */
+/** Averages, and columns of a course with cohorts, experiments or teams. */
 const openEdxExtras = / \(Avg\)$|^(Cohort Name|Team Name|Experiment Group \(.*\))$/
-/** End of a column of Moodle: the name of the item is before it. */
+/** The name of the item is before it. */
 const moodleScore = / \((Real|Percentage)\)$/
 
 const layouts: readonly Layout[] = [
@@ -185,7 +180,7 @@ const layouts: readonly Layout[] = [
   },
 ]
 
-/** Returns the meaning of the columns of a file by its header. Throws a UsageError for any other header. */
+/** Throws a UsageError for an unknown header. */
 function readHeader({ header: cells, delimiter }: Table, name: string): Gradebook {
   const header = cells.map(removeGuard)
   const layout = layouts.find(
@@ -229,7 +224,7 @@ function moodleItems(header: readonly string[]): readonly ItemColumn[] {
   )
 }
 
-/** Returns the items of the columns with a name between two others, or after one. */
+/** Between two columns, or after one. */
 function columnsAfter(header: readonly string[], after: string, before = ''): readonly ItemColumn[] {
   const end = before === '' ? -1 : header.indexOf(before)
   return header

@@ -6,10 +6,10 @@ import { pluralise } from '../../terminal/format-text.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import { type ImportFile, sentence } from './file.ts'
 
-/** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
+/** To rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
 
-/** Fields by the flags that have another name, without separators; a flag's name is accepted as a column name. */
+/** Flags that have another name, without separators, are accepted as column names. */
 const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['completion', 'completionPercentage'],
   ['score', 'scoreGiven'],
@@ -20,10 +20,10 @@ const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['pushnotifications', 'profile.learningPreferences.notifications.push'],
 ])
 
-/** Paths of columns by their names in a file; null for a column to ignore. */
+/** By names in a file; null for a column to ignore. */
 export type ColumnMap = ReadonlyMap<string, string | null>
 
-/** By path of a column, the texts of its cells and the texts that are read in their place. */
+/** By path of a column: the texts of its cells and those that are read in their place. */
 export type ValueMap = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /**
@@ -59,7 +59,7 @@ interface HeaderMapping {
   readonly map: ColumnMap
 }
 
-/** Adds to a mapping that the columns which mean no field are left out, and says which. Throws a UsageError for JSON. */
+/** Says which columns are left out. Throws a UsageError for JSON. */
 export async function withoutOthers<Mapping extends HeaderMapping>(
   io: Pick<Io, 'stderr'>,
   dataset: Dataset,
@@ -76,7 +76,7 @@ export async function withoutOthers<Mapping extends HeaderMapping>(
   return { ...mapping, map: new Map([...mapping.map, ...others.map((name) => [name, null] as const)]) }
 }
 
-/** Finds the column of each name: null for one to ignore, undefined for none. */
+/** Null for a column to ignore, undefined for none. */
 function foundIn(dataset: Dataset, header: readonly string[], map: ColumnMap) {
   const found = header.map((text) => {
     const path = map.get(text)
@@ -89,15 +89,12 @@ function foundIn(dataset: Dataset, header: readonly string[], map: ColumnMap) {
   return { found, others }
 }
 
-/** Returns a name in a header on one line: spreadsheets have line breaks in them. */
+/** On one line: spreadsheets have line breaks in names. */
 export function headerName(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/**
- * Finds a column by its path, else by its name, else without case and separators; `course` is `courseId`, as in
- * flags.
- */
+/** By its path, else its name, else without case and separators; `course` is `courseId`, as in flags. */
 export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string): Column | undefined {
   const exact = columns.find(({ path }) => path === name) ?? columns.find((column) => column.name === name)
   if (exact) return exact
@@ -113,32 +110,32 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
   return columns.find((column) => column.path === path)
 }
 
-/** True for a name of a server-made field or of a column that an import adds: neither can be imported. */
+/** Server-made, or added by an import: neither can be imported. */
 function isLeftOut(dataset: Dataset, name: string): boolean {
   const plain = plainName(name)
   const added = addedColumns.flatMap((each) => [each, `import ${each}`])
   return isMappingCell(name) || [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
 }
 
-/** True for the name of a column that an import adds to rejected rows, unless the mapping has it as the file's own. */
+/** Unless the mapping has it as the file's own. */
 export function isAddedColumn(name: string, map: ColumnMap = new Map()): boolean {
   if (isMappingCell(name)) return true
   return addedColumns.some((added) => (name === added && !map.get(name)) || name === `import ${added}`)
 }
 
-/** Start of a cell in the header of an errors file that has the mapping of its import as JSON. */
+/** In the header of an errors file, before the mapping of its import as JSON. */
 const mappingStart = 'mapping: '
-/** Maximum characters of such a cell: spreadsheets cut a cell at 32,767. */
+/** Spreadsheets cut a cell at 32,767 characters. */
 const maxMappingCell = 30_000
 
-/** Returns no cells for null. */
+/** None for null. */
 export function mappingCells(mapping: string | null): string[] {
   // The ends of cells are trimmed when they are read.
   const pieces = mapping?.match(new RegExp(`.{1,${maxMappingCell}}(?<! )|.+$`, 'gsu')) ?? []
   return pieces.map((piece) => mappingStart + piece)
 }
 
-/** Returns null if the header has no mapping. */
+/** Null if the header has no mapping. */
 export function mappingInHeader(header: readonly string[]): string | null {
   const cells = header.filter(isMappingCell)
   return cells.length === 0 ? null : cells.map((cell) => cell.slice(mappingStart.length)).join('')

@@ -20,19 +20,16 @@ import { type ImportFile, sentence } from './file.ts'
 import { addedColumns, meantColumn } from './header.ts'
 import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
-/** Maximum characters of one JSON document, which is parsed at once; JSONL has no such limit. */
+/** Of one JSON document, which is parsed at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
-/** Options for turning a value into a record; `meanings` are by the path of their column. */
+/** `meanings` are by the path of their column. */
 interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
   readonly meanings: ReadonlyMap<string, MeaningOf>
 }
 
-/**
- * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
- * one.
- */
+/** JSON lines are https://jsonlines.org. Each value is a record of the API, or a flat one. */
 export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
@@ -105,7 +102,6 @@ function rowOf(
   return { line, record, problems, cells, ...(Object.keys(replaced).length > 0 && { replaced }) }
 }
 
-/** Replaces the value of a column by what the mapping reads for its text. */
 function replaceValue(
   record: Record<string, unknown>,
   column: Column,
@@ -124,7 +120,7 @@ function replaceValue(
   setAt(record, path.split('.'), read)
 }
 
-/** Returns the cells of a record, escaped so that reading them gives the same values. */
+/** Escaped so that reading them gives the same values. */
 function recordCells({ columns }: Dataset, record: JsonObject): string[] {
   return columns.map((column) => {
     const cell = cellOf(column, valueAt(record, column.path))
@@ -157,7 +153,7 @@ function parsedDocument(name: string, text: string): unknown {
   }
 }
 
-/** Parses the lines of a file; a `problem` says why one is not JSON. */
+/** A `problem` says why a line is not JSON. */
 export async function* jsonLines(
   file: ImportFile,
 ): AsyncGenerator<{ line: number; value: unknown; problem?: string }> {

@@ -33,21 +33,19 @@ import {
   type ValueMap,
 } from './header.ts'
 
-/** Options for reading a file that are given instead of recognised. */
+/** Given instead of recognised. */
 export interface Mapping {
   readonly map: ColumnMap
   readonly values: ValueMap
   readonly format: ImportFormat | undefined
   readonly delimiter: string | undefined
-  /** Standard name of the encoding. */
   readonly charset: string | undefined
   readonly dateFormat: DateFormat | undefined
-  /** Name or number of the sheet of a workbook. */
+  /** By name or number, of a workbook. */
   readonly sheet?: string | undefined
   readonly clearEmpty: boolean
 }
 
-/** Mapping of a file that is read without one. */
 export const plainMapping: Mapping = {
   map: new Map(),
   values: new Map(),
@@ -59,7 +57,7 @@ export const plainMapping: Mapping = {
 const Text = z.union([z.string(), z.number(), z.bigint(), z.boolean()]).transform(String)
 const TextOrNone = z.union([Text, z.null().transform(() => '')])
 
-/** A mapping as JSON or YAML. A column or value that is mapped to nothing is ignored. */
+/** A column or value that is mapped to nothing is ignored. */
 const MappingDocument = z.strictObject({
   columns: z.record(z.string(), TextOrNone).default({}),
   values: z.record(z.string(), z.record(z.string(), TextOrNone)).default({}),
@@ -72,7 +70,7 @@ const MappingDocument = z.strictObject({
 
 type MappingDocument = z.output<typeof MappingDocument>
 
-/** A problem of a mapping; the message continues the path. */
+/** The message continues the path. */
 interface MappingProblem {
   readonly path: readonly string[]
   readonly message: string
@@ -80,16 +78,15 @@ interface MappingProblem {
 
 type MappedField = Pick<Column, 'name' | 'path' | 'secret'>
 
-/** Fields that a mapping may name. */
 export interface MappedTo {
   readonly columns: readonly MappedField[]
-  /** Finds a field by a name that is not always spelled as in `columns`. */
+  /** Not always spelled as in `columns`. */
   fieldOf(name: string): MappedField | undefined
-  /** Returns what is wrong with the text that is read in place of another; null if nothing is. */
+  /** Null if nothing is wrong with the text that is read in place of another. */
   faultOf(field: MappedField, meaning: string): string | null
 }
 
-/** Returns the fields of a dataset. A local academy has no other choices than those of the contract. */
+/** A local academy has no other choices than those of the contract. */
 export function fieldsOf(dataset: Dataset, isLocal: boolean): MappedTo {
   return {
     columns: dataset.columns,
@@ -101,7 +98,7 @@ export function fieldsOf(dataset: Dataset, isLocal: boolean): MappedTo {
   }
 }
 
-/** Returns what is known of a file before it is opened: the file that `--mapping` names, and flags. Throws a UsageError. */
+/** Before the file is opened: `--mapping` and flags. Throws a UsageError. */
 export async function readMapping(io: Io, flags: FlagValues, to: MappedTo): Promise<Mapping> {
   const { 'date-format': dateFormat, 'clear-empty': clearEmpty, mapping: path } = flags
   const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
@@ -128,7 +125,7 @@ async function readMappingFile(io: Io, path: string, to: MappedTo): Promise<Mapp
   return mapping
 }
 
-/** Returns the mapping of `--map` and `--map-value`; `known` are columns that have been mapped before. */
+/** `known` are columns that have been mapped before. */
 function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<Mapping, 'map' | 'values'> {
   const columns = pairsIn(flags, 'map', 'column in the file=field')
   const form = 'field:value in the file=value'
@@ -159,7 +156,7 @@ function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<
     : new UsageError(`${lines.length} problems found:`, { code: 'invalid_mapping', why: [...lines, ...why] })
 }
 
-/** Splits the values of a flag at their last `=`. */
+/** At their last `=`. */
 function pairsIn(flags: FlagValues, name: string, form: string): [name: string, value: string][] {
   return textsIn(flags, name).map((pair) => {
     const at = pair.lastIndexOf('=')
@@ -172,7 +169,7 @@ function notAPair(flag: string, form: string, pair: string): UsageError {
   return new UsageError(`${flag} must be ${JSON.stringify(form)}, not ${JSON.stringify(pair)}`)
 }
 
-/** Returns the mapping of a document, and adds its problems. */
+/** Adds the problems of the document. */
 function mappingIn(
   document: MappingDocument,
   known: ColumnMap,
@@ -240,7 +237,7 @@ function faultOf(column: Column, meaning: string, dataset: Dataset, isLocal: boo
   return [`${message}, not ${JSON.stringify(meaning)}`, ...guess].join('')
 }
 
-/** Returns a delimiter; a tab may be written as `tab` or `\t`. */
+/** A tab may be written as `tab` or `\t`. */
 function delimiterIn(text: string | undefined): string | undefined {
   return text === 'tab' || text === '\\t' ? '\t' : text
 }
@@ -251,21 +248,18 @@ function mergedValues(one: ValueMap, other: ValueMap): ValueMap {
   return merged
 }
 
-/** Returns a mapping with that of `--map` and `--map-value`. */
+/** `--map` and `--map-value`. */
 export function withFlags(given: Mapping, flags: FlagValues, to: MappedTo): Mapping {
   const { map, values } = mappedByFlags(flags, given.map, to)
   return { ...given, map: new Map([...given.map, ...map]), values: mergedValues(given.values, values) }
 }
 
 export interface FileMapping extends Mapping {
-  /** Names in the header of a CSV; none for JSON. */
+  /** None for JSON. */
   readonly header: readonly string[]
 }
 
-/**
- * Returns the mapping of a file: `--map` and `--map-value`, over the given one, over the one in the header of an errors
- * file. Throws a UsageError if `--map` names a column that the file does not have.
- */
+/** Flags, over the given one, over that of an errors file. Throws a UsageError if `--map` names an unknown column. */
 export async function mappingOf(
   io: Io,
   file: ImportFile,
@@ -296,7 +290,6 @@ export async function mappingOf(
   }
 }
 
-/** Throws a UsageError if a mapped column is not in the header. */
 function requireColumns(name: string, header: readonly string[], map: ColumnMap): void {
   const absent = absentIn(header, map)
   if (absent.length === 0) return
@@ -306,12 +299,12 @@ function requireColumns(name: string, header: readonly string[], map: ColumnMap)
   })
 }
 
-/** Columns that are mapped to nothing may be absent. */
+/** They are mapped to nothing. */
 function absentIn(header: readonly string[], map: ColumnMap): string[] {
   return [...map].flatMap(([name, path]) => (path === null || header.includes(name) ? [] : [name]))
 }
 
-/** Returns the mapping in the header of an errors file. Throws a UsageError if it is damaged. */
+/** In the header of an errors file. Throws a UsageError if it is damaged. */
 function ownMapping({ name }: ImportFile, header: readonly string[], to: MappedTo): Mapping {
   const text = mappingInHeader(header)
   if (text === null) return plainMapping
@@ -326,7 +319,7 @@ function ownMapping({ name }: ImportFile, header: readonly string[], to: MappedT
   })
 }
 
-/** Returns the part of a mapping that an errors file needs, as JSON; null if it needs none. */
+/** Null if an errors file needs none. */
 export function headerMapping(mapping: Mapping, to: Pick<MappedTo, 'columns'>): string | null {
   const document = mappingDocument(
     { ...mapping, format: undefined, delimiter: undefined, charset: undefined },
@@ -354,12 +347,7 @@ export function mappingDocument(
   }
 }
 
-/**
- * Writes a mapping to a JSON or YAML file. Adds to the file that it was read from, and keeps the comments there. Throws a
- * UsageError if there is another file.
- *
- * @param readFrom file that the mapping was read from
- */
+/** Adds to the file that it was `readFrom`, and keeps comments there. Throws a UsageError if there is another file. */
 export async function saveMapping(
   io: Io,
   path: string,
@@ -388,7 +376,7 @@ export async function saveMapping(
   await note(io, `Saved the mapping; the next run with such files takes it: --mapping ${path}`)
 }
 
-/** Returns a mapping with all columns of its file as a document. */
+/** With all columns of its file. */
 export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: ImportFile): JsonObject {
   const { map, header } = mapping
   const columns = columnsIn(dataset, header, map, name)
@@ -397,7 +385,7 @@ export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: I
   return mappingDocument({ ...mapping, map: new Map([...own, ...map]) }, dataset)
 }
 
-/** Returns the values of a document with the names on the way to them. */
+/** With the names on the way to them. */
 function leavesOf(
   value: unknown,
   steps: readonly string[] = [],

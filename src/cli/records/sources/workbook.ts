@@ -44,10 +44,10 @@ export async function readWorkbook(
   return csvOf(await book.cells(sheet))
 }
 
-/** Cells by row and column, both from 0. */
+/** By row and column, both from 0. */
 type Cells = readonly (readonly string[] | undefined)[]
 
-/** Returns the cells as CSV, and the row of each of its lines: a cell may have several. */
+/** With the row of each line: a cell may have several. */
 function csvOf(cells: Cells): { readonly text: string; readonly rows: readonly number[] } {
   const width = Math.max(
     0,
@@ -68,7 +68,7 @@ function csvOf(cells: Cells): { readonly text: string; readonly rows: readonly n
   return { text, rows }
 }
 
-/** A format of cells that decides what a number means. */
+/** Decides what a number means. */
 type NumberFormat = 'day' | 'time' | 'percent' | null
 
 class Workbook {
@@ -157,7 +157,7 @@ class Workbook {
     return rows
   }
 
-  /** Returns the shared texts, without the reading aids of Japanese. */
+  /** Without the reading aids of Japanese. */
   async #texts(): Promise<readonly string[]> {
     const texts: string[] = []
     let isText = false
@@ -179,7 +179,7 @@ class Workbook {
     return texts
   }
 
-  /** Returns what numbers mean in each style. */
+  /** Of each style. */
   async #formats(): Promise<readonly NumberFormat[]> {
     const codes = new Map<number, string>()
     const formats: NumberFormat[] = []
@@ -197,7 +197,7 @@ class Workbook {
     return formats
   }
 
-  /** Parses a part; names have no prefix. Nothing is read of a part that is missing. */
+  /** Names have no prefix. Nothing is read of a part that is missing. */
   async #read(part: string, on: Handlers): Promise<void> {
     const file = this.#files.get(part)
     if (!file) return
@@ -226,9 +226,9 @@ interface Handlers {
   close?(tag: string): void
 }
 
-/** Limits of a sheet (Excel specifications and limits). */
+/** Excel specifications and limits. */
 const [maxRows, maxColumns] = [1_048_576, 16_384] as const
-/** Days from 1899-12-30 and from 1904-01-01 to 1970-01-01. */
+/** From 1899-12-30 and from 1904-01-01 to 1970-01-01. */
 const [epoch1900, epoch1904] = [25_569, 24_107] as const
 const dayMs = 86_400_000
 
@@ -249,7 +249,7 @@ function meaningOf(id: number, code: string | undefined): NumberFormat {
   return signs.includes('%') ? 'percent' : null
 }
 
-/** Returns a number as a spreadsheet shows it: with 15 digits, in percent, or as a day or a time without a zone. */
+/** As a spreadsheet shows it: with 15 digits, in percent, or as a day or a time without a zone. */
 function numberText(value: number, format: NumberFormat, epoch: number): string {
   if (format === 'percent') return `${String(rounded(value * 100))}%`
   if (format === null) return String(rounded(value))
@@ -267,7 +267,7 @@ function isOn(text: string | undefined): boolean {
   return text === '1' || text === 'true'
 }
 
-/** Returns the number of the column in a reference such as `AB12`, from 0. */
+/** `AB12`, from 0. */
 function columnOf(reference: string): number {
   const [letters = ''] = /^[A-Z]+/.exec(reference) ?? []
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1

@@ -4,15 +4,15 @@ import { systemCode } from '../../../config/errors.ts'
 import { UsageError } from '../../terminal/errors.ts'
 
 export interface PackedFile {
-  /** Path in the package, `users.csv`; of a single file the path as given. */
+  /** In the package, `users.csv`; of a single file as given. */
   readonly name: string
-  /** Reads the bytes from the beginning. */
+  /** From the beginning. */
   bytes(): AsyncIterable<Uint8Array>
 }
 
 /** Maximum compression of a file: rosters reach about 30, a zip bomb 1000. */
 const maxRatio = 300
-/** Size below which the compression of a file does not matter. */
+/** Below this size the compression of a file does not matter. */
 const smallBytes = 1024 * 1024
 
 /**
@@ -60,7 +60,7 @@ function requireReadable(given: string, entry: Entry): void {
   throw refusal(given, `${name} is compressed ${ratio} times, as in a zip bomb`, hint)
 }
 
-/** Decompresses a file; yauzl ends it at the size that the directory names. */
+/** yauzl ends it at the size that the directory names. */
 async function* bytesOf(path: string, given: string, entry: Entry): AsyncGenerator<Uint8Array> {
   const zip = await opened(path, given)
   try {
@@ -87,7 +87,7 @@ async function opened(path: string, given: string): Promise<ZipFile> {
   }
 }
 
-/** Converts an error of yauzl or zlib. */
+/** Errors of yauzl or zlib. */
 function readable(given: string, error: unknown): unknown {
   if (error instanceof UsageError || !(error instanceof Error)) return error
   const { message } = error
