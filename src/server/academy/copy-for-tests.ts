@@ -5,8 +5,8 @@ import { openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
 /**
- * Copies the academy in a file to a new file and upgrades the copy. Nothing of the copy reaches other systems: its webhook
- * endpoints are disabled, and secrets of other systems cannot be decrypted. Throws DatabaseError.
+ * Nothing of the copy reaches other systems: its endpoints are disabled, and their secrets cannot be decrypted. Throws
+ * DatabaseError.
  */
 export async function copyForTests({
   from,

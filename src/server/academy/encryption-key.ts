@@ -14,9 +14,7 @@ interface EncryptionKey {
   readonly close: () => Promise<void>
 }
 
-/**
- * Opens the key of the academy in a file, or on PostgreSQL with a separate key file. Throws DatabaseError.
- */
+/** Throws DatabaseError. */
 export async function openEncryptionKey(options: {
   readonly path: string
   readonly now: () => Date

@@ -14,26 +14,22 @@ import { resourceIn, routesFor } from '../routes.ts'
 import { openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
-/** An academy in this process, without a port and a credential. */
 export interface OpenAcademy {
   readonly path: string
   readonly created: boolean
   readonly transport: Transport
-  /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
+  /** Not stored in plain text; undefined if there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
   /** Returns the cause of an internal error of a request; a DatabaseError if the database is damaged. */
   readonly causeOf: (requestId: string) => unknown
-  /** Returns the problems of the database file; none if it is intact. */
+  /** None if the file is intact. */
   readonly check: () => Promise<string[]>
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
 
-/**
- * Opens the academy in a file, to act as its first user. Loads only the routes of resources that are used.
- * Throws DatabaseError.
- */
+/** Acts as the academy's first user. Loads only the routes of resources that are used. Throws DatabaseError. */
 export async function openAcademy({
   path,
   now = () => new Date(),
@@ -47,14 +43,14 @@ export async function openAcademy({
 }: {
   path: string
   now?: () => Date
-  /** Cost of checking a password; default a tenth of a second. */
+  /** Default a tenth of a second. */
   passwordCost?: PasswordCost
   watch?: UpgradeWatch | undefined
   /** Default: by time and randomness. */
   ids?: IdMaker | undefined
   /** The academy ends with its process: writes do not wait for the disk. */
   temporary?: boolean
-  /** Variables with proxies; none by default. */
+  /** With proxies; none by default. */
   env?: Readonly<Record<string, string | undefined>>
   /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
   mustExist?: boolean

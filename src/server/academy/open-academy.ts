@@ -18,12 +18,11 @@ import { databaseErrorOf } from '../database/sqlite/connection.ts'
 import { openSqlite, type SqliteStore } from '../database/sqlite/sqlite.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
-/** Minimum size of an academy whose upgrade is reported: a smaller one is upgraded too quickly to notice. */
+/** A smaller academy is upgraded too quickly to notice. */
 const noticedBytes = 64 * 1024 * 1024
 /** For another process that is upgrading the same academy. */
 const upgradeWaitMs = 3_600_000
 
-/** `created` is true if this call created it. */
 export interface AcademyFile {
   readonly database: Store
   readonly created: boolean
@@ -43,10 +42,7 @@ interface FileOptions {
   readonly mustExist?: boolean | undefined
 }
 
-/**
- * Opens the academy in a file and upgrades it; creates it if the file is missing. Throws DatabaseError, also for an
- * empty file: it may be all that is left of an academy, so it is not replaced.
- */
+/** Upgrades or creates it. Throws DatabaseError, also for an empty file: it may be all that is left of an academy. */
 export async function openAcademyFile(
   path: string,
   now: () => Date,
@@ -69,7 +65,7 @@ export async function openAcademyFile(
   }
 }
 
-/** Upgrades a large academy of an earlier version, if the file has one. Throws DatabaseError. */
+/** Throws DatabaseError. */
 export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
   const { largeBytes = noticedBytes } = watch
   if (!isLongUpgrade(path, { largeBytes, applicationId, newest: schemaVersion })) return
@@ -77,7 +73,7 @@ export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<v
   await upgradeInProcess(path, watch)
 }
 
-/** In this process. Throws DatabaseError. */
+/** Throws DatabaseError. */
 export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
   const database = openExisting(path, upgradeWaitMs)
   try {
@@ -90,10 +86,7 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
   }
 }
 
-/**
- * Opens the academy in a PostgreSQL database and upgrades it; an empty database becomes an academy, unless
- * `mustExist`. Throws DatabaseError.
- */
+/** Upgrades it; an empty database becomes an academy, unless `mustExist`. Throws DatabaseError. */
 export async function openAcademyOnPostgres(
   options: PostgresOptions & Pick<FileOptions, 'mustExist'>,
   now: () => Date,
@@ -105,7 +98,7 @@ export async function openAcademyOnPostgres(
   return { database: store, created, newId }
 }
 
-/** Throws DatabaseError for a PostgreSQL database without the schema of an academy. */
+/** Throws DatabaseError. */
 async function requireSchema(options: PostgresOptions): Promise<void> {
   const { reachPostgres } = await import('../database/postgres/reach-postgres.ts')
   const { connections, shown } = await reachPostgres(options)

@@ -3,8 +3,6 @@ import { DatabaseError } from '../database/database.ts'
 import { upgradeFile } from './open-academy.ts'
 import type { FromUpgrade } from './upgrade-in-process.ts'
 
-// Process that upgrades one academy, reports progress and exits.
-
 const path = process.argv[2] ?? ''
 
 const tell = (message: FromUpgrade) =>

@@ -2,11 +2,10 @@ import sql from 'sql-template-tag'
 import type { Database, Row, Store } from '../database/database.ts'
 import { fingerprint, hmacKeyOf } from './secret.ts'
 
-/** Counts attempts at secrets. Each name has its own delay, which grows with every failure. */
+/** Each name has its own delay, which grows with every failure. */
 export interface Attempts {
   /**
-   * Counts an attempt as a failure under all these names, until it is forgiven. Returns 0, or the seconds to
-   * wait if it is too early for one of them.
+   * Counts a failure under all these names, until it is forgiven. Returns the seconds to wait, 0 if it is not too early.
    */
   begin(names: readonly string[]): Promise<number>
   forgive(names: readonly string[]): Promise<void>
@@ -15,9 +14,8 @@ export interface Attempts {
 const withoutDelay = 5
 
 /**
- * Counts attempts in the database, so that several servers share the counts and a restart keeps them: five
- * without delay, then one after a second, two, four and so on, up to a quarter of an hour. An attempt that is
- * too early is not counted.
+ * In the database, so that several servers share the counts and a restart keeps them: five without delay, then one after
+ * a second, two, four and so on, up to a quarter of an hour. An attempt that is too early is not counted.
  */
 export function createAttempts(database: Pick<Store, 'write'>, now: () => Date): Attempts {
   return {
@@ -48,10 +46,7 @@ function delayMs(failures: number): number {
 
 interface AttemptKey {
   readonly slot: number
-  /**
-   * An HMAC of the name, so that the table contains no names: some users are erased, and most guesses are not
-   * users.
-   */
+  /** An HMAC, so that the table contains no names: some users are erased, and most guesses are not users. */
   readonly name: string
 }
 
@@ -68,12 +63,11 @@ interface AttemptRow extends Row {
 }
 
 /**
- * Maximum rows of the table, about 8 MB. Two names with the same slot replace each other. The slot depends on
- * the academy's own key, so that an attacker cannot choose a name that replaces another one.
+ * About 8 MB. Names with the same slot replace each other; it depends on the academy's own key, so that an attacker
+ * cannot choose a name that replaces another one.
  */
 const maxRows = 65_536
 
-/** Without any, no failures and no delay. */
 export async function readAttempts(database: Database, name: string, nowMs: number): Promise<StoredAttempts> {
   const place = await placeOf(database, name)
   const row = await database.one<AttemptRow>(
@@ -82,7 +76,6 @@ export async function readAttempts(database: Database, name: string, nowMs: numb
   return { place, failures: row?.failures ?? 0, nextMs: row ? Date.parse(row.next_at) : nowMs }
 }
 
-/** Replaces the previous ones in the slot. */
 export async function storeAttempts(
   database: Database,
   { place, failures, nextMs }: StoredAttempts,

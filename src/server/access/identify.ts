@@ -21,7 +21,6 @@ interface CredentialRow extends Row {
   readonly instructor_access: string
 }
 
-/** With what must be checked each time it is used. */
 export interface Credential {
   readonly principal: Principal
   readonly expiresAt: string | null
@@ -40,11 +39,8 @@ export interface Identity {
 }
 
 /**
- * Identifies the caller by the Authorization header (RFC 6750 §2.1): an API key or an access token. Throws
- * 401 without a known credential, 401 `token_expired` for an expired access token and 403 `expired_key` for
- * an expired key.
- *
- * @param known cache of credentials; without it the database decides
+ * By the Authorization header (RFC 6750 §2.1). Throws 401, 401 `token_expired`, and 403 `expired_key`; without `known`, a
+ * cache, the database decides.
  */
 export async function identify(
   database: Database,
@@ -148,12 +144,9 @@ function invalidToken(detail: string): ProblemError {
 }
 
 export interface CredentialCache<Found> {
-  /**
-   * Returns the cached credential with this token, else the result of `look`, which is cached unless
-   * undefined.
-   */
+  /** The result of `look` is cached unless undefined. */
   find(token: string, look: () => Promise<Found | undefined>): Promise<Found | undefined>
-  /** Drops all entries, and the results of lookups in progress. */
+  /** Drops the results of lookups in progress, too. */
   forget(): void
 }
 

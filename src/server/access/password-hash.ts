@@ -11,10 +11,7 @@ export interface PasswordCost {
   readonly p: number
 }
 
-/**
- * A tenth of a second and 16 MiB: N = 2^14, r = 8, p = 5 needs the least memory of the equivalent choices
- * (OWASP Password Storage Cheat Sheet).
- */
+/** A tenth of a second and 16 MiB, the least memory of the equivalent choices (OWASP Password Storage Cheat Sheet). */
 const defaultCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 }
 const maxmem = 64 * 1024 * 1024
 
@@ -23,10 +20,7 @@ export function unmatchablePassword({ N, r, p } = defaultCost): string {
   return ['scrypt', N, r, p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
 }
 
-/**
- * Maximum UTF-16 units of a password. Normalizing accents takes time that grows with the square of their
- * number (Unicode Standard Annex #15 §13.2), so longer passwords are refused before.
- */
+/** In UTF-16 units. Normalizing accents takes time that grows with the square of their number (UAX #15 §13.2). */
 export const maxPasswordLength = 256
 
 /** scrypt (RFC 7914) with its parameters and salt. */
@@ -55,10 +49,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
 
 let list: Promise<ReadonlySet<string>> | undefined
 
-/**
- * True for a commonly used password, in any case: one in src/common-passwords, or one of these repeated. NIST
- * SP 800-63B-4 §3.1.1.2 requires to refuse them.
- */
+/** In any case; also one of src/common-passwords repeated (NIST SP 800-63B-4 §3.1.1.2). */
 export async function isCommonPassword(password: string): Promise<boolean> {
   list ??= readList().catch((error: unknown) => {
     // Retry with the next password: there may have been too many open files.
@@ -70,13 +61,12 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return common.has(text) || common.has(unitOf(text))
 }
 
-/** Reads the list when first needed: most runs set no password. */
 async function readList(): Promise<ReadonlySet<string>> {
   const text = await readFile(new URL('../../common-passwords/passwords.txt', import.meta.url), 'utf8')
   return new Set(text.trimEnd().split('\n'))
 }
 
-/** Returns the shortest text of which this one is a repetition, `abc` for `abcabcabc`, or the text itself. */
+/** `abc` for `abcabcabc`. */
 function unitOf(text: string): string {
   // A repetition occurs in its doubled text before the second half.
   return text.slice(0, `${text}${text}`.indexOf(text, 1))

@@ -3,7 +3,6 @@ import { clientGone, tooMany } from '../problem-error.ts'
 import type { PasswordCost } from './password-hash.ts'
 import type { Principal } from './principal.ts'
 
-/** The caller of a password check, for fair turns. */
 interface PasswordCaller {
   /** A user, or the network of an attempt to sign in. */
   readonly name: string
@@ -19,8 +18,8 @@ export function callerOf({
 }
 
 /**
- * Hashes and verifies passwords. Each takes a tenth of a second, so that callers take turns. Both throw 429
- * if the caller has too many waiting, and 408, for the log, if the client has disconnected.
+ * Callers take turns. Both throw 429 if the caller has too many waiting, and 408, for the log, if the client has
+ * disconnected.
  */
 export interface Passwords {
   /** Null if it is too common. */
@@ -35,7 +34,6 @@ const maxWaiting = 2000
 /** Loaded when needed: most runs use no password. */
 const hashing = () => import('./password-hash.ts')
 
-/** As many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   // Node has four threads for hashing and files; one of them stays free.
   const atOnce = Math.min(3, availableParallelism())
@@ -66,16 +64,11 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
 
 interface QueueOptions {
   readonly atOnce: number
-  /** Work of each caller. */
   readonly maxWaiting: number
-  /** The error for a caller with the maximum of waiting work. */
   readonly refusal: () => Error
 }
 
-/**
- * Creates a queue that runs `atOnce` pieces of work at a time. Turns rotate among the callers with waiting work: a hundred
- * pieces of one delay another's single piece by one.
- */
+/** Turns rotate among the callers with waiting work: a hundred pieces of one delay another's single piece by one. */
 export function createFairQueue({ atOnce, maxWaiting, refusal }: QueueOptions) {
   /** In the order of their turns: a Map keeps insertion order. */
   const waiting = new Map<string, (() => Promise<void>)[]>()

@@ -1,9 +1,7 @@
 import type { RoleName, Scope } from '../../contract/operation.ts'
 
-/** What a caller sees: the whole academy, the courses that they teach with their learners, or what is their own. */
 export type Sight = 'all' | 'taught' | 'own'
 
-/** With what the credential permits now. */
 export interface Principal {
   readonly userId: string
   readonly role: RoleName

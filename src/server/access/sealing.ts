@@ -24,9 +24,9 @@ const tagBytes = 16
 const form = /^v1\.([0-9a-f]{16})\.([\w-]+)$/
 
 /**
- * Encrypts the secrets of other systems before they are stored, so that a copy of the database does not
- * reveal them. A sealed text is bound to its place, such as `integration:canvas:accessToken`, and cannot be
- * opened for another one. Throws 503 `encryption_unavailable` if the key is missing or wrong.
+ * Encrypts the secrets of other systems, so that a copy of the database does not reveal them. A sealed text is bound to
+ * its place, such as `integration:canvas:accessToken`. Throws 503 `encryption_unavailable` if the key is missing or
+ * wrong.
  */
 export interface Sealing {
   /** The first text creates the academy's key. */
@@ -35,8 +35,8 @@ export interface Sealing {
   /** Undefined if sealed texts can be opened. */
   trouble(database: Database): Promise<string | undefined>
   /**
-   * Makes the next secret create a new key, or use the existing file; texts sealed before may be lost.
-   * Returns the id of the previous key.
+   * The next secret creates a new key or uses the existing file; texts sealed before may be lost. Returns the previous
+   * key's id.
    */
   forget(database: Database): Promise<{ readonly keyId: string }>
 }
@@ -49,10 +49,6 @@ interface SealedAcademy {
   readonly encryptionKeyFile?: string | undefined
 }
 
-/**
- * Creates the sealing with the key of an academy: beside its file, or in the key file of its servers on
- * PostgreSQL.
- */
 export function academySealing(academy: SealedAcademy): Sealing {
   return createSealing(sourceOf(academy))
 }
@@ -63,10 +59,7 @@ function sourceOf({ path, postgres, temporary, encryptionKeyFile }: SealedAcadem
   return encryptionKeyFile === undefined ? undefined : fileKeySource(encryptionKeyFile)
 }
 
-/**
- * Creates the sealing with the key of a source; without one, as on PostgreSQL without a key file, it refuses
- * to seal.
- */
+/** Without a source, as on PostgreSQL without a key file, it refuses to seal. */
 export function createSealing(source: KeySource | undefined): Sealing {
   function readKey(): SealingKey | undefined {
     if (!source) throw unavailable('Secrets cannot be stored: start the server with --encryption-key-file.')
@@ -146,7 +139,6 @@ function missingKey(source: KeySource | undefined): ProblemError {
   return unavailable(`Encryption key file ${source?.shown} is missing: restore it from where it was kept.`)
 }
 
-/** Returns the error for a wrong key; the only remedy is to restore the right one. */
 function otherKey(source: KeySource | undefined, key: SealingKey, id: string, more = ''): ProblemError {
   return unavailable(
     `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): use that one${more}.`,
@@ -161,7 +153,7 @@ function encrypt({ bytes }: SealingKey, place: string, text: string): Buffer {
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts the result of `encrypt`; throws if it was changed or is of another place. */
+/** Throws if it was changed or is of another place. */
 function decrypt({ bytes: key }: SealingKey, place: string, bytes: Buffer): string {
   const end = bytes.length - tagBytes
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes))
@@ -230,10 +222,7 @@ export function memoryKeySource(): KeySource {
   }
 }
 
-/**
- * Returns the key file of a database, beside it, so that a copy of the database alone does not reveal its
- * secrets.
- */
+/** Beside the database, so that a copy of it alone does not reveal its secrets. */
 export function keyPathOf(database: string): string {
   return `${database}.key`
 }
@@ -279,10 +268,7 @@ function requirePrivate(found: Stats): void {
   throw new KeyFileError(`can be read by others (mode ${mode}): run chmod 600 on it`)
 }
 
-/**
- * Writes a temporary file and links it: readers see a complete key or none, and of concurrent writers one
- * wins.
- */
+/** Links a temporary file: readers see a complete key or none, and of concurrent writers one wins. */
 function makeKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}.new`
   try {

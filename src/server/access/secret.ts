@@ -12,15 +12,12 @@ export function newCredential(name: CredentialName): string {
   return formatCredential(name, randomBase62(credentialRandomLength))
 }
 
-/**
- * Returns the SHA-256 in base64url, which is stored instead of a credential (ASVS 5.0, 6.5.2: sufficient
- * above 112 bits of entropy).
- */
+/** SHA-256 in base64url (ASVS 5.0, 6.5.2: sufficient above 112 bits of entropy). */
 export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
 
-/** Compares in constant time. */
+/** In constant time. */
 export function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 }

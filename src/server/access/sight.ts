@@ -4,8 +4,6 @@ import { type Condition, fenced } from '../database/page.ts'
 import { referenceFilter, type VisibleRows } from '../database/reference.ts'
 import type { Sight } from './principal.ts'
 
-// What a caller may see of courses, users and their records, for the handlers of all resources.
-
 /** Another system has no id and sees everything. */
 export interface Seer {
   readonly principal: { readonly sees: Sight; readonly userId: string | null }
@@ -24,8 +22,8 @@ export const instructorAccess = sql`
   coalesce((select value from settings where name = ${instructorSetting}), 'taught')`
 
 /**
- * Selects the ids of the courses that the caller teaches, if they see no others: those where they are enrolled as an
- * instructor, and those that they created, unless that enrolment has ended there. Undefined for any other caller.
+ * Courses where the caller is enrolled as an instructor, and those that they created, unless that enrolment has ended.
+ * Undefined for a caller who sees others.
  */
 export function taughtCourses({ principal }: Seer, trash: '' | 'deleted_' = ''): Sql | undefined {
   if (principal.sees !== 'taught') return undefined
@@ -48,8 +46,8 @@ export function isTaught(seer: Seer, column: Sql): Sql | undefined {
 }
 
 /**
- * Returns the condition on `courses` for those that the caller may know; undefined for all. A learner knows published
- * courses and those of their own enrolments and progress; the existence of others must not be revealed.
+ * Undefined for all. A learner knows published courses and those of their own enrolments and progress; the existence of
+ * others must not be revealed.
  */
 export function visibleCourses(seer: Seer, alias = 'courses'): Sql | undefined {
   const { sees, userId } = seer.principal
@@ -61,8 +59,8 @@ export function visibleCourses(seer: Seer, alias = 'courses'): Sql | undefined {
 }
 
 /**
- * Returns the condition on `users` for those that the caller may see; undefined for all. A learner sees themselves, an
- * instructor also everyone with an enrolment in a course that they teach.
+ * Undefined for all. A learner sees themselves, an instructor also everyone with an enrolment in a course that they
+ * teach.
  */
 export function visibleUsers(seer: Seer, alias = 'users'): Sql | undefined {
   const { sees, userId } = seer.principal
@@ -108,8 +106,8 @@ function isParticipant(seer: Seer): Sql {
 }
 
 /**
- * Returns the condition on records of a user in a course (enrolments, progress, grades) for those that the caller may
- * see: their own, or those of the courses that they teach. Undefined for all.
+ * A condition on enrolments, progress or grades: the caller's own, or those of courses that they teach. Undefined for
+ * all.
  */
 export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefined {
   const { sees, userId } = seer.principal
@@ -127,10 +125,7 @@ export function courseFilter(call: Asking, column: Sql, list: string | undefined
   return referenceFilter(column, call.database, 'courses', list, 'course_id', visibleCourses(call))
 }
 
-/**
- * Returns the conditions on records of users in courses that the caller may see, by two query parameters: a course,
- * and a user by the parameter of this name. Throws 404 as `referenceFilter`.
- */
+/** `name` is the parameter of the user. Throws 404 as `referenceFilter`. */
 export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
   call: Asking & { readonly query: { readonly [Parameter in Name | 'course_id']?: string | undefined } },
   alias: 'e' | 'g',
@@ -158,14 +153,13 @@ export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
 /** Makes PostgreSQL look up each row: it would hash the rows of an `exists` for all rows that it tests. */
 const forEach = sql`limit 1 offset 0`
 
-/** The memberships `m` of the participants of an instructor's courses. */
 function membershipsOfParticipants(seer: Seer): Sql {
   return sql`enrollments seen join group_members m on m.user_id = seen.user_id and ${isParticipant(seer)}`
 }
 
 /**
- * Returns the condition on `groups` for those that the caller may see; undefined for all. A learner sees their own, an
- * instructor those of the courses that they teach, and those without a course that have a member there.
+ * Undefined for all. A learner sees their own, an instructor those of the courses that they teach, and those without a
+ * course that have a member there.
  */
 export function visibleGroups(seer: Seer): Sql | undefined {
   const { sees, userId } = seer.principal
@@ -177,7 +171,7 @@ export function visibleGroups(seer: Seer): Sql | undefined {
     select 1 from ${membershipsOfParticipants(seer)} where m.group_id = groups.id ${forEach}))`
 }
 
-/** Selects the ids of all groups that a caller with limited sight sees, some more than once, and of some others. */
+/** All groups that a caller with limited sight sees, some more than once, and some others. */
 export function groupCandidates(seer: Seer): Sql {
   const { sees, userId } = seer.principal
   if (sees === 'own') return sql`select group_id as id from group_members where user_id = ${userId}`
@@ -186,9 +180,8 @@ export function groupCandidates(seer: Seer): Sql {
 }
 
 /**
- * Returns the condition on memberships `m` for those that the caller may see; undefined for all. A learner sees their
- * own. An instructor sees all members of the groups of their courses, and of groups without a course those who are in
- * their courses.
+ * Undefined for all. A learner sees their own. An instructor sees all members of the groups of their courses, and of
+ * groups without a course those who are in their courses.
  */
 export function visibleMemberships(seer: Seer): Sql | undefined {
   const { sees, userId } = seer.principal

@@ -12,7 +12,6 @@ import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, parentNotFound } from '../problem-error.ts'
 import { type EntryRow, entryColumns, toEntry } from './audit-log.ts'
 
-/** The audit log has no entries for changes, only for what is done in them. */
 export const changeRoutes = routesOf(changes, {
   async list(call) {
     const { database, query, principal } = call
@@ -129,7 +128,6 @@ function toChange(row: ChangeRow, counts: ChangeCount[]): Change {
   }
 }
 
-/** A record that decides whether the caller sees an entry: its user, its course or its group. */
 interface Decisive {
   readonly table: Table
   readonly id: string
@@ -137,10 +135,7 @@ interface Decisive {
 
 type Table = 'users' | 'courses' | 'groups' | 'enrollments' | 'grades'
 
-/**
- * Returns what a change did to records, as its entries in the audit log say. Of records about people whom the caller does
- * not see any more, only the id and the action are left.
- */
+/** Of records about people whom the caller does not see any more, only the id and the action are left. */
 export async function changedRecords(call: Asking, rows: readonly EntryRow[]): Promise<ChangedRecord[]> {
   if (call.principal.sees === 'all') return rows.map(toRecord)
   const entries = rows.map((row) => ({ record: toRecord(row), decisive: decisiveOf(row) }))
@@ -175,7 +170,6 @@ function decisiveOf(row: EntryRow): Decisive | undefined {
   return { table: 'users', id: aboutId }
 }
 
-/** Includes those of a course, deleted or not, that the caller teaches. */
 async function findSeen(call: Asking, decisive: readonly Decisive[]): Promise<ReadonlySet<string>> {
   const seen = new Set<string>()
   for (const [table, some] of Map.groupBy(decisive, (one) => one.table)) {
@@ -219,16 +213,12 @@ export interface ChangeRow extends Row {
   readonly ended_at: string | null
 }
 
-/**
- * Columns of ChangeRow, from `changes c`. Where no undo wrote anything, nothing is undone; one that continues an
- * interrupted undo may find nothing left to write.
- */
+/** From `changes c`. Where no undo wrote anything, nothing is undone; a continued undo may find nothing left to write. */
 export const changeColumns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
   c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
                and exists (select 1 from changes w join change_counts n on n.change_id = w.id where w.undoes = c.id)
              order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
 
-/** Returns a change that the caller may see. */
 export async function findChange(call: Pick<Call, 'database' | 'principal'>, id: string) {
   const row = await call.database.one<ChangeRow>(
     sql`select ${changeColumns} from changes c where c.id = ${id}`,
@@ -247,7 +237,6 @@ export async function requireChange(
   return row
 }
 
-/** Those that did not complete, the oldest first. */
 export async function unfinishedUndosOf(database: Database, id: string): Promise<readonly string[]> {
   const rows = await database.all<Row & { id: string }>(sql`
     select u.id from (select ${changeColumns} from changes c where c.undoes = ${id}) u

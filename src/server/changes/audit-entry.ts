@@ -17,8 +17,8 @@ interface RecordedAction {
 }
 
 /**
- * Appends an entry in the transaction of its change. With a single writer it is linked to the previous entry at once; with
- * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
+ * With a single writer, the entry is linked to the previous one at once; many writers (PostgreSQL) would wait for each
+ * other, so `linkEntries` links it later.
  */
 export async function appendEntry(
   { database, newId, principal, origin, change, batch }: Omit<Writing, 'now'>,
@@ -59,7 +59,7 @@ export async function appendEntry(
 
 const atOnce = 50
 
-/** Inserts rows of the audit log, each in the order of its columns below. */
+/** Each row in the order of the columns below. */
 export function storeEntries(database: Pick<Transaction, 'queue'>, rows: readonly (readonly Cell[])[]): void {
   for (let from = 0; from < rows.length; from += atOnce) {
     database.queue(sql`
@@ -81,7 +81,7 @@ function linkAfter(last: AuditLink, entry: Omit<Linked, 'place'>): AuditLink {
   return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
 }
 
-/** Returns a random negative place for an entry that is not linked yet. */
+/** Negative and random until the entry is linked. */
 function newUnlinkedPlace() {
   return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }
@@ -93,9 +93,9 @@ interface KeptChange {
   readonly after: string
 }
 
-/** Maximum characters of a field's JSON; longer ones are replaced by a digest. */
+/** In characters of JSON; a longer field is replaced by a digest. */
 const maxFieldLength = 4096
-/** Fields left out of updates: the entry has its own time. */
+/** The entry has its own time. */
 const omittedFields: ReadonlySet<string> = new Set(['updatedAt'])
 const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
 const masked = '***'
@@ -114,7 +114,7 @@ function keptOf(before: object | null, after: object | null, fields?: readonly s
   return { before: textOf(pick(from, kept)), after: textOf(pick(to, kept)) }
 }
 
-/** True if two values of a field differ; compares identity first, which is fast. */
+/** Identity first, which is fast. */
 export function isDifferent(one: unknown, other: unknown): boolean {
   return one !== other && !isDeepStrictEqual(one, other)
 }
@@ -145,7 +145,6 @@ function shorten(value: unknown): unknown {
   return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }
 }
 
-/** Returns the name of a record: title, e-mail address, name, URL, operation or system; null if it has none. */
 function nameOf(record: object | null): string | null {
   const { title, courseTitle, groupName, userEmail, email, name, url, lmsKind, operation } = (record ??
     {}) as Shown
@@ -156,7 +155,6 @@ function nameOf(record: object | null): string | null {
   return typeof lmsKind === 'string' ? lmsKind : null
 }
 
-/** Returns the id of the user that a record belongs to; null if none. */
 function userIn(record: object | null): string | null {
   const { userId, learnerId } = (record ?? {}) as Shown
   const found = userId ?? learnerId
@@ -187,7 +185,7 @@ function newSalt(): string {
   return drawn.toString('hex', used - saltBytes, used)
 }
 
-/** Entries per transaction, about ten milliseconds' worth. */
+/** About ten milliseconds' worth. */
 const batchSize = 500
 
 interface UnlinkedRow extends Row {
@@ -202,10 +200,7 @@ interface UnlinkedRow extends Row {
   readonly details_digest: string
 }
 
-/**
- * Links entries that were appended without a place, in the order of their ids, to the last linked one. Returns true if more
- * are left. Of two servers that do so at the same time, one retries.
- */
+/** In the order of their ids. True if more are left. Of two servers that do so at the same time, one retries. */
 export async function linkEntries(database: Transaction, limit = batchSize): Promise<boolean> {
   const waiting = await database.all<UnlinkedRow>(sql`
     select place, id, user_id, credential, action, subject_id, about_id, origin_digest, details_digest from audit_entries
@@ -241,8 +236,7 @@ function linkedOf(row: UnlinkedRow, place: number): Linked {
 }
 
 /**
- * Erases personal data of a user from the audit log: details of entries about them, and origins of entries by them. The
- * entries stay, with the digests that link them.
+ * Details of entries about the user, and origins of entries by them. The entries stay, with the digests that link them.
  */
 export async function eraseFromAudit(database: Transaction, userId: string): Promise<void> {
   for (const column of [sql`subject_id`, sql`about_id`]) {

@@ -4,7 +4,7 @@ import { enqueue } from './event-queue.ts'
 import { rowChangeOf, storeRowChanges } from './row-changes.ts'
 import { countAction, type Writing } from './writing.ts'
 
-/** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
+/** As the API shows the record; null where there is none. */
 export interface Change {
   readonly action: Action
   readonly id: string
@@ -15,18 +15,15 @@ export interface Change {
 }
 
 /**
- * Records a change in the transaction that makes it, after its statements: events, the audit log and the feed of changed
- * rows follow from the record before and after. The deletion of a course is recorded before its rows go. Secrets are left out.
+ * After the statements of the change, in its transaction; the deletion of a course before its rows go. Events, the audit
+ * log and the feed follow from the record before and after, without secrets.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
   storeRowChanges(call, rowChangeOf(change))
   await publishChange(call, change)
 }
 
-/**
- * Records an update: a new status by the action of that status, all other fields as `updated`; nothing where nothing
- * changed.
- */
+/** A new status is recorded by the action of that status, all other fields as `updated`. */
 export async function recordUpdate<Thing extends { readonly id: string; readonly status?: string }>(
   call: Writing,
   noun: 'course' | 'lesson' | 'user' | 'term' | 'enrollment' | 'group',
@@ -49,7 +46,6 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
 
 const statusFields = ['status', 'publishedAt', 'archivedAt', 'completedAt']
 
-/** Records changes of progress and grades, and of enrolments that follow from these. */
 export async function recordLearning(call: Writing, changes: readonly Change[]): Promise<void> {
   storeRowChanges(call, changes.flatMap(rowChangeOf))
   for (const change of changes) await publishChange(call, change)

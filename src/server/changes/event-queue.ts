@@ -4,7 +4,6 @@ import { type EventType, isEvent, patternsOf } from '../../contract/actions.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
 import { type IdMaker, timeOfId } from '../database/id.ts'
 
-/** Transaction of a change, and its time, ISO 8601 in UTC. */
 interface Enqueuing {
   readonly database: Pick<Transaction, 'queue' | 'one' | 'dialect'>
   readonly now: string
@@ -22,7 +21,7 @@ interface NewMessage {
 /** Length of the endpoint's mark, which replaces the end of an event's id: each endpoint gets its own message. */
 export const markLength = 4
 
-/** Queues an event for each subscribed endpoint, in the transaction of the change. Actions that are not events are skipped. */
+/** In the transaction of the change. Actions that are not events are skipped. */
 export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
   if (!isEvent(type)) return
@@ -61,7 +60,7 @@ export function enqueueFor(
   return messageId
 }
 
-/** Returns the body of a message (Standard Webhooks 1.0.0, Payload structure). */
+/** Standard Webhooks 1.0.0, Payload structure. */
 function bodyOf({ type, timestamp, data }: Omit<NewMessage, 'subject'>): string {
   return JSON.stringify({ type, timestamp, data })
 }
@@ -70,7 +69,6 @@ function stemOf(id: string): string {
   return id.slice(0, -markLength)
 }
 
-/** A change of a record, as the API shows it before and after; null if it did not exist. */
 interface Changed {
   /** `<noun>.<verb>`, such as `course.published`. */
   readonly action: string
@@ -100,7 +98,7 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Returns the data of an event: the record after the change, or before its deletion. */
+/** The record after the change, or before its deletion. */
 function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
   const noun = type.slice(0, type.indexOf('.'))
   const record = type.endsWith('.erased') ? {} : recordOf({ before, after })
@@ -109,14 +107,13 @@ function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
   return data
 }
 
-/** Returns the course that a change is about; null for none. */
 function courseOf({ action, before, after, id }: Changed): string | null {
   if (action.startsWith('course.')) return id
   const courseId = recordOf({ before, after })['courseId']
   return typeof courseId === 'string' ? courseId : null
 }
 
-/** Returns the subject of a change: the learner, else the course, else the record itself. */
+/** The learner, else the course, else the record itself. */
 function subjectOf({ before, after, id }: Changed): string {
   const record = recordOf({ before, after })
   return String(record['learnerId'] ?? record['userId'] ?? record['courseId'] ?? id)
@@ -135,7 +132,6 @@ interface CachedAnswer {
   readonly untilMs: number
 }
 
-/** Which event types have subscribers, by database. */
 const subscribersByDatabase = new WeakMap<object, Map<string, CachedAnswer>>()
 let settledAtMs = 0
 
@@ -163,7 +159,6 @@ export async function hasSubscribers(
   return row !== undefined
 }
 
-/** Invalidates the cache; called with each change of subscriptions. */
 export function forgetSubscribers(nowMs = performance.now()): void {
   // Longer than a transaction that changes subscriptions.
   settledAtMs = nowMs + 10_000
@@ -188,10 +183,7 @@ interface Capturing extends Transaction {
   readonly captured: CapturedEvent[]
 }
 
-/**
- * Returns a store that passes on the events of each transaction that it commits, whether an endpoint subscribes to them or
- * not. The reply to a request follows after its events.
- */
+/** Whether an endpoint subscribes or not. The reply to a request follows after its events. */
 export function captureEvents(store: Store, onEvents: OnEvents): Store {
   return {
     ...store,
@@ -207,7 +199,7 @@ export function captureEvents(store: Store, onEvents: OnEvents): Store {
   }
 }
 
-/** Returns the list that collects the events of a transaction; undefined if its store is not captured. */
+/** Undefined if its store is not captured. */
 export function capturedEventsOf(transaction: object): CapturedEvent[] | undefined {
   // Copies of a transaction keep the list.
   return 'captured' in transaction ? (transaction as Capturing).captured : undefined

@@ -10,7 +10,6 @@ interface RecordedChange {
   readonly after: object | null
 }
 
-/** Returns the row of a recorded change; none for records that are not in the feed. */
 export function rowChangeOf({ action, id, before, after }: RecordedChange): readonly RowChange[] {
   // A completion comes with an update.
   if (action === 'user.password_changed' || action === 'progress.completed') return []
@@ -24,10 +23,10 @@ export function rowChangeOf({ action, id, before, after }: RecordedChange): read
   ]
 }
 
-/** Rows of one statement: fewer parameters than SQLite allows. */
+/** Fewer parameters than SQLite allows. */
 const atOnce = 500
 
-/** Adds changed rows to the feed, in the transaction that changes them; those of a batch at its end. */
+/** Those of a batch at its end. */
 export function storeRowChanges(
   { database, now, batch }: Pick<Writing, 'database' | 'now' | 'batch'>,
   changes: readonly RowChange[],
@@ -45,19 +44,18 @@ export function storeRowChanges(
         ({ kind, id, userId, courseId }) =>
           sql`(cast(${randomItem()} as bigint), ${kind}, ${id}, ${userId}, ${courseId}, cast(${at} as bigint))`,
       )
-    // The subquery stands once in the statement: repeated in each row, it makes the insert four times as slow on SQLite.
+    // Repeated in each row, the subquery makes the insert four times as slow on SQLite.
     database.queue(sql`
       insert into row_changes (commit_order, item, kind, id, user_id, course_id, changed_at)
       select ${own}, rows.* from (values ${join(rows)}) rows`)
   }
 }
 
-/** Returns a random number of 52 bits: no two academies have the same row, even if one began as a copy of the other. */
+/** 52 bits: no two academies have the same row, even if one began as a copy of the other. */
 function randomItem(): number {
   return Math.floor(Math.random() * 2 ** 52)
 }
 
-/** Adds the rows that came back with a restored course. */
 export function storeRestoredCourse(call: Pick<Writing, 'database' | 'now'>, courseId: string): void {
   const ofCourse = sql`t.course_id = ${courseId}`
   storeRowsOf(call, [
@@ -74,7 +72,7 @@ export function storeRestoredCourse(call: Pick<Writing, 'database' | 'now'>, cou
   ])
 }
 
-/** Adds the rows of a restored user, which the feed does not show while the user is deleted. */
+/** The feed does not show them while the user is deleted. */
 export function storeRestoredUser(call: Pick<Writing, 'database' | 'now'>, userId: string): void {
   const ofUser = sql`t.user_id = ${userId}`
   storeRowsOf(call, [
@@ -110,12 +108,11 @@ function storeRowsOf({ database, now }: Pick<Writing, 'database' | 'now'>, all: 
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Time for which the feed reaches back. */
 const retentionMs = 180 * dayMs
-/** Rows per transaction of a sweep: a few milliseconds of work. */
+/** A few milliseconds of work. */
 const sweptAtOnce = 500
 
-/** Removes the oldest changes in small transactions, up to a maximum number; the newest one stays, which cursors point to. */
+/** In small transactions; the newest change stays, which cursors point to. */
 export async function sweepRowChanges(
   database: Pick<Store, 'write'>,
   now: Date,
@@ -136,7 +133,7 @@ function sweepBatch(database: Transaction | Database, before: number): Promise<n
     and (commit_order, item) < (select commit_order, item from row_changes order by commit_order desc, item desc limit 1)`)
 }
 
-/** Returns the address of an erased user, which is what tells them from a deleted one. */
+/** Tells an erased user from a deleted one. */
 export function erasedAddress(userId: string): string {
   return `erased-${userId.replace('_', '-')}@erased.invalid`
 }

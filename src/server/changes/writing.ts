@@ -10,7 +10,6 @@ import type { IdPrefix } from '../database/id.ts'
 import { contains } from '../database/search.ts'
 import { ProblemError } from '../problem-error.ts'
 
-/** Context of a write that is recorded: transaction, time, actor and origin. */
 export interface Writing {
   readonly database: Transaction
   /** ISO 8601 in UTC. */
@@ -18,13 +17,12 @@ export interface Writing {
   readonly newId: (prefix: IdPrefix) => string
   readonly principal: Actor
   readonly origin: Origin
-  /** The change of many records that the write belongs to. */
   readonly change?: BulkChange | undefined
-  /** What the items of a batch share; undefined for a single write. */
+  /** Undefined for a single write. */
   readonly batch?: BatchWork | undefined
 }
 
-/** Kinds of rows whose changes analysts can ask for; the grade of a course follows from the grades of its items. */
+/** The grade of a course follows from the grades of its items. */
 export const changedKinds = [
   'user',
   'course',
@@ -35,7 +33,6 @@ export const changedKinds = [
   'course_grade',
 ] as const
 
-/** A row that was changed, restored or removed. Which of these it was, the row itself tells. */
 export interface RowChange {
   readonly kind: (typeof changedKinds)[number]
   /** Id of the record; of progress its version, of the grade of a course nothing. */
@@ -48,21 +45,19 @@ export interface RowChange {
 export interface BatchWork {
   /** Rows that no item changes, by reference, such as the courses of enrolments. */
   readonly rows: Map<string, Row>
-  /** Changed rows of the feed, which are written at the end. */
+  /** Written at the end. */
   readonly rowChanges: RowChange[]
-  /** The last linked entry of the audit log, once it has been read. */
+  /** Undefined until it is read. */
   link: AuditLink | undefined
-  /** Rows of the audit log, which are written at the end. */
+  /** Written at the end. */
   readonly entries: Cell[][]
 }
 
-/** Place and hash of a linked entry of the audit log. */
 export interface AuditLink {
   readonly place: number
   readonly hash: string
 }
 
-/** User and credential that act; null if unknown. */
 export interface Actor {
   readonly userId: string | null
   /** Id of a key, grant or application, `local`, or `browser`. */
@@ -73,12 +68,12 @@ export interface Actor {
 const undoDays = 30
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns until when a change can be undone, ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export function undoableUntil(createdAt: string): string {
   return new Date(Date.parse(createdAt) + undoDays * dayMs).toISOString()
 }
 
-/** The change of many records that a write belongs to, with the number of its actions in this transaction. */
+/** `counts` has the actions of this transaction. */
 export interface BulkChange {
   readonly id: string
   /** The command of a request that is a change by itself. */
@@ -108,8 +103,8 @@ interface ChangeRow extends Row {
 const undoableGroups = [...undoableNouns.map((noun) => `${noun}s`), 'integrations']
 
 /**
- * Returns the change that a request belongs to: a running one, by its header, or one of its own, if it names a command.
- * Undefined without either header. Throws 400 unless a named change is a running one of the caller.
+ * A running change, by its header, or the request's own, if it names a command; else undefined. Throws 400 unless a named
+ * change is a running one of the caller.
  */
 export async function changeOf(
   { database, principal, now, newId, operation }: AskingForChange,
@@ -133,7 +128,6 @@ export async function changeOf(
   })
 }
 
-/** Adds the counts of a transaction to those of its change, and begins and ends one that is a single request. */
 export function storeCounts(
   {
     database,
@@ -155,7 +149,7 @@ export function storeCounts(
     on conflict (change_id, action, slot) do update set total = change_counts.total + excluded.total`)
 }
 
-/** Adds up the rows of a change that has ended: where many transactions write, each has added its own. */
+/** Where many transactions write, each has added its own rows. */
 export async function foldCounts(database: Transaction, id: string): Promise<void> {
   if (!database.dialect.hasManyWriters) return
   const totals = await database.all<Row & { action: string; total: number }>(totalsOf([id]))
@@ -165,14 +159,12 @@ export async function foldCounts(database: Transaction, id: string): Promise<voi
   await database.run(sql`insert into change_counts (change_id, action, slot, total) values ${bulk(rows)}`)
 }
 
-/** Selects the number of each action of these changes. */
 export function totalsOf(ids: readonly string[]): Sql {
   return sql`
     select change_id, action, cast(sum(total) as bigint) as total from change_counts
     where change_id in (${join(ids)}) group by change_id, action order by change_id, action`
 }
 
-/** Removes sources of changes, such as names of files, that contain a name of an erased user. */
 export async function eraseSources(database: Transaction, names: readonly (string | null)[]): Promise<void> {
   const found = names.flatMap((name) =>
     name === null ? [] : [contains(database.dialect.folded(sql`source`), name.toLowerCase())],

@@ -8,7 +8,6 @@ export interface CopiedTable {
   readonly texts: readonly string[]
   /** In the order of the primary key; all columns if there is none. */
   readonly key: readonly string[]
-  /** Equal rows may be repeated. */
   readonly repeats: boolean
 }
 
@@ -37,7 +36,6 @@ interface Batch {
   readonly next: readonly Cell[] | null
 }
 
-/** In a snapshot, or while nothing writes to the table. */
 interface TableReader {
   /** The first rows for null. */
   after(key: readonly Cell[] | null): Promise<Batch>
@@ -45,12 +43,10 @@ interface TableReader {
 
 const maxRows = 500
 const firstRows = 50
-/** Characters of a batch. */
 const targetLength = 2_000_000
 /** In SQLite (SQLite, Limits §9); PostgreSQL allows twice as many. */
 const maxParameters = 32_766
 
-/** In batches of bounded memory: fewer rows at a time if they are long. */
 export function readTable(database: Database, table: CopiedTable): TableReader {
   let limit = firstRows
   const where = table.key.map((name) => table.columns.indexOf(name))

@@ -5,7 +5,6 @@ import type { Cell, Database, Store } from '../database/database.ts'
 import { type CopiedTable, copiedTables, insertRows, readTable, timesOf } from './copied-table.ts'
 import { CopyError, clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 
-/** `shown` is its name in messages. */
 interface CopyEnd {
   readonly database: Store
   readonly shown: string
@@ -32,10 +31,7 @@ export interface CopySummary {
   readonly rows: number
 }
 
-/**
- * Copies an academy from a snapshot to a new one and compares both, in one transaction: after an interruption the target
- * is what it was. Throws CopyError, and errors of the databases.
- */
+/** In one transaction: after an interruption the target is what it was. Throws CopyError, and errors of the databases. */
 export async function copyAcademy({ from, to, ...options }: CopyOptions): Promise<CopySummary> {
   const summary = await from.database.read(async (view) => {
     if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)
@@ -101,10 +97,7 @@ async function countRows(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
 }
 
-/**
- * Compares a table with its copy, cell by cell, some hundred rows at a time. Throws CopyError that names the
- * first different row.
- */
+/** Cell by cell. Throws CopyError that names the first different row. */
 async function compareTable(table: CopiedTable, source: Database, copy: Copy, onRows: OnRows): Promise<void> {
   const [one, other] = [readTable(source, table), readTable(copy.database, table)]
   let compared = 0

@@ -7,7 +7,6 @@ const maxShown = 4
 /** Mentioned first in messages. */
 const knownTables = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'api_keys']
 
-/** Throws CopyError unless the academy holds only what a new one holds. */
 export async function requireNew(
   academy: Database,
   shown: string,
@@ -30,7 +29,6 @@ export async function requireNew(
 /** Rows of a new academy: its first user, its settings and the client of this program. */
 const rowsOfNew: Readonly<Record<string, number>> = { users: 1, settings: 2, oauth_clients: 1 }
 
-/** Those with more rows than in a new academy. */
 async function findContent(academy: Database, names: readonly string[]): Promise<string[]> {
   const content: string[] = []
   for (const name of names) {
@@ -53,7 +51,7 @@ async function rowsOf(database: Database, name: string): Promise<number> {
 
 const maxRowsShown = 5
 
-/** Throws CopyError that names the first rows if a text contains U+0000, which PostgreSQL cannot store. */
+/** PostgreSQL cannot store U+0000. */
 export async function requireFitTexts(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
   const { hasNul } = academy.dialect
   if (!hasNul) return

@@ -5,7 +5,6 @@ import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { CopyOptions } from './copy-academy.ts'
 import { CopyError } from './copy-checks.ts'
 
-/** A file, or a database on PostgreSQL. */
 export interface CopyPlace {
   /** Its path, or its URL without user and password. */
   readonly name: string
@@ -24,8 +23,8 @@ const applicationName = 'learnctl copy'
 const statementMs = 600_000
 
 /**
- * Opens both ends of a copy, the source first, so that an error creates no target. Throws DatabaseError, and
- * CopyError if a server is connected to a PostgreSQL database.
+ * Opens the source first, so that an error creates no target. Throws DatabaseError, and CopyError if a server is
+ * connected.
  */
 export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Date): Promise<CopyEnds> {
   const open: Store[] = []
@@ -67,7 +66,6 @@ function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptio
   return { ...postgres, env: { ...postgres.env, PGAPPNAME: applicationName }, poolSize: 2, statementMs }
 }
 
-/** Also for a server on another machine. */
 async function requireNoServer(database: Store, shown: string): Promise<void> {
   const { servers } = database.dialect
   if (!servers || Number((await database.one(servers))?.['servers']) === 0) return

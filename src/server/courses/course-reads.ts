@@ -56,10 +56,7 @@ export const courseReads = {
 
 export const plainCourseRoutes = plainRoutesOf<typeof courses>(calls.courses, courseReads)
 
-/**
- * Returns the condition for statuses and levels. If only one is given, it lists all values of the other, so
- * that the index is used.
- */
+/** If only one is given, it lists all values of the other, so that the index is used. */
 function isStanding(
   { status, difficulty }: Call<typeof courses.list>['query'],
   publishedOnly: boolean,

@@ -28,7 +28,7 @@ export interface CourseRow extends Row {
   readonly term_external_id: string | null
 }
 
-/** A value of the course's term. Most courses have none, and looking for none takes as long as for one. */
+/** Most courses have no term, and looking for none takes as long as for one. */
 function ofTerm(column: 'name' | 'external_id'): Sql {
   return sql`case when c.term_id is not null then (select t.${raw(column)} from terms t where t.id = c.term_id) end`
 }
@@ -69,7 +69,6 @@ export async function findTermOf(
   return row
 }
 
-/** A call, which may be of a plan that names closed records. */
 export interface Opening {
   readonly isOpened?: ((id: string) => Promise<boolean>) | undefined
 }
@@ -82,19 +81,13 @@ export async function requireOpen(
   if (course.status !== 'archived' || !(await isOpened?.(course.id))) requireNotArchived(course)
 }
 
-/**
- * Throws 409 `course_archived`: an archived course cannot be changed, nor its lessons, enrolments and
- * progress.
- */
+/** Throws 409 `course_archived`, also for a change of its lessons, enrolments and progress. */
 export function requireNotArchived({ title, status }: Pick<CourseRow, 'title' | 'status'>): void {
   if (status !== 'archived') return
   throw new ProblemError('course_archived', `Course ${title} is archived; publish it first.`)
 }
 
-/**
- * The fields without a column. A new field of the contract is stored here without further code; existing
- * courses need a migration with its default.
- */
+/** Fields without a column. A new field is stored here without further code; existing courses need a migration. */
 type Attributes = Omit<
   Course,
   | 'id'
@@ -115,7 +108,6 @@ type Attributes = Omit<
   | 'createdBy'
 >
 
-/** JSON of all input without a column. */
 export function attributesOf(input: StoredInput): string {
   const { externalId, title, description, difficulty, termId, managedBy, status, ...attributes } = input
   return JSON.stringify(attributes satisfies Attributes)
@@ -126,11 +118,7 @@ type Module = Course['modules'][number]
 /** Each module has its id and order. */
 export type StoredInput = CourseInput & { readonly modules: Module[] }
 
-/**
- * Completes the modules of a course's input with ids and orders; throws 422 for an id of another course.
- *
- * @param known modules whose ids the course may use
- */
+/** Throws 422 for an id of a module that is not known. */
 export function withModuleIds(
   input: CourseInput,
   known: readonly Pick<Module, 'id'>[],
@@ -159,10 +147,7 @@ export function toCourse(row: CourseRow): Course {
   return { ...firstOf(row), ...(JSON.parse(row.attributes) as Attributes), ...lastOf(row) }
 }
 
-/**
- * Returns a course as JSON text. Copies the attributes unparsed, because parsing and writing them is most of
- * the time of a list.
- */
+/** Copies the attributes unparsed: parsing and writing them is most of the time of a list. */
 export function toCourseText(row: CourseRow): string {
   const [first, last] = [JSON.stringify(firstOf(row)), JSON.stringify(lastOf(row))]
   return `${first.slice(0, -1)},${row.attributes.slice(1, -1)},${last.slice(1)}`

@@ -45,7 +45,7 @@ export function recordCourseVersion(
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }
 
-/** Creates a new version with the attributes of an earlier one; id, external id and status stay. */
+/** Id, external id and status stay. */
 export async function restoreVersion(
   call: Call<typeof courses.restore>,
   change: (call: Call, current: Course, input: StoredInput) => Promise<CourseUpdate>,
@@ -64,10 +64,9 @@ export async function restoreVersion(
   return change(call, current, input)
 }
 
-/** Versions to search for a module that a course no longer has. */
 const maxSearched = 100
 
-/** Also those of earlier versions, if the input names a module that the course no longer has. */
+/** Also those of earlier versions, if the input names one that the course no longer has. */
 export async function knownModules(
   { database }: Pick<Call, 'database'>,
   { id, modules }: Course,

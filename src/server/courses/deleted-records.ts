@@ -23,7 +23,7 @@ interface DeletedRecord extends Row {
   readonly course_id: string
 }
 
-/** Returns the deleted record of a reference, if it can be restored and the caller may see it. */
+/** Undefined if it cannot be restored, or the caller may not see it. */
 export function findDeleted(
   call: Call,
   table: TrashedTable,
@@ -51,7 +51,7 @@ export async function requireDeleted(
   return deleted
 }
 
-/** Moves a record to the trash, or removes it permanently, before its row is deleted. */
+/** Before its row is deleted. */
 export async function trashOrErase(
   call: Call<typeof courses.delete> | Call<typeof lessons.delete> | Call<typeof groups.delete>,
   kind: Trashed,
@@ -63,7 +63,6 @@ export async function trashOrErase(
   else await copyToTrash(database, kind, { id, courseId, userId: principal.userId, now })
 }
 
-/** Removes a record from the trash for good. */
 export async function eraseDeleted(
   call: Call,
   table: TrashedTable,
@@ -77,16 +76,15 @@ export async function eraseDeleted(
   return undefined
 }
 
-/** Also deletes the stored responses that contain the record. */
+/** Also the stored responses that contain the record. */
 async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
   await eraseFromTrash(database, kind, id)
   await deleteResponses(database, [id])
 }
 
 /**
- * Lists the deleted records of a kind, by default the most recent first, without those deleted with their course.
- *
- * @param columns further ones, of `deletions d` and of the table of deleted records, `t`
+ * By default the most recent first, without those deleted with their course. `columns` are further ones of `deletions d`
+ * and of the deleted records `t`.
  */
 export async function listDeleted<Shape>(
   call: Call<typeof courses.listDeleted> | Call<typeof lessons.listDeleted> | Call<typeof groups.listDeleted>,

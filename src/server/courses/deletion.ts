@@ -15,7 +15,6 @@ import { makeRoom } from './lesson-places.ts'
 import { findLesson, findVisibleLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
 
-/** With its lessons and learner data: to the trash, or permanently. */
 export async function deleteCourse(call: Call<typeof courses.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
@@ -32,7 +31,6 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   return undefined
 }
 
-/** To the trash, or permanently. */
 export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
@@ -60,7 +58,6 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   return course
 }
 
-/** Takes a restored course out of its term if the term was deleted meanwhile. */
 async function releaseDeletedTerm(call: Call, id: string): Promise<void> {
   const released = await call.database.run(sql`
     update courses set term_id = null, version = version + 1, updated_at = ${call.now}
@@ -69,7 +66,7 @@ async function releaseDeletedTerm(call: Call, id: string): Promise<void> {
   recordCourseVersion(call, toCourse(await findCourse(call.database, id)), ['termId'])
 }
 
-/** To its place; without its module if that no longer exists. */
+/** Without its module if that no longer exists. */
 export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDeleted>) {
   const { database, now } = call
   const { id, course_id: courseId } = await requireDeleted(call, 'lessons', call.params.deletedLessonId)
@@ -96,7 +93,6 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
   return restored
 }
 
-/** Throws a ProblemError if learner data or content would be deleted. */
 async function requireDeletable(call: Call, id: string): Promise<void> {
   if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
     throw new ProblemError(

@@ -12,7 +12,7 @@ export async function findNextPlace({ database }: Call, courseId: string, ownId 
   return (last?.last ?? 0) + 1
 }
 
-/** Shifts the lessons from a place on by one, if the place is taken. */
+/** If the place is taken, the following lessons move on by one. */
 export async function makeRoom(call: Call, courseId: string, wanted: number, ownId = ''): Promise<void> {
   const { database } = call
   const occupant = await database.one(
@@ -29,11 +29,9 @@ export async function makeRoom(call: Call, courseId: string, wanted: number, own
 interface ChangeOfLessons {
   readonly which: Sql
   readonly set: Sql
-  /** The same change, of one lesson. */
   readonly changed: (lesson: Lesson) => Partial<Lesson>
 }
 
-/** Each as a new version. */
 export async function changeLessonsOf(
   call: Call,
   courseId: string,

@@ -31,7 +31,6 @@ export const lessonColumns = sql`l.id, l.external_id, l.course_id,
   (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.due_at, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
-/** The condition on a lesson `l` and its course `c` that learners see it. */
 export const isPublished = sql`c.status = 'published' and l.status = 'published'`
 
 /** Throws 404. */
@@ -52,7 +51,7 @@ export async function findLesson(database: Database, reference: string, visible?
   return row
 }
 
-/** The fields without a column. A new field of the contract is stored here without further code. */
+/** A new field of the contract is stored here without further code. */
 type Content = Omit<
   Lesson,
   | 'id'
@@ -72,14 +71,12 @@ type Content = Omit<
   | 'updatedAt'
 >
 
-/** JSON of all input without a column. */
 export function contentOf(input: StoredInput): string {
   const { externalId, courseId, moduleId, title, description, order, ...rest } = input
   const { durationMinutes, dueAt, status, managedBy, ...content } = rest
   return JSON.stringify(content satisfies Content)
 }
 
-/** With the answers of its questions. */
 export function toLesson(row: LessonRow): Lesson {
   return {
     id: row.id,
@@ -102,10 +99,8 @@ export function toLesson(row: LessonRow): Lesson {
   }
 }
 
-/** Everything in it has an id. */
 type StoredInput = ReturnType<typeof withContentIds>
 
-/** Adds missing ids of blocks, assessments and questions to a lesson's input. */
 export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string) {
   return {
     ...input,

@@ -17,12 +17,10 @@ export const lessonVersions = versionsOf<'lesson', VersionRow & LessonRow, Lesso
   find: findVisibleLesson,
 })
 
-/** Stores the current state as a version. */
 export function recordLesson(call: Call, id: string, modified: readonly string[]): void {
   record(call, sql`l.id = ${id}`, modified)
 }
 
-/** Stores the current state of the lessons that have changed. */
 export function recordLessonsOf(call: Call, courseId: string, modified: readonly string[]): void {
   const isKept = sql`select 1 from lesson_versions v where v.lesson_id = l.id and v.version = l.version`
   record(call, sql`l.course_id = ${courseId} and not exists (${isKept})`, modified)
@@ -37,10 +35,7 @@ function record({ database, principal, now }: Call, which: Sql, modified: readon
     from lessons l where ${which}`)
 }
 
-/**
- * Creates a new version with the attributes of an earlier one; id, external id, status and course stay. Place
- * and module are restored if they belong to this course.
- */
+/** Id, external id, status and course stay; place and module are restored if they belong to this course. */
 export async function restoreLessonVersion(
   call: Call<typeof lessons.restore>,
   change: (call: Call, current: Lesson, input: LessonInput) => Promise<Lesson>,

@@ -106,10 +106,7 @@ async function updateTerm(call: Call, reference: string): Promise<Term> {
   return term
 }
 
-/**
- * Throws 409 `has_courses` if courses belong to a term. They do not lose it with the term: each would get a new version,
- * and a school can have as many as it likes in one term.
- */
+/** Throws 409 `has_courses`. Courses do not lose their term with it: each would get a new version, without any bound. */
 async function requireNoCourses({ database }: Call, { id, name }: Term): Promise<void> {
   const { count } = (await database.one<Row & { count: number }>(sql`
     select count(*) as count from (select 1 from courses where term_id = ${id} limit ${maxCountedCourses}) found`)) ?? {

@@ -35,7 +35,7 @@ type AskingFor<Key extends string, Query = unknown> = Asking & {
   readonly query: Query
 }
 
-/** Returns the reads of the versions of courses or lessons. Each throws 404 with the reference that was used. */
+/** Each read throws 404 with the reference that was used. */
 export function versionsOf<Kind extends 'course' | 'lesson', Shape extends VersionRow, Attributes>({
   kind,
   columns,
@@ -72,7 +72,6 @@ export function versionsOf<Kind extends 'course' | 'lesson', Shape extends Versi
   }
 
   return {
-    /** Newest first. */
     async list({ database, params, query, ...call }: AskingFor<Key, PageQuery & Period>) {
       const { id } = await find({ database, ...call }, params[key])
       return page<Shape, ReturnType<typeof entryOf>>(

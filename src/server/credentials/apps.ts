@@ -15,7 +15,6 @@ interface AppRow extends Row {
   readonly name: string
   readonly redirect_uris: string
   readonly is_public: number
-  /** SHA-256 of the secret; null for a public application. */
   readonly secret_hash: string | null
   readonly created_at: string
   /** A JSON array. */
@@ -63,7 +62,7 @@ export async function registerApp(
   return { ...app, clientSecret }
 }
 
-/** With its codes, grants and tokens. Throws 404, and 403 for this program's own client. */
+/** Throws 404, and 403 for this program's own client. */
 async function deleteApp(call: Writing, clientId: string): Promise<void> {
   const { database } = call
   const app = await findApp(database, clientId)

@@ -22,7 +22,7 @@ export interface FirstAcademy {
   readonly passwordCost?: PasswordCost | undefined
 }
 
-/** Created at the start of a server for the first admin, to be printed once. */
+/** To be printed once. */
 export interface FirstSecrets {
   /** Undefined unless the academy is new or a key was requested; not stored. */
   readonly firstKey: string | undefined
@@ -42,9 +42,7 @@ export async function makeFirstSecrets(
   return { firstKey, firstPassword }
 }
 
-/**
- * Creates a key if it was requested, or is owed: then by one of several servers that start at the same time.
- */
+/** Of several servers that start at the same time, one creates an owed key. */
 async function makeAdminKey(
   { database, now, newId }: FirstAcademy,
   isWanted: boolean,
@@ -62,10 +60,7 @@ async function makeAdminKey(
   })
 }
 
-/**
- * Sets a password for the first admin of an academy to sign in to the dashboard, if there is none. Undefined
- * if there is one, or if the first user is no longer an active admin. Of concurrent callers one succeeds.
- */
+/** Undefined if there is one, or if the first user is no longer an active admin. Of concurrent callers one succeeds. */
 export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPassword | undefined> {
   const { database, passwordCost } = academy
   const admin = await database.one<Row & { id: string; email: string; waits: number }>(sql`
@@ -85,12 +80,10 @@ export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPas
   return changed === 1 ? { email: admin.email, password } : undefined
 }
 
-/** True if the academy was reset: the next start of a server creates a key. */
 async function isKeyOwed(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
-/** For a new academy whose first key is left to the next start of a server. */
 export async function oweFirstKey(database: Database): Promise<void> {
   await database.run(
     sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
@@ -102,7 +95,6 @@ async function recordKeyGiven(database: Database): Promise<boolean> {
   return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
 }
 
-/** Writes as the admin whose secrets these are. */
 function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: string): Writing {
   const principal = { userId, credential: 'local' }
   return { database, now: now().toISOString(), newId, principal, origin: nowhere }
@@ -111,7 +103,7 @@ function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: 
 /** Letters and digits that are not easily confused: twenty of these 29 have 97 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
 
-/** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
+/** `abcde-fghjk-mnpqr-stuvw`, easy to copy by hand. */
 function newPassword(): string {
   const group = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return Array.from({ length: 4 }, group).join('-')

@@ -46,10 +46,7 @@ export const grantRoutes = routesOf(grants, {
   },
 })
 
-/**
- * With all its tokens; one that has ended stays unchanged. Throws 404, also for a grant of another user than `ownerId`, if
- * given.
- */
+/** A grant that has ended stays unchanged. Throws 404, also for a grant of another user than `ownerId`, if given. */
 export async function revokeGrant(call: Writing, grantId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
   const row = await database.one<Row & { user_id: string; revoked_at: string | null }>(
@@ -67,10 +64,7 @@ export async function revokeGrant(call: Writing, grantId: string, ownerId?: stri
   })
 }
 
-/**
- * Revokes the least recently used grant of a user with the maximum. Refusing the sign-in would lock out a user without
- * another way to revoke one.
- */
+/** Refusing the sign-in instead would lock out a user without another way to revoke a grant. */
 export async function makeRoomForGrant(call: Writing, userId: string): Promise<void> {
   // An academy of an earlier version may exceed the maximum; the grants that expire first come first.
   const live = await call.database.all<Row & { id: string; used_at: string }>(sql`

@@ -17,7 +17,7 @@ import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser } from '../users/user-row.ts'
 
-/** Maximum active keys of a user. Requests are limited by user, so more keys would only be a risk. */
+/** Per user. Requests are limited by user, so more keys would only be a risk. */
 const maxActive = 50
 
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
@@ -79,7 +79,7 @@ export async function revokeKey(call: Writing, keyId: string, ownerId?: string):
   await recordChange(call, { action: 'key.revoked', id, before: key, after: { ...key, revokedAt: now } })
 }
 
-/** Without its text; throws 404, also for a key of another user than `ownerId`, if given. */
+/** Throws 404, also for a key of another user than `ownerId`, if given. */
 export async function findKey(database: Database, keyId: string, ownerId?: string): Promise<Key> {
   const row = await database.one(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
   if (!row || (ownerId !== undefined && row['user_id'] !== ownerId)) throw notFound('API key', keyId)
@@ -93,7 +93,7 @@ export function addYear(now: string): string {
   return date.toISOString()
 }
 
-/** Returns the key with its text, which is not stored. */
+/** The key's text is not stored. */
 export async function createKey(
   call: Writing,
   {
@@ -125,7 +125,7 @@ async function ownerOf({ database }: Call, reference: string) {
   )
 }
 
-/** Throws 409 where a user has the maximum of active keys: neither expired nor revoked. */
+/** Throws 409. */
 async function requireRoom({ database, now }: Call, { id, email }: User): Promise<void> {
   const own = sql`select 1 as one from api_keys where user_id = ${id} and revoked_at is null`
   const row = await database.one<Row & { active: number }>(sql`

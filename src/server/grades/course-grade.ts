@@ -27,7 +27,7 @@ export function weightIn(named: Weights, item: string, label: string): number | 
   return named.find(({ name }) => name === item || name === label)?.weight ?? null
 }
 
-/** Maximum grades of a learner in a course that count. */
+/** Of a learner in a course. */
 const maxItems = 10_000
 
 export async function courseGradesOf(
@@ -49,8 +49,8 @@ function isAmong([first, ...others]: readonly string[]): Sql {
 }
 
 /**
- * Returns the grade of the whole course if there is one, else the mean of the items, weighted by their own weights or those
- * of the course's criteria; equal weights if there are none.
+ * The grade of the whole course if there is one, else the mean of the items by their own weights or those of the course's
+ * criteria; equal weights if there are none.
  */
 function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
   const inTime = items.toSorted((one, other) => compare(one.graded_at, other.graded_at))

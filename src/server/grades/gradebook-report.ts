@@ -15,7 +15,6 @@ const maxCells = 20_000
 /** For a page, where several sources grade the same items. */
 const maxGradesRead = 10 * maxCells
 
-/** One row per learner. */
 export async function reportGrades(call: Call<typeof grades.report>) {
   const { database, principal, query, params } = call
   const { id: courseId } = await findCourse(database, params.courseId, visibleCourses(call, 'c'))
@@ -97,7 +96,6 @@ interface GradeRow extends Row {
   readonly graded_at: string
 }
 
-/** Reads the newest grade of each item by learner. */
 async function readGrades(
   database: Database,
   courseId: string,

@@ -13,11 +13,9 @@ import { storedScore, toGrade } from './grade-row.ts'
 import type { ResolvedGrade } from './resolve-grade.ts'
 
 /**
- * Stores a grade, updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a
- * newer one (409 `stale_grade`); an equally old one does, so that retries are harmless. A cleared score keeps its time, so
- * that no older score replaces it. Grades of the future are refused (422 `in_future`).
- *
- * @param deliveryId webhook delivery that contained the grade
+ * Also updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a newer one
+ * (409 `stale_grade`); an equally old one does, so that retries are harmless. A cleared score keeps its time, so that no
+ * older score replaces it. Grades of the future are refused (422 `in_future`).
  */
 export async function setGrade(
   call: Writing,
@@ -135,7 +133,7 @@ async function contentCompletedAt(
   return progress?.completed_at ?? null
 }
 
-/** Returns it; undefined if no grade counts. */
+/** Undefined if no grade counts. */
 async function updateCourseGrade(
   { database }: Writing,
   userId: string,

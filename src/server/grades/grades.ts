@@ -154,7 +154,7 @@ function writable(rawBody: unknown): unknown {
   )
 }
 
-/** Throws 422 if a read-only field differs from the stored one. */
+/** Throws 422. */
 function requireUnchanged({ rawBody }: Call, before: Grade | undefined): void {
   if (!isJsonObject(rawBody)) return
   const fixed = Object.keys(rawBody).filter(

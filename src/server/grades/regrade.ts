@@ -11,8 +11,8 @@ import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-gr
 import { readItems } from './gradebook-report.ts'
 
 /**
- * Updates course grades and enrolments to a course's new criteria: grades by its weights, completed if `moveOn` is met now.
- * Completed enrolments stay so. Returns warnings about the weights, if these changed.
+ * To a course's new criteria: completed if `moveOn` is met now; completed enrolments stay so. Returns warnings about the
+ * weights, if these changed.
  */
 export async function regradeCourse(
   call: Writing,
@@ -34,7 +34,7 @@ export async function regradeCourse(
   return isWeighted ? weightWarnings(call.database, course, learners, unweighted) : []
 }
 
-/** Returns the grades of these learners; none unless the weights have changed. */
+/** None unless the weights have changed. */
 async function regradeSome(
   call: Writing,
   course: Course,
@@ -62,11 +62,8 @@ async function regradeSome(
 }
 
 /**
- * Returns warnings about weights that name no item, and about graded items that do not count because others have a weight.
- * A course without grades has none: its weights are set before its items exist.
- *
- * @param learners number of learners with a grade
- * @param unweighted number of learners for whom an item does not count
+ * About weights that name no item, and graded items that do not count because others have a weight; `unweighted` is the
+ * number of learners of these. A course without grades has none: its weights are set before its items exist.
  */
 async function weightWarnings(
   database: Database,

@@ -34,15 +34,13 @@ export interface ResolvedGrade {
   readonly course: Course
   readonly before: Grade | undefined
   readonly grade: NewGrade
-  /** True if the maximum is that of the item's newest grade, and others have another one. */
+  /** The maximum is that of the item's newest grade, and others have another one. */
   readonly isMaximumUnsure: boolean
-  /** Before this grade. */
   readonly state: Pick<LearnerState, 'userId' | 'courseId' | 'enrollment'>
   /** When the learner completed the content, ISO 8601 in UTC. */
   readonly completedAt: string | null
 }
 
-/** The same names as in GradeRow. */
 type GradedParts = Pick<
   GradeRow,
   | 'user_id'
@@ -56,7 +54,6 @@ type GradedParts = Pick<
   | 'delivery_id'
 >
 
-/** An enrolment with its course, and with all that a grade changes. */
 interface GradedRow extends CourseRow, GradedParts {
   readonly source: string
   readonly item_label: string | null
@@ -83,14 +80,12 @@ interface GradedRow extends CourseRow, GradedParts {
 /** The newest grades of the item, to compare their maxima. */
 const maxCompared = 20
 
-/** Named by a refusal. */
 const maxSources = 10
 
 /**
- * Finds the learner and course of a grade, and fills in its missing fields. Throws 404 that points to an unknown learner or
- * course; 409 if the course is archived, or the learner deleted or not enrolled; 422 without a source if several graded the item.
- *
- * @param guard called with the learner before other checks; may throw
+ * Fills in missing fields. Throws 404 that points to an unknown learner or course; 409 if the course is archived, or the
+ * learner deleted or not enrolled; 422 without a source if several graded the item. `guard` runs before other checks, and
+ * may throw.
  */
 export async function resolveGrade(
   call: Asking & Opening,
@@ -128,7 +123,6 @@ export async function resolveGrade(
 
 function findGradedRows(call: Asking & Opening, input: GradeInput): Promise<GradedRow[]> {
   const { source, itemId } = input
-  // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
     ? [
         sql`i.label as item_label, i.weight as item_weight, i.score_maximum as item_maximum, exists (
@@ -168,8 +162,8 @@ function takesFromItem({ itemId, label, scoreMaximum, weight }: GradeInput): boo
 }
 
 /**
- * Returns a grade with all its fields: an absent one is as stored, else the default; label, maximum and weight of a
- * first grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
+ * An absent field is as stored, else the default; label, maximum and weight of a first grade are those of the item's
+ * other grades, unless the course's criteria give the item a weight.
  */
 function completeGrade(
   { itemId, source, scoreGiven, gradedAt, extraCredit, ...input }: GradeInput,
@@ -212,7 +206,6 @@ function severalSources(rows: readonly GradedRow[]): ProblemError {
   return invalid([{ pointer: '#/source', code: 'required', detail }])
 }
 
-/** Throws the reason why there is no such enrolment. */
 async function refuse(
   call: Asking & Opening,
   { learnerId, courseId }: GradeInput,
@@ -235,7 +228,7 @@ async function refuse(
   throw notEnrolled(user.email, row.title)
 }
 
-/** Throws 409 `enrollment_inactive` unless a user is enrolled in a course as a learner. */
+/** Throws 409 `enrollment_inactive`. */
 export async function requireLearner(database: Database, userId: string, courseId: string): Promise<void> {
   const enrolled = await database.one(sql`
     select 1 from enrollments

@@ -50,11 +50,8 @@ export async function findOwnGroup(call: Call, reference: string): Promise<Group
 }
 
 /**
- * Returns the condition that a list is about members of groups; undefined without this filter. Throws 404 for a group
- * that the caller may not see.
- *
- * @param user column with the id of a row's user
- * @param idsOf returns a statement for the ids of the list's rows whose users are in rows `m` of group_members
+ * `user` is the column with the id of a row's user; `idsOf` selects the rows whose users are in rows `m` of
+ * group_members. Undefined without this filter. Throws 404.
  */
 export async function ofMembers(
   call: Asking,

@@ -170,7 +170,7 @@ async function courseOf(
   return { courseId: course.id, courseTitle: course.title, courseExternalId: course.external_id }
 }
 
-/** Returns the group of a batch item, by its external id, also if it is in the trash. */
+/** Also if it is in the trash. */
 async function findExisting(
   call: Call,
 ): Promise<{ readonly id: string; readonly version: number; readonly isDeleted: boolean } | undefined> {
@@ -186,7 +186,6 @@ async function findExisting(
   return deleted && { id: deleted.id, version: 0, isDeleted: true }
 }
 
-/** To the trash, or permanently. */
 async function deleteGroup(call: Call<typeof groups.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'groups', params.groupId))) {
@@ -202,7 +201,7 @@ async function deleteGroup(call: Call<typeof groups.delete>): Promise<undefined>
   return undefined
 }
 
-/** From the trash. Throws 409 `course_deleted` if its course is deleted. */
+/** Throws 409 `course_deleted`. */
 async function takeBack(call: Call, id: string): Promise<Group> {
   const { database } = call
   const course = await database.one<Row & { id: string; title: string; name: string }>(sql`

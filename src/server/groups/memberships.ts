@@ -133,7 +133,6 @@ async function userOf(call: Call, reference: string): Promise<UserNames> {
   return { userId: user.id, userEmail: user.name, userExternalId: user.external_id }
 }
 
-/** Returns the membership that exists already, if there is one. */
 async function storeMembership(
   call: Call,
   group: GroupNames,

@@ -12,7 +12,6 @@ export interface LongReadLimits extends BodyLimits {
   /** Reads of an owner whose response has not been read to its end. */
   readonly perOwner: number
   readonly inAll: number
-  /** Requests of an owner that wait for a thread. */
   readonly waitingPerOwner: number
   /** Default: this program's. */
   readonly threadFile?: URL | undefined
@@ -36,14 +35,13 @@ const retryAfterSeconds = 5
 const busy = () => tooMany('exports and reports at once', retryAfterSeconds)
 
 /**
- * Threads are started on demand; each prepares one reply at a time, and owners take turns. After `close`, running,
- * waiting and later reads throw 503.
+ * Threads start on demand; each prepares one reply at a time, and owners take turns. After `close`, every read throws
+ * 503.
  */
 export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits
   readonly #queue: ReturnType<typeof createFairQueue>
-  /** Reads whose responses have not been read to their ends. */
   readonly #running = new Set<{ readonly owner: string }>()
   readonly #threads = new Set<ReaderThread>()
   #restTimer: NodeJS.Timeout | undefined
@@ -71,7 +69,7 @@ export class ThreadPool implements LongReads {
     })
   }
 
-  /** Returns a function that ends the read. Throws 429 if the owner has too many, and 503 if all have. */
+  /** Returns what ends the read. Throws 429 if the owner has too many, and 503 if all have. */
   #begin(owner: string): () => void {
     const { perOwner, inAll } = this.#limits
     const own = [...this.#running].filter((read) => read.owner === owner)
@@ -89,7 +87,7 @@ export class ThreadPool implements LongReads {
     await Promise.all([...this.#threads].map((thread) => thread.close()))
   }
 
-  /** An idle thread, else a new one, else the one with the fewest requests. */
+  /** Else a new one, else the one with the fewest requests. */
   #freeThread(): ReaderThread {
     const [least] = [...this.#threads]
       .filter((thread) => !thread.isAnswering)
@@ -100,7 +98,6 @@ export class ThreadPool implements LongReads {
     return thread
   }
 
-  /** Closes idle threads once no read has begun for a while. */
   #restLater(): void {
     clearTimeout(this.#restTimer)
     this.#restTimer = setTimeout(() => {
@@ -119,7 +116,6 @@ export interface ThreadData {
   /** To read instead of the file. */
   readonly postgres?: PostgresOptions | undefined
   readonly publicUrl: string | undefined
-  /** If the server's clock is fixed. */
   readonly fixedTime?: string | undefined
 }
 
@@ -149,7 +145,6 @@ const maxMemoryMiB = 256
 /** Objects are short-lived; a larger young generation takes more memory and makes exports no faster. */
 const maxYoungMiB = 3
 
-/** Calls `onEnd` once it accepts no more requests. */
 export class ReaderThread {
   readonly #worker: Worker
   readonly #limits: BodyLimits
@@ -196,7 +191,7 @@ export class ReaderThread {
     return this.#answering !== undefined
   }
 
-  /** Calls `onEnd` once the body has been read, or the request has failed. Throws if the thread ends before the reply. */
+  /** `onEnd` follows once the body is read, or the request has failed. Throws if the thread ends before the reply. */
   answer(request: RequestContext, principal: Principal | undefined, onEnd: () => void): Promise<Reply> {
     this.#lastId += 1
     const id = this.#lastId
@@ -270,7 +265,7 @@ export interface BodyLimits {
   readonly totalMs: number
 }
 
-/** The body of a reply, which a client reads. Cuts a client that exceeds the time limits: its next read throws 408. */
+/** A client that exceeds the time limits is cut: its next read throws 408. */
 export class TimedBody implements AsyncIterableIterator<Piece> {
   readonly #reader: ReadableStreamDefaultReader<Piece>
   readonly #onEnd: () => void

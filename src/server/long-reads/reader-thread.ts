@@ -12,7 +12,6 @@ import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
 import type { FromThread, Piece, ThreadData, ToThread } from './long-reads.ts'
 
 const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
-/** Bodies that are being read. */
 let bodies = 0
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const app = openDatabase().then((database) => {

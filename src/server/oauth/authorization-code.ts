@@ -33,8 +33,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * Validates where the response goes. Throws 400, for the user, if that is not certain: browsers are never
- * redirected to an unregistered URI (RFC 6749 §4.1.2.1).
+ * Throws 400, for the user, if the recipient is not certain: browsers are never redirected to an unregistered URI (RFC
+ * 6749 §4.1.2.1).
  */
 export async function recipientOf({ database, query }: Visit): Promise<Recipient> {
   const client = await findClient(database, readForUser(query, 'client_id'))
@@ -97,8 +97,8 @@ export const promptValues = ['none', 'login', 'consent', 'select_account'] as co
 type Prompt = (typeof promptValues)[number]
 
 /**
- * Returns the requested prompts. By default there are none: every user is asked for consent and can choose
- * another account there. Throws `invalid_request` for an unsupported combination.
+ * By default none: every user is asked for consent and can choose another account there. Throws `invalid_request` for an
+ * unsupported combination.
  */
 function promptsOf(query: URLSearchParams): readonly Prompt[] {
   const given = readParameter(query, 'prompt')?.split(' ') ?? []
@@ -115,8 +115,8 @@ function promptsOf(query: URLSearchParams): readonly Prompt[] {
 const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
 
 /**
- * True for a registered redirect URI: equal in every character, except the port of the literals 127.0.0.1 and
- * [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3). URIs are not normalized, so that all parsers agree on them.
+ * Equal but for the port of 127.0.0.1 and [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3); not normalized, so that all parsers
+ * agree.
  */
 export function isRegistered(asked: string, registered: readonly string[]): boolean {
   return registered.some((uri) => removePort(uri) === removePort(asked)) && URL.canParse(asked)
@@ -130,10 +130,7 @@ function answerAddress(uri: string, answer: Readonly<Record<string, string | und
   return `${uri}${link}${query}`
 }
 
-/**
- * Returns the source expression with which a Content-Security-Policy allows a form to lead to the URI (CSP
- * Level 3 §2.3.1): its origin, or the scheme for an origin that cannot be written, such as IPv6.
- */
+/** A CSP source (Level 3 §2.3.1): the origin, or the scheme for an origin that cannot be written, such as IPv6. */
 export function formTargetOf(uri: string): string {
   const { origin, protocol } = new URL(uri)
   return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : protocol
@@ -189,8 +186,8 @@ export async function newCode(database: Database, now: Date, consent: Consent): 
 }
 
 /**
- * Exchanges a code for tokens, once. A second use revokes the resulting grant (RFC 6749 §4.1.2): therefore
- * its refusal is returned, to be thrown after the commit. Other errors are thrown.
+ * A second use revokes the resulting grant (RFC 6749 §4.1.2): therefore its refusal is returned, to be thrown after the
+ * commit. Other errors are thrown.
  */
 export async function exchangeCode(
   issuing: Issuing,
@@ -229,9 +226,8 @@ export async function exchangeCode(
 }
 
 /**
- * Returns the code challenge of an authorization request; null if a confidential client sent none. Throws
- * `invalid_request` for a method other than S256, and if a public client sent none (RFC 7636 §4.4.1, RFC 9700
- * §2.1.1).
+ * Null if a confidential client sent none. Throws `invalid_request` for a method other than S256, and if a public client
+ * sent none (RFC 7636 §4.4.1, RFC 9700 §2.1.1).
  */
 export function challengeOf(query: URLSearchParams, isPublic: boolean): string | null {
   const challenge = readParameter(query, 'code_challenge')
@@ -249,8 +245,8 @@ export function challengeOf(query: URLSearchParams, isPublic: boolean): string |
 }
 
 /**
- * Throws `invalid_grant` if a verifier does not match the challenge of the code, or there is only one of them
- * (RFC 7636 §4.6, RFC 9700 §4.8.2), and `invalid_request` for a malformed verifier (RFC 7636 §4.1).
+ * Throws `invalid_grant` for a mismatch, or if only one is there (RFC 7636 §4.6, RFC 9700 §4.8.2), and `invalid_request`
+ * for a malformed verifier (RFC 7636 §4.1).
  */
 function requireVerifier(verifier: string | undefined, challenge: string | null): void {
   if (verifier === undefined && challenge === null) return

@@ -17,10 +17,7 @@ import {
 import { codeConsentPage, recordAllowance } from './consent.tsx'
 import { grantableScopesOf, OAuthError } from './oauth-client.ts'
 
-/**
- * The authorization routes (RFC 6749 §3.1): sign the user in, ask for consent, and redirect to the
- * client. The request stays in the query, which each form submits again.
- */
+/** RFC 6749 §3.1. The request stays in the query, which each form submits again. */
 export const authorizationRoutes: readonly WebRoute[] = [
   pageRoute({
     method: 'GET',
@@ -61,7 +58,7 @@ export const authorizationRoutes: readonly WebRoute[] = [
   }),
 ]
 
-/** Sends an error to the client, if the redirect URI is valid. */
+/** If the redirect URI is valid. */
 async function answerRequest(
   visit: Visit,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
@@ -80,9 +77,7 @@ function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn 
   return prompts.includes('login') ? null : user
 }
 
-/**
- * Returns the error for a request without pages: every request needs consent (OpenID Connect Core §3.1.2.6).
- */
+/** Every request needs consent (OpenID Connect Core §3.1.2.6). */
 function interactionRequired({ user }: Visitor): OAuthError {
   return user
     ? new OAuthError('consent_required', 'The user must be asked for consent.')
@@ -91,18 +86,16 @@ function interactionRequired({ user }: Visitor): OAuthError {
 
 function reasonOf({ base, request, query }: Visit, { client, redirectUri }: Recipient): SignInReason {
   const next = new URLSearchParams(query)
-  // The new sign-in fulfils the prompt.
   next.delete('prompt')
   return {
     next: `${base}${request.path}?${next}`,
     why: `${client.name} is asking to act on your behalf. Sign in to continue.`,
-    // After signing in, the browser may be redirected to the client at once, if the account cannot grant the
-    // scopes.
+    // After signing in, the browser may be redirected at once, if the account cannot grant the scopes.
     formTarget: formTargetOf(redirectUri),
   }
 }
 
-/** Creates a code for what the page showed, even if the role has gained scopes since. */
+/** Even if the role has gained scopes since. */
 async function allow(
   visit: Visit,
   visitor: Visitor,

@@ -40,7 +40,7 @@ const endings = {
   denied: { title: 'Device denied', text: 'The device gets no access.' },
 } as const
 
-/** The user enters the code of a device, and decides (RFC 8628 §3.3). */
+/** RFC 8628 §3.3. */
 export const deviceRoutes: readonly WebRoute[] = [
   pageRoute({
     method: 'GET',
@@ -185,7 +185,7 @@ const minuteMs = 60_000
 /** Part of a minute that each wrong code uses up. */
 const codeMs = minuteMs / maxWrongCodesPerMinute
 
-/** Throws 429 after too many wrong codes, at any server on the database. */
+/** At any server on the database. */
 async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   const nowMs = signedIn.request.now.getTime()
   const { nextMs } = await wrongCodesOf(signedIn.database, signedIn)
@@ -193,10 +193,7 @@ async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   if (waitMs > 0) throw tooMany('wrong codes', Math.ceil(waitMs / 1000))
 }
 
-/**
- * Counts a wrong code. The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the
- * rate of password attempts.
- */
+/** The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the rate of password attempts. */
 async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const hash = digest(signedIn.visitor.token)
   const left = await signedIn.academy.database.write(async (transaction) => {
@@ -295,8 +292,7 @@ async function decideDevice(
 }
 
 /**
- * Answers a polling device (RFC 8628 §3.5): tokens, once, or an error. That is returned, to be thrown after
- * the commit, because polling too fast adds five seconds to the interval.
+ * RFC 8628 §3.5. An error is returned, to be thrown after the commit: polling too fast adds five seconds to the interval.
  */
 export async function pollDevice(
   issuing: Issuing,
@@ -340,7 +336,7 @@ async function hashOf(database: Database, userCode: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${formatUserCode(userCode)}`))
 }
 
-/** Returns the two codes (RFC 8628 §3.1). */
+/** RFC 8628 §3.1. */
 export const deviceAuthorizationRoute = clientRoute(
   oauthPaths.deviceAuthorization,
   async ({ visit, form, client }) => {

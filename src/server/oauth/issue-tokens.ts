@@ -16,18 +16,17 @@ const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
 const graceMs = 10_000
 
-/** Of a grant: unused, and in total. */
 export const grantDays = { unused: 30, max: 90 } as const
 
 export interface Issuing extends Pick<AppOptions, 'newId'> {
   readonly database: Transaction
   readonly now: Date
   readonly origin: Origin
-  /** True if refreshes are recorded in the audit log; the first tokens always are. */
+  /** The first tokens always are. */
   readonly recordsRefresh?: boolean
 }
 
-/** Returns the context to record a change by the client for a user; null if the user is unknown. */
+/** Null if the user is unknown. */
 export function writingOf(
   { database, now, newId, origin }: Issuing,
   clientId: string,
@@ -78,10 +77,9 @@ export async function openGrant(
 }
 
 /**
- * Exchanges a refresh token for new tokens, once. A second use revokes the grant, because it may be by a
- * thief (RFC 9700 §4.14.2): therefore its refusal is returned, to be thrown after the commit. Since a
- * response may be lost, the same client may repeat the exchange within ten seconds, unless the new refresh
- * token was used; that one is then invalid.
+ * A second use revokes the grant, because it may be by a thief (RFC 9700 §4.14.2): therefore its refusal is returned, to
+ * be thrown after the commit. Since a response may be lost, the same client may repeat the exchange within ten seconds,
+ * unless the new refresh token was used; that one is then invalid.
  */
 export async function rotateRefreshToken(
   issuing: Issuing,
@@ -160,7 +158,7 @@ function isoAfter(now: Date, ms: number): string {
 }
 
 const lifetimeMs = 60 * 60 * 1000
-/** Live tokens of an application: the oldest ends when another is issued. */
+/** Of an application: the oldest ends when another is issued. */
 const maxLive = 100
 
 export interface ClientToken {
@@ -180,9 +178,8 @@ function scopeNamed(name: string): MachineScope | undefined {
 }
 
 /**
- * Issues a token for the application itself (RFC 6749 §4.4), without a refresh token. The scope is what it asks for and
- * has, by default all that it has. Throws `unauthorized_client` for an application that acts only for users, and
- * `invalid_scope` if nothing is left.
+ * RFC 6749 §4.4, without a refresh token. The default scope is all that the application has. Throws `unauthorized_client`
+ * for one that acts only for users, and `invalid_scope` if nothing is left.
  */
 export async function issueClientToken(
   issuing: Issuing,

@@ -28,9 +28,7 @@ interface ClientRequest {
   readonly form: URLSearchParams
 }
 
-/**
- * Creates a route that takes a form, authenticates the client, and returns errors as in RFC 6749 §5.2.
- */
+/** Takes a form, and returns errors as in RFC 6749 §5.2. */
 export function clientRoute(
   path: WebRoute['path'],
   answer: (request: ClientRequest) => Reply | Promise<Reply>,
@@ -82,9 +80,8 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
 }
 
 /**
- * Authenticates the client of a request: by its secret in the header or the form, or by its id if it is
- * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
- * after too many failures from the address.
+ * By the secret in the header or the form, or by the id of a public client (RFC 6749 §2.3.1, §3.2.1). Throws
+ * `invalid_client`, `invalid_request` if both are used, and 429 after too many failures from the address.
  */
 async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
   const { database, limits, request } = visit
@@ -133,9 +130,7 @@ function clientInHeader(authorization: string, form: URLSearchParams): GivenClie
   return { id, secret }
 }
 
-/**
- * Decodes an id or secret, which is form-encoded before base64 (RFC 6749 §2.3.1); undefined if it is invalid.
- */
+/** Form-encoded before base64 (RFC 6749 §2.3.1); undefined if it is invalid. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -146,10 +141,7 @@ function decoded(text: string): string | undefined {
 
 const maxValueLength = maxUrlBytes
 
-/**
- * Returns a parameter; an empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749
- * §3.1, §3.2).
- */
+/** An empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749 §3.1, §3.2). */
 export function readParameter(given: URLSearchParams, name: string): string | undefined {
   const values = given.getAll(name)
   if (values.length > 1)
@@ -171,10 +163,7 @@ export function readRequiredParameter(given: URLSearchParams, name: string): str
   throw new OAuthError('invalid_request', `The parameter ${name} is required.`)
 }
 
-/**
- * Parses requested scopes; `read` without any. Ignores unknown ones. Throws `invalid_scope` if none is left,
- * or if the text is malformed (RFC 6749 §3.3).
- */
+/** `read` without any. Ignores unknown ones. Throws `invalid_scope` if none is left, or if malformed (RFC 6749 §3.3). */
 export function parseScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return ['read']
   if (!/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(text)) {
@@ -186,7 +175,7 @@ export function parseScopes(text: string | undefined): readonly Scope[] {
   throw new OAuthError('invalid_scope', `No known scope was requested; the scopes are ${known.join(', ')}.`)
 }
 
-/** Returns the scopes that a user with this role can grant now; throws `invalid_scope` if none is left. */
+/** Throws `invalid_scope` if none is left. */
 export function grantableScopesOf(asked: readonly Scope[], role: RoleName): readonly Scope[] {
   const given = asked.filter((scope) => grantable[role].includes(scope))
   if (given.length > 0) return given
@@ -211,13 +200,10 @@ type OAuthErrorCode =
   | 'server_error'
   | 'temporarily_unavailable'
 
-/** For a client rather than a user. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly code: OAuthErrorCode
-  /**
-   * True if the client authenticated with a header, so that the response needs a challenge (RFC 6749 §5.2).
-   */
+  /** True if the client authenticated with a header: the response needs a challenge (RFC 6749 §5.2). */
   readonly challenged: boolean
 
   constructor(code: OAuthErrorCode, description: string, { challenged = false } = {}) {
@@ -233,7 +219,7 @@ const codeOfStatus: Readonly<Record<number, OAuthErrorCode>> = {
   503: 'temporarily_unavailable',
 }
 
-/** Creates a response that must not be cached (RFC 6749 §5.1). */
+/** Must not be cached (RFC 6749 §5.1). */
 export function clientReply(status: number, body: object, headers: Reply['headers'] = {}): Reply {
   return {
     status,

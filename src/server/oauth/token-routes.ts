@@ -33,7 +33,7 @@ import {
   readRequiredParameter,
 } from './oauth-client.ts'
 
-/** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
+/** A refusal whose writes must be committed is returned instead of thrown. */
 type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | ClientToken | OAuthError>
 
 /** Throws before anything is written if a parameter is missing. */
@@ -62,10 +62,7 @@ const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
 
 export const grantTypeNames = Object.keys(grantTypes)
 
-/**
- * The token route (RFC 6749 §3.2). Each request is one transaction, so that a code or token is used only
- * once.
- */
+/** RFC 6749 §3.2. Each request is one transaction, so that a code or token is used only once. */
 export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, client }) => {
   const issue = readGrant(form)
   const { academy, request } = visit
@@ -93,10 +90,7 @@ function readGrant(form: URLSearchParams): Issue {
   throw new OAuthError('unsupported_grant_type', `The grant_type must be ${grantTypeNames.join(', ')}.`)
 }
 
-/**
- * The introspection route (RFC 7662): returns the properties of the client's own tokens. All others,
- * including those of other clients and API keys, are reported as inactive (§2.2, §4).
- */
+/** RFC 7662. Tokens of other clients and API keys are reported as inactive (§2.2, §4). */
 export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ visit, form, client }) => {
   const token = readRequiredParameter(form, 'token')
   const { database, request, issuer } = visit
@@ -156,8 +150,8 @@ async function findLiveToken(
 }
 
 /**
- * The revocation route (RFC 7009). A refresh token revokes its grant, an access token only itself, which
- * §2.1 permits: dropping one is not signing out. Returns 200 for unknown tokens.
+ * RFC 7009. A refresh token revokes its grant, an access token only itself (§2.1): dropping one is not signing out.
+ * Returns 200 for unknown tokens.
  */
 export const revocationRoute = clientRoute(oauthPaths.revoke, async ({ visit, form, client }) => {
   const hash = digest(readRequiredParameter(form, 'token'))
@@ -211,9 +205,8 @@ async function revokeToken(issuing: Issuing, hash: string, clientId: string): Pr
 const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post']
 
 /**
- * Metadata of the authorization server (RFC 8414) and the protected resource (RFC 9728), each at both URLs
- * where clients look if the issuer has a path: with the path after the well-known part (§3.1 of both), and
- * before it, which is what a proxy of that path forwards.
+ * RFC 8414 and RFC 9728, each at both URLs where clients look if the issuer has a path: after the well-known part (§3.1
+ * of both), and before it, which is what a proxy of that path forwards.
  */
 export const metadataRoutes: readonly WebRoute[] = [
   ...documentAt(oauthPaths.metadata, serverMetadata),

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 
-/** Granted by the token endpoint of another system (RFC 6749 §5.1). */
+/** RFC 6749 §5.1. */
 export interface AccessToken {
   readonly token: string
   /** Null if the system does not say. */
@@ -13,7 +13,7 @@ const marginMs = 60_000
 /** By an object that lives as long as the academy, and by a key. */
 const tokensByOwner = new WeakMap<object, Map<string, Promise<AccessToken>>>()
 
-/** Returns the token that was granted before, until a minute before it ends; else a new one. Throws as `grant`. */
+/** Throws as `grant`. */
 export async function keptToken(
   owner: object,
   key: string,
@@ -41,7 +41,7 @@ function tokensOf(owner: object): Map<string, Promise<AccessToken>> {
   return known
 }
 
-/** Returns the request of a token; a client with a secret in the header authenticates by HTTP Basic. */
+/** A client with a secret in the header authenticates by HTTP Basic. */
 export function tokenRequest(
   form: Readonly<Record<string, string>>,
   client?: { readonly id: string; readonly secret: string },
@@ -57,10 +57,10 @@ export function tokenRequest(
   }
 }
 
-/** Lifetime of a token whose response does not say it. */
+/** If the response does not say it. */
 const assumedSeconds = 300
 
-/** Reads the response of a token endpoint: a token, or the code of its error; null for anything else. */
+/** A token, or the code of its error; null for anything else. */
 export function tokenIn(status: number, text: string, nowMs: number): AccessToken | string | null {
   const answer = parseJsonOrNull(text)
   if (!isJsonObject(answer)) return null

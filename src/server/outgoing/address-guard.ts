@@ -1,10 +1,7 @@
 import { isIP } from 'node:net'
 import { isNetwork, networkTest } from '../../codec/network-address.ts'
 
-/**
- * Addresses that are not public: this machine, private networks and special purposes (IANA IPv4 and IPv6 Special-Purpose
- * Address Registries, RFC 6890).
- */
+/** This machine, private networks and special purposes (IANA Special-Purpose Address Registries, RFC 6890). */
 const isSpecial = networkTest([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -15,7 +12,6 @@ const isSpecial = networkTest([
 const isLoopback = networkTest(['127.0.0.0/8', '::1/128'])
 
 export interface Reach {
-  /** In addition to public ones. */
   readonly allow?: readonly string[] | undefined
   /** The server itself listens on loopback only. */
   readonly loopback: boolean
@@ -28,7 +24,6 @@ export interface AddressGuard {
   readonly allowsHost: (host: string) => boolean
 }
 
-/** Allows public addresses and those of the reach. */
 export function createAddressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
   const isNamed = networkTest(allow.filter(isNetwork))
   const hosts = new Set(allow.filter((each) => !isNetwork(each)).map((host) => host.toLowerCase()))

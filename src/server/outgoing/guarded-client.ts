@@ -61,7 +61,6 @@ export function openGuardedClient(
   }
 }
 
-/** The beginning of a body. */
 interface Beginning {
   readonly bytes: Buffer
   readonly isCut: boolean
@@ -99,8 +98,8 @@ export type Resolve = (
 const connectMs = 10_000
 
 /**
- * Connects only to allowed targets. Checks the address of each connection, also of one through a proxy, so
- * that a host that resolves differently the second time gains nothing.
+ * Checks the address of each connection, also through a proxy: a host that resolves differently the second time gains
+ * nothing.
  */
 function createGuardedConnect(
   targets: Targets,
@@ -163,7 +162,6 @@ function createGuardedConnect(
   }
 }
 
-/** Finds only allowed addresses. */
 function createGuardedLookup(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     // Resolves all addresses, to check each, even if only one is requested.
@@ -240,9 +238,9 @@ interface TunnelEnd {
 }
 
 /**
- * Opens a tunnel through a proxy; null if the host resolves to loopback, which the proxy would take for itself. The proxy
- * gets the checked address, because it could resolve the name differently; it resolves hosts allowed by name itself.
- * Throws TunnelError, errors of the lookup, and the reason of an aborted signal.
+ * Null if the host resolves to loopback, which the proxy would take for itself. The proxy gets the checked address,
+ * because it could resolve the name differently; it resolves hosts allowed by name itself. Throws TunnelError, errors of
+ * the lookup, and the reason of an aborted signal.
  */
 async function openTunnel(proxy: HttpProxy, end: TunnelEnd, signal: AbortSignal): Promise<Socket | null> {
   const { host, port, isNamed, lookup } = end

@@ -1,7 +1,6 @@
 import type { Reach } from './address-guard.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Loads the HTTP client with the first request. */
 export function createLazyOutgoing(reach: Reach): Outgoing {
   let loaded: Promise<Outgoing> | undefined
   return async (request) => {

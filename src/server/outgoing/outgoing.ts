@@ -50,7 +50,6 @@ export class OutgoingError extends Error {
   }
 }
 
-/** Throws OutgoingError. */
 export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
 
 /**

@@ -57,17 +57,13 @@ export async function visitorOf(visit: Visit): Promise<Visitor> {
   }
 }
 
-/**
- * Checks inside the transaction that the visitor is still signed in: access may have ended since the page was loaded.
- * Throws 403.
- */
+/** Access may have ended since the page was loaded. Throws 403. */
 export async function stillSignedIn({ database, request }: Visit, { token }: Visitor): Promise<SignedIn> {
   const user = await userBehind(database, token, request.now)
   if (user) return user
   throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
 }
 
-/** Has every scope that the user's role can have. */
 export function principalOf({
   id: userId,
   role,
@@ -78,10 +74,7 @@ export function principalOf({
   return { userId, role, sees, scopes: grantable[role], method: 'local', credential: 'browser' }
 }
 
-/**
- * Parses the form of a visitor. Throws 403 if it came from another site or without the page's CSRF token (OWASP,
- * Cross-Site Request Forgery Prevention), 413 and 415.
- */
+/** Throws 403 from another site or without the CSRF token (OWASP, Cross-Site Request Forgery Prevention), 413 and 415. */
 export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchParams> {
   const { headers } = visit.request.raw
   const origin = headers['origin']
@@ -100,7 +93,7 @@ export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchP
   )
 }
 
-/** Starts a session with a new cookie, whatever the browser had before; returns the header that sets it. */
+/** With a new cookie, whatever the browser had before; returns the header that sets it. */
 export async function beginSession(
   visit: WritingVisit,
   { id: userId }: Pick<SignedIn, 'id'>,
@@ -145,10 +138,7 @@ async function csrfOf(database: Database, token: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`csrf ${token}`))
 }
 
-/**
- * Includes the port: all ports of a host share cookies, and two academies on one machine must not sign each other
- * out.
- */
+/** With the port: all ports of a host share cookies, and two academies on one machine must not sign each other out. */
 function cookieName({ issuer }: Visit): string {
   const { protocol, port } = new URL(issuer)
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`
@@ -168,7 +158,6 @@ export interface BrowserSession extends Row {
   readonly place: string
   readonly createdAt: string
   readonly expiresAt: string
-  /** 1 for the session of this request. */
   readonly isThis: 0 | 1
 }
 
@@ -181,7 +170,6 @@ interface Asking {
 
 const maxSessionsPerUser = 50
 
-/** Active ones, newest first. */
 export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
     select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
@@ -219,7 +207,6 @@ export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession):
   return recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
 }
 
-/** Ends the oldest sessions of a user who has more than the maximum. */
 async function endOldest(call: Writing, userId: string): Promise<void> {
   await endSessions(
     call,
@@ -260,8 +247,7 @@ function browserIn(userAgent: string | undefined): string {
 }
 
 /**
- * Returns an approximate network: the first 24 bits of an IPv4 address, `192.0.2.*`, or the first 48 of an IPv6
- * network, `2001:db8:1::/48`. Providers assign these to a place, not to a person.
+ * The first 24 bits of an IPv4 address, `192.0.2.*`, or 48 of an IPv6 network, `2001:db8:1::/48`: a place, not a person.
  */
 function placeOf(network: string): string {
   if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`

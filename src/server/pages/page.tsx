@@ -17,7 +17,6 @@ export interface PageOptions {
   readonly formTarget?: string | undefined
   /** Above the main part, such as the navigation of the dashboard. */
   readonly banner?: Child
-  /** Of this page alone, after that of all pages. */
   readonly style?: string | undefined
   /** A single narrow column, as for a sign-in form. */
   readonly narrow?: boolean
@@ -81,7 +80,6 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   return { status: 303, headers: { location, 'referrer-policy': 'same-origin', ...headers }, body: null }
 }
 
-/** A relative link. */
 export function hereOf({ base, request }: Visit): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }

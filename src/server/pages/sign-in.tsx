@@ -13,7 +13,6 @@ import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 
-/** Its form posts to the same address. */
 export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   const { why, formTarget, fault, account = '' } = options
   return page(
@@ -56,7 +55,7 @@ export interface SignInReason {
   readonly why?: string
   /** CSP source that later redirects may lead to besides this site. */
   readonly formTarget?: string
-  /** After signing in; default: the address of the form. */
+  /** Default: the address of the form. */
   readonly next?: string
 }
 
@@ -65,10 +64,7 @@ interface SignInOptions extends SignInReason {
   readonly account?: string
 }
 
-/**
- * Handles the sign-in form: redirects after a success, else shows the page again. Attempts are counted by account and
- * network before the password is checked (OWASP, Authentication).
- */
+/** Attempts are counted by account and network before the password is checked (OWASP, Authentication). */
 export async function signIn(
   visit: Visit,
   visitor: Visitor,
@@ -112,9 +108,9 @@ async function accountBy(
     select id, role, password_hash, ${instructorAccess} as "instructorAccess" from users
     where (email_key = ${key} or username = ${account}) and status = 'active'
     order by email_key = ${key} desc limit 1`)
-  // An account has one count for all of its names; a typed name has its own, so that unknown names cannot be told
-  // from known ones. Both are taken up front, so concurrent attempts count, too. Counts are per network: otherwise an
-  // attacker could lock a user out (OWASP, Authentication).
+  // An account has one count for all of its names; a typed name has its own, so that unknown names cannot be told from
+  // known ones. Both are taken up front, so concurrent attempts count, too. By network: otherwise an attacker could lock
+  // a user out.
   const attempts = [digest(key), ...(user ? [user.id] : [])].map((name) => `${name} ${request.address}`)
   const waitSeconds = await limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)

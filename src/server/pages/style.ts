@@ -29,7 +29,7 @@ ${narrowTableStyle}  .facts { grid-template-columns: 1fr; gap: 0; }
 }
 `
 
-/** Of all pages, inlined to save a request. */
+/** Inlined to save a request. */
 export const style = `
 :root { color-scheme: light dark; ${light} }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
@@ -200,7 +200,7 @@ ${forcedChartStyle}  .filter a[aria-current] { forced-color-adjust: none; backgr
 }
 `
 
-/** The hash, as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
+/** CSP Level 3 §2.3.1. */
 export function sourceOf(sheet: string): string {
   return `'sha256-${hash('sha256', sheet, 'base64')}'`
 }

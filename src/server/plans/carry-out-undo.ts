@@ -10,21 +10,18 @@ import { type Input, performer } from './perform.ts'
 import type { Actions, UndoAction } from './plan-undo.ts'
 import { kindOf, kinds, restoreParams, writableOf } from './record-kinds.ts'
 
-/** A write of an undo. */
 interface Step {
-  /** The action that the write is a part of; null for a write to a record that the change has not touched. */
+  /** Null for a write to a record that the change has not touched. */
   readonly action: UndoAction | null
   readonly operation: Operation
   readonly input: Input
 }
 
-/** Thrown when the writes of a transaction are used up. */
 const outOfBudget = new Error('out of budget')
 
 /**
- * Carries out a plan in the transaction of a call: deleted records are restored, fields changed back, created records deleted,
- * and lessons moved to their places. Archived courses and inactive enrolments take these writes. Returns the refused actions,
- * and whether all was done within so many writes: if not, a plan that is made anew has the rest.
+ * Restores deleted records, changes fields back, deletes created ones, and moves lessons. Archived courses and inactive
+ * enrolments take these writes. Unless all was done within so many writes, a plan that is made anew has the rest.
  */
 export async function carryOut(
   call: Call,
@@ -35,11 +32,10 @@ export async function carryOut(
   const { actions } = plan
   const perform = performer({ ...call, isOpened: async () => true })
   const failures = new Map<UndoAction, UndoFailure>()
-  /** Records that came back, as they are now. */
   const restored = new Map<UndoAction, JsonObject>()
   let writes = 0
 
-  /** Performs steps, and once more those that were refused for a name that another step has freed since. */
+  /** Once more those that were refused for a name that another step has freed since. */
   const run = async (steps: readonly Step[]): Promise<void> => {
     let left = steps.filter(({ action }) => !action || !failures.has(action))
     while (left.length > 0) {
@@ -55,7 +51,7 @@ export async function carryOut(
     }
   }
 
-  /** Performs a step; false if another record has its name. */
+  /** False if another record has its name. */
   const isPerformed = async ({ action, operation, input }: Step): Promise<boolean> => {
     try {
       const shown = await perform(operation, input)
@@ -72,7 +68,7 @@ export async function carryOut(
   const returningModules = new Set(
     actions.flatMap(({ fields }) => modulesIn(fields.get('modules')?.to).map(({ id }) => id)),
   )
-  /** Returns the module of a lesson that came back without it, because the course did not have it yet. */
+  /** For a lesson that came back without its module, because the course did not have it yet. */
   const lostModule = (action: UndoAction): JsonObject => {
     const { moduleId } = action.net.known
     return restored.get(action)?.['moduleId'] === null && returningModules.has(moduleId) ? { moduleId } : {}
@@ -106,7 +102,7 @@ export async function carryOut(
   }
   return { failed: [...failures.values()], isComplete: true }
 
-  /** Refuses to delete a course with a lesson that could not be moved out of it. */
+  /** A course stays if a lesson could not be moved out of it. */
   function keepsOthers(action: UndoAction): boolean {
     const isHeld = [...failures.keys()].some(
       ({ of, kind, current }) =>
@@ -131,17 +127,15 @@ function failureOf(action: UndoAction, { code, message, errors = [] }: ProblemEr
   return { ...failed(action), code, message: faults.length > 0 ? faults.join('; ') : message }
 }
 
-/** True for a record to delete that is gone, or one to restore that is back, as with its course. */
+/** Deleted already, or back, as with its course. */
 function isGone(action: UndoAction | null, { method, path }: Operation, { status }: ProblemError): boolean {
   return action !== null && status === 404 && (method === 'DELETE' || path.endsWith('/restore'))
 }
 
-/** Returns the modules of a course; none for any other value. */
 function modulesIn(modules: unknown): JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }
 
-/** The record of an action: its last recorded values, and the present ones. */
 function recordOf({ net, current }: UndoAction): JsonObject {
   return { ...net.known, ...current, id: String(current?.['id'] ?? net.id) }
 }
@@ -162,7 +156,7 @@ function restoring(action: UndoAction): Step {
   return { action, operation: of.create, input: { params, body: bodyOf(action, record), id: net.id } }
 }
 
-/** Returns the body that creates a record; a member of a group is named by the path alone. */
+/** A member of a group is named by the path alone. */
 function bodyOf({ of }: UndoAction, record: JsonObject): JsonObject | undefined {
   return of.create.body ? writableOf(of, record) : undefined
 }
@@ -173,10 +167,7 @@ function removing(action: UndoAction, deletesWhole: boolean): Step {
   return { action, operation: of.delete, input: { params: of.params(recordOf(action)), query } }
 }
 
-/**
- * Takes the names of a created user away that another user gets back: a deleted user keeps its names, so that it can be
- * restored.
- */
+/** A deleted user keeps its names, so a created one that has them must give them up. */
 function freeing(action: UndoAction, actions: readonly UndoAction[]): Step[] {
   const { of, kind, current, net } = action
   if (of.name !== 'user' || kind !== 'delete') return []
@@ -203,10 +194,9 @@ function formerValues(fields: UndoAction['fields'], except: readonly string[] = 
   return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
 }
 
-/** Changes all fields back but the status, and the places of lessons. */
+/** All fields but the status, and the places of lessons. */
 function rewriting(action: UndoAction, lost: JsonObject): Step[] {
   const { of, kind, fields, current } = action
-  // It was created again as it was.
   if (kind === 'create' && !of.isMarked && !of.restore) return []
   const former = { ...lost, ...formerValues(fields, ['status', ...(of.name === 'lesson' ? ['order'] : [])]) }
   if (Object.keys(former).length === 0) return []
@@ -221,7 +211,7 @@ function statusBack(action: UndoAction): Step[] {
   return status === undefined ? [] : [patch(action, { status })]
 }
 
-/** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */
+/** The undo itself may have moved a lesson that the change has not. */
 function moving(moves: readonly LessonMove[], actions: readonly UndoAction[]): Step[] {
   const byId = new Map(
     actions.filter(({ of }) => of.name === 'lesson').map((action) => [action.net.id, action]),
@@ -246,10 +236,9 @@ interface PlacedLesson extends Row {
   readonly order: number
 }
 
-/** Places of the lessons of courses, before lessons are restored and moved. */
+/** Before lessons are restored and moved. */
 type Places = ReadonlyMap<string, ReadonlyMap<string, PlacedLesson>>
 
-/** Reads the places of the lessons of each course where lessons come back or move. */
 async function readPlaces(database: Database, actions: readonly UndoAction[]): Promise<Places> {
   const courseIds = actions.flatMap(({ of, kind, fields, current, net }) => {
     const isPlaced = kind === 'create' || fields.has('order') || fields.has('courseId')
@@ -270,7 +259,6 @@ async function readLessons(database: Database, courseId: string): Promise<Readon
   return new Map(lessons.map((lesson) => [lesson.id, lesson]))
 }
 
-/** A lesson to move, and the `order` to send. */
 interface LessonMove {
   readonly lesson: PlacedLesson
   readonly courseId: string
@@ -278,8 +266,8 @@ interface LessonMove {
 }
 
 /**
- * Returns the moves that bring the lessons of courses to their former places, course by course, in the order of sending:
- * lessons of the plan to those before its change, all others to those before the undo, which moves them on the way.
+ * In the order of sending, course by course: lessons of the plan to their places before its change, all others to those
+ * before the undo, which moves them on the way.
  */
 async function movesToFormerPlaces(
   database: Database,
@@ -309,7 +297,7 @@ async function movesToFormerPlaces(
   return moves
 }
 
-/** Moves a lesson as the API does: if the place is taken, that lesson and the following ones move on by one. */
+/** As the API does: if the place is taken, that lesson and the following ones move on by one. */
 function shift(orders: Map<string, number>, moved: string, order: number): void {
   orders.delete(moved)
   if ([...orders.values()].includes(order)) {

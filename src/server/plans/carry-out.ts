@@ -18,7 +18,6 @@ import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import { type Input, type Perform, performer } from './perform.ts'
 import { kindOf, type RecordKind, restoreParams } from './record-kinds.ts'
 
-/** A plan of which the first `done` steps are carried out. */
 interface Begun {
   readonly id: string
   readonly done: number
@@ -35,7 +34,6 @@ interface StepRow extends Row {
 }
 
 interface Carried {
-  /** Number of steps that are done now. */
   readonly done: number
   readonly refused: readonly RefusedStep[]
   /** Numbers of the steps that restored a record. */
@@ -47,7 +45,7 @@ interface Carried {
 
 const { users, terms, groups, enrollments, grades, progress } = contract
 
-/** Operations that create many records at once, of kinds without a trash. */
+/** Of kinds without a trash. */
 const batches: Partial<Record<PlannedNoun, Operation>> = {
   ...{ term: terms.batch, user: users.batch, membership: groups.batchMembers },
   ...{ enrollment: enrollments.batch, progress: progress.batch, grade: grades.batch },
@@ -56,10 +54,7 @@ const maxBatch = 1000
 /** Statuses of new records that refuse writes to what belongs to them. */
 const closedStatuses = ['suspended', 'inactive']
 
-/**
- * Carries out the next steps of a plan in the transaction of a call. Closed records that the plan names take writes: it
- * may add a lesson to a course that it archives.
- */
+/** Closed records that the plan names take writes: it may add a lesson to a course that it archives. */
 export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   const { database } = call
   const rows = await database.all<StepRow>(sql`
@@ -71,10 +66,8 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   const ids: string[] = []
   const warnings: PlanOutcome['warnings'] = []
   const restored = new Map<string, number>()
-  /** Whether courses came back by this plan, by id. */
   const returned = new Map<string, boolean>()
 
-  /** Performs one step; a refusal is noted. */
   const attempt = async ({ step }: StepRow, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
@@ -122,7 +115,6 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   }
   return { done: plan.done + rows.length, refused, restored: [...restored.values()], ids, warnings }
 
-  /** Creates a record, or restores and changes the deleted one that has its name. */
   async function create(row: StepRow, kind: RecordKind): Promise<void> {
     const body = await bodyOf(call, plan, row)
     const there = row.noun === 'lesson' ? await cameWithCourse(body) : undefined
@@ -137,7 +129,6 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
     await perform(kind.update ?? kind.create, { params, body: withIdsOf(shown, body) })
   }
 
-  /** Creates a record, or takes the one with its name from the trash. Returns its id. */
   async function made({ noun, step }: StepRow, kind: RecordKind, body: JsonObject): Promise<string> {
     try {
       return idIn(await perform(kind.create, { body }))
@@ -161,7 +152,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
     return row?.course_id ?? ''
   }
 
-  /** Returns the id of the lesson that came back with the course that the plan has restored; by external id, else by title. */
+  /** By external id, else by title. */
   async function cameWithCourse({ courseId, externalId, title }: JsonObject): Promise<string | undefined> {
     const course = String(courseId)
     if (!returned.has(course)) returned.set(course, await isReturned(course))
@@ -177,27 +168,23 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
     return row?.id
   }
 
-  /** True for a course that the plan has taken from the trash. */
   async function isReturned(courseId: string): Promise<boolean> {
     const step = await database.one(sql`
       select 1 from plan_steps where record_id = ${courseId} and plan_id = ${plan.id} and action = 'restore' limit 1`)
     return step !== undefined
   }
 
-  /** Keeps the id of a record that a step has made, for later steps. */
   async function nameRecord({ step }: StepRow, id: string, action: 'create' | 'restore'): Promise<void> {
     await database.run(sql`
       update plan_steps set record_id = ${id}, action = ${action} where plan_id = ${plan.id} and step = ${step}`)
   }
 }
 
-/** Returns the refusal of a step whose action does not exist for its noun. */
 function unsupported({ noun, action }: StepRow): ProblemError {
   const detail = `is not an action of ${noun}: ${action}`
   return invalid([{ pointer: '#/action', code: 'unsupported_action', detail }])
 }
 
-/** Splits steps where the noun or the action changes. */
 function runsOf(rows: readonly StepRow[]): [StepRow, ...StepRow[]][] {
   const runs: [StepRow, ...StepRow[]][] = []
   for (const row of rows) {
@@ -208,7 +195,6 @@ function runsOf(rows: readonly StepRow[]): [StepRow, ...StepRow[]][] {
   return runs
 }
 
-/** Tables of the records that have versions. */
 const tables = {
   term: 'terms',
   user: 'users',
@@ -218,12 +204,11 @@ const tables = {
   enrollment: 'enrollments',
   grade: 'grades',
 } as const satisfies Partial<Record<PlannedNoun, string>>
-/** Maximum changed records that a refusal names. */
 const maxNamed = 20
 
 /**
- * Throws 409 `plan_outdated` unless the records have the versions that the plan was made from. Before the first step all are
- * compared; later those of the next steps, but for lessons, which the plan itself has moved.
+ * Throws 409 `plan_outdated`. Before the first step all records are compared; later those of the next steps, but for
+ * lessons, which the plan itself has moved.
  */
 async function requireVersions({ database }: Call, { id, done }: Begun, end: number): Promise<void> {
   const changed: string[] = []
@@ -243,7 +228,6 @@ async function requireVersions({ database }: Call, { id, done }: Begun, end: num
   throw new ProblemError('plan_outdated', detail)
 }
 
-/** True for a record of the plan. */
 async function isNamed({ database }: Call, { id: planId }: Begun, id: string): Promise<boolean> {
   const step = await database.one(sql`
     select 1 from plan_steps where record_id = ${id} and plan_id = ${planId} limit 1`)
@@ -272,7 +256,6 @@ function hashIn(secret: string | null): unknown {
   return secret === null ? undefined : JSON.parse(secret)
 }
 
-/** Returns the warnings of an update. */
 async function update(
   call: Call,
   plan: Begun,
@@ -297,8 +280,8 @@ async function remove(perform: Perform, kind: RecordKind, { record_id: id, recor
 }
 
 /**
- * Returns what an operation takes. A lesson may name its course by the step that creates it (`step:0`), and its module by the
- * title, since the plan may make both.
+ * A lesson may name its course by the step that creates it (`step:0`), and its module by the title: the plan may make
+ * both.
  */
 async function bodyOf(call: Call, plan: Begun, { noun, record }: StepRow): Promise<JsonObject> {
   const given = JSON.parse(record) as JsonObject
@@ -338,14 +321,14 @@ function idIn(shown: unknown): string {
   return isJsonObject(shown) ? String(shown['id']) : ''
 }
 
-/** Returns the record that has the name of a new one; undefined for another error. */
+/** Undefined for another error. */
 function takenIn(error: unknown): { readonly id: string; readonly isDeleted: boolean } | undefined {
   if (!(error instanceof ProblemError) || error.code !== 'duplicate') return undefined
   const { id, existingStatus } = error.members
   return typeof id === 'string' ? { id, isDeleted: existingStatus === 'deleted' } : undefined
 }
 
-/** Returns a body with the ids of the modules and the content that are there, so that references to them survive. */
+/** So that references to modules and content survive. */
 function withIdsOf(shown: unknown, body: JsonObject): JsonObject {
   if (!isJsonObject(shown)) return body
   const { modules } = body
@@ -356,14 +339,14 @@ function withIdsOf(shown: unknown, body: JsonObject): JsonObject {
   }
 }
 
-/** Takes a record from the trash; false for a kind without one. */
+/** False for a kind without a trash. */
 async function isRestored(perform: Perform, { restore }: RecordKind, id: string): Promise<boolean> {
   if (!restore) return false
   await perform(restore, { params: restoreParams(restore, id) })
   return true
 }
 
-/** The lessons of a course with their places: each an existing one, or one that a step of the plan has created. */
+/** Each lesson is an existing one, or one that a step of the plan has created. */
 const Places = z.object({
   courseId: z.string(),
   // Each step is a parameter of one statement; SQLite allows 32,766.
@@ -372,7 +355,7 @@ const Places = z.object({
     .max(30_000),
 })
 
-/** Moves the lessons of a course to their places; others stay behind their predecessor. */
+/** Others stay behind their predecessor. */
 async function placeLessons(call: Call, perform: Perform, plan: Begun, { record }: StepRow): Promise<void> {
   const given = Places.safeParse(JSON.parse(record))
   if (!given.success) {

@@ -2,39 +2,35 @@ import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.t
 import type { UndoableNoun } from '../../contract/constants.ts'
 import { kindOf } from './record-kinds.ts'
 
-/** An action on one record, from the audit log. */
 export interface RecordedAction {
   readonly noun: string
-  /** Verb of the action: `created`, `updated`, `deleted`. */
+  /** `created`, `updated`, `deleted` */
   readonly verb: string
   readonly id: string | null
   readonly name: string | null
-  /** True if its values were erased with a user, or are not visible to the caller. */
+  /** Erased with a user, or not visible to the caller. */
   readonly isErased: boolean
   readonly before: JsonObject | null
   readonly after: JsonObject | null
 }
 
-/** A field that a change has changed, from its first value to its last. */
 export interface FieldChange {
   readonly from: unknown
   readonly to: unknown
 }
 
-/** All actions of a change on one record, summed up. */
 export interface NetChange {
   readonly noun: UndoableNoun
   readonly id: string
   readonly name: string
-  /** Whether the record was there before the change, and after it. */
   readonly wasThere: boolean
   readonly isThere: boolean
   readonly fields: ReadonlyMap<string, FieldChange>
   /** Status before the change, if the change has marked the record as deleted. */
   readonly status: unknown
-  /** Values that were recorded last, to find the record and what it belongs to. */
+  /** To find the record and what it belongs to. */
   readonly known: JsonObject
-  /** Number of the version before and after the change; null if it is not known. */
+  /** Null if not known. */
   readonly versions: { readonly before: number | null; readonly after: number | null }
 }
 
@@ -46,7 +42,6 @@ export interface Summed {
   readonly lasting: Lasting
 }
 
-/** A record while its actions are summed up. */
 interface Sum {
   noun: UndoableNoun
   id: string
@@ -60,17 +55,15 @@ interface Sum {
 }
 
 /**
- * Sums up the actions of a change, in the order of time, by record. Records that end as they began are left out.
- *
- * @param continued actions of earlier undos of the change that did not complete: what these did is a part of what
- *   remains to be undone
+ * Actions are in the order of time; `continued` are those of earlier undos that did not complete, whose writes are a part
+ * of what remains. Records that end as they began are left out.
  */
 export async function sumUp(
   actions: AsyncIterable<readonly RecordedAction[]>,
   continued: AsyncIterable<readonly RecordedAction[]>,
 ): Promise<Summed> {
   const sums = new Map<string, Sum>()
-  /** Deleted records, by what finds them when they are created again. */
+  /** By what finds them when they are created again. */
   const deleted = new Map<string, Sum>()
   const lasting = new Map<string, number>()
 
@@ -104,7 +97,7 @@ export async function sumUp(
   return { records: [...new Set(sums.values())].flatMap(netOf), lasting }
 }
 
-/** Returns why an action cannot be taken back; null if it can. */
+/** Null if it can be undone. */
 function lastingReason({ noun, verb, isErased }: RecordedAction): string | null {
   if (isErased || (noun === 'user' && verb === 'erased')) return erased
   if (verb === 'erased') return erasedForGood
@@ -165,7 +158,7 @@ function netOf({ noun, id, name, fields, known, before, after, ...sum }: Sum): N
   return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions }]
 }
 
-/** True for equal values, whatever the order of the members of objects. */
+/** In any order of the members of objects. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (isJsonObject(one) && isJsonObject(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)])
@@ -177,7 +170,6 @@ export function isSame(one: unknown, other: unknown): boolean {
   return (one ?? null) === (other ?? null)
 }
 
-/** Returns the sentences about what a change did that cannot be taken back. */
 export function lastingTexts(lasting: Lasting): string[] {
   return [...lasting].map(([what, count]) => {
     switch (what) {
@@ -197,7 +189,7 @@ export function lastingTexts(lasting: Lasting): string[] {
   })
 }
 
-/** Returns a number with its noun: `1 delivery`, `2 deliveries`. */
+/** `1 delivery`, `2 deliveries` */
 export function counted(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`
   return `${count} ${noun.endsWith('ry') ? `${noun.slice(0, -1)}ie` : noun}s`

@@ -24,19 +24,17 @@ const routes = new Map<Operation, Route>(
     .map((route) => [route.operation, route]),
 )
 
-/** Input of an operation that is called within the transaction of another call. */
 export interface Input<O extends Operation = Operation> {
   readonly params?: Params<O>
   /** As text, as in a URL. */
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Id of a record that is created again. */
   readonly id?: string
-  /** Result of the route's `prepare`, if that was called before the transaction. */
+  /** If it was called before the transaction. */
   readonly prepared?: unknown
 }
 
-/** Calls an operation with the rights of a call, in its transaction. Throws ProblemError, such as 403. */
+/** With the rights of a call, in its transaction. Throws ProblemError, such as 403. */
 export type Perform = <O extends Operation>(operation: O, input?: Input<O>) => Promise<Answer<O>>
 
 export function performer(call: Call): Perform {

@@ -8,18 +8,16 @@ import { type FieldChange, isSame, type NetChange } from './net-change.ts'
 import type { Perform } from './perform.ts'
 import { kinds, type RecordKind } from './record-kinds.ts'
 
-/** An action of an undo on one record: brings a deleted one back, changes fields back, or removes a created one. */
 export interface UndoAction {
   readonly kind: 'create' | 'update' | 'delete'
   readonly of: RecordKind
   readonly net: NetChange
-  /** The record as it is now; null if it is not there. */
+  /** Null if it is not there. */
   readonly current: JsonObject | null
   /** Fields to change back: from the present value to the former one. */
   readonly fields: ReadonlyMap<string, FieldChange>
 }
 
-/** A record, or fields of one, that an undo leaves as they are. */
 export interface Kept {
   readonly noun: UndoableNoun
   readonly id: string
@@ -31,36 +29,29 @@ export interface Kept {
 export interface Actions {
   readonly actions: readonly UndoAction[]
   readonly kept: readonly Kept[]
-  /** Number of records that are as before already. */
+  /** Records that are as before already. */
   readonly done: number
   /** Former places of lessons, by id. */
   readonly places: ReadonlyMap<string, number>
 }
 
-/** Reads records: with the caller's rights, and whatever the caller sees. */
 export interface Reading {
   readonly perform: Perform
   readonly performAsAdmin: Perform
-  /** True if the caller sees every record. */
   readonly seesAll: boolean
 }
 
-/** A change that is compared with the records as they are now. */
 interface Comparison {
   readonly reading: Reading
   readonly records: readonly NetChange[]
   readonly places: Map<string, number>
-  /** Ids of the courses that come back, with all that was deleted with them. */
+  /** With all that was deleted with them. */
   readonly returning: ReadonlySet<unknown>
 }
 
 const changedSince = 'was changed since'
 
-/**
- * Compares what a change did with the records as they are now.
- *
- * @param deletesWhole true to delete courses with everything in them
- */
+/** `deletesWhole`: deletes courses with everything in them. */
 export async function planActions(
   reading: Reading,
   records: readonly NetChange[],
@@ -132,7 +123,7 @@ function keptOf({ noun, id, name }: NetChange, reason: string, fields: readonly 
   return { noun, id, name, fields, reason }
 }
 
-/** Returns a record as it is now: by its id, else by what identifies it; null without one. */
+/** By its id, else by what identifies it; null without one. */
 async function read(
   perform: Perform,
   kind: RecordKind,
@@ -195,7 +186,7 @@ async function compareFields(
   return { ...(action && { action }), ...(kept && { kept }) }
 }
 
-/** True for the place of a lesson that lessons which came or went with the change have moved. */
+/** By lessons which came or went with the change. */
 function isShifted({ noun, known }: NetChange, field: string, all: readonly NetChange[]): boolean {
   return (
     noun === 'lesson' &&
@@ -209,7 +200,6 @@ function isShifted({ noun, known }: NetChange, field: string, all: readonly NetC
   )
 }
 
-/** A long value, of which the audit log has the digest. */
 interface Omitted {
   readonly omitted: true
   readonly sha256: string
@@ -225,7 +215,7 @@ function isValue(value: unknown, recorded: unknown): boolean {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex') === recorded.sha256
 }
 
-/** Returns a field of the version before the change; undefined if there is none. */
+/** Undefined if there is none. */
 async function versionValue(
   perform: Perform,
   { noun, id, versions }: NetChange,

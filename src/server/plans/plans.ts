@@ -89,7 +89,7 @@ async function requirePlan({ database, principal, now }: Call, id: string): Prom
   return row
 }
 
-/** Throws 409 `limit_reached` if the plan, or all plans of the user, would be too large. */
+/** Throws 409 `limit_reached`. */
 async function requireRoom(
   { database, now, principal }: Call,
   { id }: PlanRow,
@@ -109,7 +109,7 @@ async function requireRoom(
   )
 }
 
-/** Deletes a plan; a large one expires at once, and is deleted little by little. */
+/** A large plan expires at once, and is deleted little by little. */
 async function endPlan(database: Transaction, { id, steps }: PlanRow): Promise<void> {
   if (steps <= maxDeletedSteps) await database.run(sql`delete from plans where id = ${id}`)
   else await database.run(sql`update plans set created_at = '', characters = 0 where id = ${id}`)
@@ -123,7 +123,7 @@ function shown({ id, steps, done, change_id: change, created_at: createdAt }: Pl
   return { id, steps, done, change, expiresAt: new Date(Date.parse(createdAt) + keptMs).toISOString() }
 }
 
-/** Returns the records in a body that is not validated yet. */
+/** Not validated yet. */
 function bodiesIn(rawBody: unknown): unknown[] {
   const steps = isJsonObject(rawBody) ? rawBody['steps'] : undefined
   return Array.isArray(steps)
@@ -146,7 +146,7 @@ function rowOf(
 
 const hashedPassword = 'hashed already'
 
-/** Replaces a password: by a valid one where it was hashed, else by an invalid one. */
+/** By a valid password where it was hashed, else by an invalid one. */
 function withoutSecret(
   record: PlannedStep['record'],
   hash: string | null | undefined,
@@ -156,7 +156,6 @@ function withoutSecret(
   return { ...record, password: hash === undefined ? '' : hashedPassword }
 }
 
-/** Carries out the next steps of a plan in the transaction of the call, or says what would be refused. */
 async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome> {
   const plan = await requirePlan(call, call.params.planId)
   try {
@@ -170,18 +169,13 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
   return attempt(call, plan, call.database)
 }
 
-/**
- * Returns a transaction that takes nothing back by itself: a savepoint for each record would cost more than its write, and is needed
- * only if one is refused.
- */
+/** A savepoint for each record would cost more than its write, and is needed only if one is refused. */
 function withoutSavepoints(database: Transaction): Transaction {
   return { ...database, savepoint: (work) => work() }
 }
 
-/** Thrown to take back what was tried. */
 const takenBack = new Error('taken back')
 
-/** @param inside the transaction that the steps are carried out in */
 async function attempt(
   call: Call<typeof plans.carryOut>,
   plan: PlanRow,

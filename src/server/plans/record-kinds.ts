@@ -12,29 +12,25 @@ import type { Operation } from '../../contract/operation.ts'
 import { TermInput } from '../../contract/terms.ts'
 import { UserInput } from '../../contract/users.ts'
 
-/** Operations and fields that read records of one kind and write them back. */
 export interface RecordKind {
   readonly name: UndoableNoun
-  /** Fields that can be written. */
   readonly fields: readonly string[]
   readonly list: Operation
   readonly get?: Operation
-  /** Creates a record, or one like it, again. */
   readonly create: Operation
   /** Absent where `create` replaces a record. */
   readonly update?: Operation
   readonly delete: Operation
-  /** Takes a record from the trash. */
+  /** From the trash. */
   readonly restore?: Operation
-  /** Parameters of the path. */
   readonly params: (record: JsonObject) => Readonly<Record<string, string>>
-  /** Returns the query that finds a record of this form, under whatever id. */
+  /** To find a record of this form, under whatever id. */
   readonly sought?: (record: JsonObject) => Readonly<Record<string, string>>
-  /** True if a deletion sets the status, which an update takes back. */
+  /** A deletion sets the status, which an update takes back. */
   readonly isMarked: boolean
 }
 
-/** Returns the kind of a noun; undefined for records that are not undone, such as API keys. */
+/** Undefined for records that are not undone, such as API keys. */
 export function kindOf(noun: string): RecordKind | undefined {
   return kinds.find(({ name }) => name === noun)
 }
@@ -46,7 +42,7 @@ const texts = (record: JsonObject, names: Readonly<Record<string, string>>) =>
 const byId = (parameter: string) => (record: JsonObject) => texts(record, { [parameter]: 'id' })
 const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape)
 
-/** All kinds, each after those that it refers to. */
+/** Each after those that it refers to. */
 export const kinds: readonly RecordKind[] = [
   { name: 'term', fields: fieldsOf(TermInput), ...terms, params: byId('termId'), isMarked: false },
   { name: 'user', fields: fieldsOf(UserInput), ...users, params: byId('userId'), isMarked: true },
@@ -99,13 +95,12 @@ export const kinds: readonly RecordKind[] = [
   },
 ]
 
-/** Returns the parameters of the path of an operation that takes a record from the trash. */
 export function restoreParams({ path }: Operation, id: string): Readonly<Record<string, string>> {
   const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
   return { [parameter]: id }
 }
 
-/** Returns the writable fields of a record, as `create` takes them. */
+/** As `create` takes them. */
 export function writableOf({ fields }: RecordKind, record: JsonObject): JsonObject {
   return Object.fromEntries(fields.flatMap((field) => (field in record ? [[field, record[field]]] : [])))
 }

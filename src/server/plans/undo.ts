@@ -26,19 +26,17 @@ export const undoRoutes = routesOf(undo, {
   carryOut: undoInTransaction,
 })
 
-/** Entries of the audit log to read at once. */
 const entriesAtOnce = 1_000
 
-/** A change, a request or an entry of the audit log, which is undone. */
 interface Subject {
   readonly command: 'undo' | 'audit revert'
   readonly source: string
-  /** The change that is undone; null for a request or an entry. */
+  /** Null for a request or an entry. */
   readonly change: ChangeRow | null
   readonly entries: Entries
 }
 
-/** Reads the next entries of the audit log after an id, oldest first. */
+/** After an id, oldest first. */
 type Entries = (after: string) => Promise<EntryRow[]>
 
 function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entries {
@@ -48,7 +46,7 @@ function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entrie
       order by a.id limit ${entriesAtOnce}`)
 }
 
-/** Undoes a change in one transaction; a large one in several, each by a request of its own. */
+/** A large change takes several, each by a request of its own. */
 async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undone> {
   const { digest, continues, limit } = bodyOf(call)
   const { database, now, newId, principal } = call
@@ -75,7 +73,7 @@ async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undo
   return { change: id, isComplete, failed: [...failed] }
 }
 
-/** Returns what the reference in the path names. Throws 404, and 409 for a change that is too old. */
+/** Throws 404, and 409 for a change that is too old. */
 async function subjectOf(call: Call, reference: string): Promise<Subject> {
   if (/^(aud|req)_/.test(reference)) {
     requireRight(call.principal, audit.get)
@@ -99,7 +97,7 @@ async function subjectOf(call: Call, reference: string): Promise<Subject> {
   return { command: 'undo', source: named, change, entries: entriesIn(call, sql`a.change_id = ${change.id}`) }
 }
 
-/** Returns the id of an undo that the caller goes on with; throws 404. */
+/** Throws 404. */
 async function runningUndo(call: Call, { change, command, source }: Subject, id: string): Promise<string> {
   const row = await requireChange(call, id)
   const isOwn = row.user_id === call.principal.userId && row.state === 'running' && row.command === command
@@ -111,7 +109,7 @@ interface Plan extends Actions {
   readonly shown: UndoPlan
 }
 
-/** Compares what a change and the undos of it that did not complete have done with the records as they are now. */
+/** Includes the undos of the change that did not complete. */
 async function planOf(call: Call, subject: Subject, own: string | null): Promise<Plan> {
   const { principal } = call
   const continues = subject.change
@@ -152,7 +150,6 @@ function shownAction({ kind, of, net, fields }: UndoAction): UndoPlan['actions']
   return { action: kind, noun: of.name, id, name, fields: changed }
 }
 
-/** True if the caller can delete courses with everything in them. */
 function mayDeleteWhole({ principal }: Pick<Call, 'principal'>): boolean {
   return principal.role === 'admin' && principal.scopes.includes('admin')
 }
@@ -162,7 +159,7 @@ function outdated({ actions, kept }: UndoPlan): ProblemError {
   return new ProblemError('plan_outdated', detail)
 }
 
-/** Reads what was done, the oldest action first. */
+/** Oldest first. */
 async function* actionsOf(
   call: Call,
   sources: readonly Entries[],
@@ -186,7 +183,7 @@ function recorded(entry: ChangedRecord): RecordedAction {
   return { noun, verb, id: subjectId, name: subjectName, isErased, ...values }
 }
 
-/** Adds the records of progress that a change wrote, which the audit log does not have. */
+/** The audit log does not have them. */
 async function withProgress({ database }: Call, { change }: Subject, { lasting }: Summed): Promise<Lasting> {
   if (!change) return lasting
   const action: Action = 'progress.updated'
@@ -195,10 +192,9 @@ async function withProgress({ database }: Call, { change }: Subject, { lasting }
   return row?.total ? new Map([...lasting, [action, row.total]]) : lasting
 }
 
-/** Maximum courses whose learners are counted before they are deleted. */
 const maxCounted = 50
 
-/** Returns what else an undo cannot take back: progress in courses that it deletes, and events that were sent. */
+/** Progress in courses that it deletes, and events that were sent. */
 async function noticesOf(
   call: Call,
   perform: Perform,

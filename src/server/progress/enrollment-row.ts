@@ -37,11 +37,8 @@ export function firstEnrollment(id: string, learner: User, course: Course, now: 
 }
 
 /**
- * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3). It is never reopened. Returns the changes that the
- * caller must record.
- *
- * @param state with the current grade
- * @param completedAt when the learner completed the content of the course
+ * An active enrolment, once `moveOn` is met (cmi5 §10.2.3); it is never reopened. `state` has the current grade. Returns
+ * the changes that the caller must record.
  */
 export async function completeEnrollment(
   { database, now }: Writing,

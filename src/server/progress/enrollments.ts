@@ -92,14 +92,13 @@ export const enrollmentRoutes = routesOf(enrollments, {
   },
 })
 
-/** Names both role and status, so that their index is used. */
+/** Names both, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`e.role in (${join(role ? [role] : EnrollmentRole.options)})
     and e.status in (${join(status ?? EnrollmentStatus.options)})`
 }
 
-/** @param found result of looking up the enrolment as it was sent */
 async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollment> {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
@@ -264,10 +263,7 @@ type Shown = Pick<
   'courseId' | 'courseTitle' | 'courseExternalId' | 'userId' | 'userEmail' | 'userExternalId'
 >
 
-/**
- * Finds the course and user of an enrolment; throws 404 that points to the unknown one. The user may be one whom the
- * caller does not see.
- */
+/** Throws 404 that points to the unknown one. The user may be one whom the caller does not see. */
 async function requireParents(
   call: Call,
   { courseId, userId }: EnrollmentInput,
@@ -287,8 +283,8 @@ async function requireParents(
 }
 
 /**
- * Throws 404 for a user whom an instructor neither sees nor names by address or id: external ids can be guessed, and who is
- * enrolled in a course is seen by its instructors. The setting `instructorEnrollment` allows it.
+ * Throws 404 for a user whom an instructor neither sees nor names by address or id, because external ids can be guessed;
+ * the setting `instructorEnrollment` allows it.
  */
 async function requireKnown(call: Call, reference: string, user: ParentUser): Promise<void> {
   const visible = visibleUsers(call)
@@ -299,7 +295,7 @@ async function requireKnown(call: Call, reference: string, user: ParentUser): Pr
   throw parentNotFound('#/userId', 'user', reference)
 }
 
-/** Finds the course and user of an enrolment; in a batch, which changes neither, each once. */
+/** In a batch, which changes neither, each once. */
 async function findParents(
   call: Call,
   { courseId, userId }: Pick<EnrollmentInput, 'courseId' | 'userId'>,
@@ -342,7 +338,6 @@ async function once<Shape extends Row>(
   read: () => Promise<Shape | undefined>,
 ): Promise<Shape | undefined> {
   const known = batch?.rows.get(name)
-  // Rows of one name have one shape.
   if (known) return known as Shape
   const row = await read()
   if (row) batch?.rows.set(name, row)

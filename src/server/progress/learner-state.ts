@@ -3,11 +3,10 @@ import { countsAsLearner } from '../analytics/rows.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 
-/** How a learner stands in a course. Without progress, the status is `none` at 0%. */
+/** Without progress, the status is `none` at 0%. */
 export interface LearnerState {
   readonly userId: string
   readonly courseId: string
-  /** Status of the enrolment. */
   readonly enrollment: string
   readonly status: string
   readonly percentage: number
@@ -95,7 +94,6 @@ export type WalkedInCourse = LearnerState & Pick<ProgressBehind, 'completedAt'>
 
 const atOnce = 1_000
 
-/** In batches. */
 export async function* readCourseEnrollments(
   database: Database,
   courseId: string,

@@ -24,10 +24,9 @@ export type ProgressCall = Writing &
   }
 
 /**
- * Replaces a learner's progress in a course. An older record never replaces a newer one (409 `stale_progress`); an equally
- * old one does, so that retries are harmless. A record without a time, or with a guessed one (`lenient`), is the newest.
- *
- * @param guard called with the stored record before it is replaced; may throw
+ * An older record never replaces a newer one (409 `stale_progress`); an equally old one does, so that retries are
+ * harmless. A record without a time, or with a guessed one (`lenient`), is the newest. `guard` gets the stored record,
+ * and may throw.
  */
 export async function setProgress(
   call: ProgressCall,
@@ -91,7 +90,6 @@ function recordAfter(
   }
 }
 
-/** When the percentage last rose. */
 function riseAfter(
   { risenAt }: LearnerState,
   current: Progress | undefined,
@@ -135,7 +133,7 @@ function changesOf(before: Progress | undefined, after: Progress): Change[] {
   return isCompleted ? [updated, { action: 'progress.completed', ...both }] : [updated]
 }
 
-/** Returns a time that stands for now: not ahead of this clock, and not before the stored record. */
+/** Not ahead of this clock, and not before the stored record. */
 function presentTime(given: string, now: string, current: Progress | undefined): string {
   const past = given < now ? given : now
   return current && current.lastAccessed > past ? current.lastAccessed : past
@@ -160,7 +158,7 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
-/** With the changes that the caller must record. */
+/** The caller must record the changes. */
 interface Enrolled {
   readonly state: LearnerState
   readonly progress: ProgressBehind | undefined

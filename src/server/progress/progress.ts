@@ -147,7 +147,6 @@ async function findExisting(call: Call): Promise<ExistingRow | undefined> {
 /** By creation of the enrolment, a stable order: records written during paging do not move. */
 const sort = 'createdAt'
 const order = { sort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
-/** Name of the history's order in cursors. */
 const stepsSort = 'steps'
 
 async function listProgress(call: Call<typeof progress.all>): Promise<Page<Progress>> {
@@ -160,9 +159,9 @@ async function listProgress(call: Call<typeof progress.all>): Promise<Page<Progr
 }
 
 /**
- * Reads a page of enrolments and returns the steps of their progress, in the order of versions. Each progress has as many
- * steps as versions, so the enrolments of a page are known without reading steps; a period filter may leave fewer of them. No
- * step is newer than its progress. The cursor is that of the enrolments with the version at which the page was cut.
+ * Reads a page of enrolments, then the steps of their progress. Each progress has as many steps as versions, so the page
+ * is known without reading steps; a period filter may leave fewer. The cursor is that of the enrolments with the version
+ * at which the page was cut.
  */
 async function listSteps(call: Call<typeof progress.steps>): Promise<Page<ProgressStep>> {
   const { database, query } = call
@@ -187,7 +186,6 @@ async function listSteps(call: Call<typeof progress.steps>): Promise<Page<Progre
   }
 }
 
-/** Walks enrolments without progress, too. */
 async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
   conditions: readonly Condition[],
@@ -210,21 +208,20 @@ interface EnrolledRow extends Place {
   readonly version: number
 }
 
-/** Start of a page of the history: after an enrolment, or after a version within one. */
+/** After an enrolment, or after a version within one. */
 interface StepCursor {
   readonly before?: string | undefined
   readonly enrollment?: string
   readonly version?: number
 }
 
-/** Steps of one progress, from the version after `from` to `to`. */
+/** From the version after `from` to `to`. */
 interface Span {
   readonly row: EnrolledRow
   readonly from: number
   readonly to: number
 }
 
-/** At most `limit` steps in all. */
 function spansOf(
   { data, nextCursor }: Page<EnrolledRow>,
   { before, enrollment, version = 0 }: StepCursor,

@@ -34,10 +34,7 @@ const codings = Object.keys(coders) as Coding[]
 /** A shorter body fits one packet. */
 const minLength = 1400
 
-/**
- * Only API responses are compressed: for a page with a secret and text of the request, the compressed length
- * could reveal the secret (BREACH).
- */
+/** Only API responses: for a page with a secret and text of the request, the length could reveal the secret (BREACH). */
 const compressible = /^(application\/((problem\+)?json|x-ndjson)|text\/csv)(;|$)/
 
 /**
@@ -95,7 +92,7 @@ function compressBody(body: HttpBody, coder: Coder): HttpBody {
   return body.length <= 64 * 1024 ? coder.whole(body) : compressStream([body], coder)
 }
 
-/** With backpressure; flushes each piece, so that it can be read at once. */
+/** Flushes each piece, so that it can be read at once. */
 async function* compressStream(
   body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   coder: Coder,
@@ -108,7 +105,6 @@ function withCoding(tag: string, coding: Coding): string {
   return tag.replace(/"$/, `+${coding}"`)
 }
 
-/** Replaces the tags in a request with those that the transport knows. */
 function withPlainTags(request: HttpRequest): HttpRequest {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifMatch === undefined && ifNoneMatch === undefined) return request
@@ -129,7 +125,6 @@ function removeCodings(list: string): string {
   return list.replaceAll(/\+(?:br|gzip)"/g, '"')
 }
 
-/** The tag of the client's representation, in a 304. */
 function withKnownTag({ headers: asked }: HttpRequest, headers: HttpHeaders): HttpHeaders {
   const { etag } = headers
   if (etag === undefined) return headers

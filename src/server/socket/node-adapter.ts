@@ -50,9 +50,8 @@ class NodeRequest implements HttpRequest {
   }
 
   /**
-   * Aborted if the connection closes before the response is sent. Created on first use, which most requests
-   * never need. A getter on the class, because one on each object would keep requests in memory until a major
-   * garbage collection.
+   * Created on first use, which most requests never need. A getter on the class: one on each object would keep requests
+   * in memory until a major garbage collection.
    */
   get signal(): AbortSignal {
     this.#signal ??= createGoneSignal(this.#outgoing)
@@ -82,15 +81,14 @@ export function send(
   const bodiless = incoming.method === 'HEAD' || status === 204 || status === 304
   const length = Buffer.byteLength(body ?? '')
   outgoing.writeHead(status, bodiless ? headers : { ...headers, 'content-length': length })
-  // ASCII is equal in both encodings, and latin1 needs no conversion: for a list, that saves a sixth of the
-  // time.
+  // ASCII is equal in both encodings, and latin1 needs no conversion: for a list, that saves a sixth of the time.
   const encoding = length === body?.length ? 'latin1' : 'utf8'
   if (incoming.complete || incoming.destroyed) {
     outgoing.end(body ?? '', encoding)
     return
   }
-  // Drain the rest of the request's body, so that closing the connection does not lose the response of a client that is
-  // still sending.
+  // Drain the request's body, so that closing the connection does not lose the response of a client that is still
+  // sending.
   outgoing.write(body ?? '', encoding)
   finished(incoming.resume(), () => outgoing.end())
 }
@@ -98,10 +96,9 @@ export function send(
 export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => string
 
 /**
- * Creates a function that finds the client address behind trusted proxies, each an address or a network.
- * Reads the forwarding headers from the right: the first address that is not a proxy is the client. If
- * Forwarded (RFC 7239) and X-Forwarded-For contradict each other, the client may have written one of them;
- * then, and if the last proxy names no address, returns the proxy's own.
+ * Finds the client address behind trusted proxies (addresses or networks): the first from the right that is not a proxy.
+ * Returns the last proxy's own if it names no address, or if Forwarded (RFC 7239) and X-Forwarded-For contradict each
+ * other: the client may have written one of them.
  */
 export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer

@@ -57,10 +57,7 @@ const noTunnel = new ProblemError(
 )
 const tooManyConnections = unavailable('Too many connections from this address; close some and try again.', 5)
 
-/**
- * The port of a server. It refuses what does not reach the app, and holds other requests until there is a
- * transport that answers them.
- */
+/** Refuses what does not reach the app, and holds other requests until there is a transport that answers them. */
 export class Port {
   readonly #options: PortOptions
   readonly #parts: PortParts
@@ -113,7 +110,7 @@ export class Port {
     return this.#isClosing
   }
 
-  /** Answers requests with this transport from now on, also those that wait. */
+  /** From now on, also requests that wait. */
   answerWith(transport: Transport): void {
     const { corsOrigins, trustedProxies = [] } = this.#options
     const { now, log } = this.#parts
@@ -136,7 +133,7 @@ export class Port {
     this.#opened.resolve(this.#listener)
   }
 
-  /** Refuses new requests and closes each connection when its responses are sent, at the latest after `limitMs`. */
+  /** Refuses new requests, and closes each connection when its responses are sent, at the latest after `limitMs`. */
   async close(limitMs: number): Promise<void> {
     this.#isClosing = true
     const late = setTimeout(() => this.#server.closeAllConnections(), limitMs)
@@ -167,9 +164,8 @@ export class Port {
   }
 
   /**
-   * Answers the requests of a connection one after another. A client may send requests before it has the responses (RFC
-   * 9112 §9.3.2), two thousand in one packet: concurrently they would block others, and their unread responses fill the
-   * memory.
+   * Answers the requests of a connection one after another. A client may pipeline two thousand in one packet (RFC 9112
+   * §9.3.2): concurrently they would block others, and their unread responses fill the memory.
    */
   #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { socket } = incoming
@@ -209,7 +205,6 @@ export class Port {
     })
   }
 
-  /** Refuses connections beyond the cap, and what Node's parser rejects, with problem details. */
   #refuseInvalid(): void {
     const { tls, connections = defaultCap, trustedProxies = [] } = this.#options
     const { now, newId, log } = this.#parts
@@ -256,10 +251,7 @@ const exposeHeaders = [
 ].join(',')
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].join(',')
 
-/**
- * Lets pages of these origins read the responses (Fetch standard, §3.2). Answers a preflight with 204 for any
- * path; errors are for the request itself.
- */
+/** Fetch standard, §3.2. Answers a preflight with 204 for any path; errors are for the request itself. */
 function withCors(handle: Transport, origins: readonly string[]): Transport {
   if (origins.length === 0) return handle
   return async (request) => {
@@ -297,8 +289,7 @@ interface TlsFiles {
 }
 
 /**
- * Timeouts of slow clients, in milliseconds. Node's defaults are 60 s, 300 s and a check every 30 s, with
- * which a few hundred idle sockets can block a server.
+ * In milliseconds. With Node's defaults of 60 s, 300 s and a check every 30 s, a few hundred idle sockets block a server.
  */
 const slowClientTimeouts = {
   headersTimeout: 10_000,
@@ -324,8 +315,8 @@ function createSocketServer(
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' } as const
 
 /**
- * Returns the header that makes browsers always use https (RFC 6797), for a public https URL. Not for
- * addresses, which browsers ignore, nor for loopback, where it would affect other programs on the machine.
+ * For a public https URL (RFC 6797); not for addresses, which browsers ignore, nor for loopback, where it would affect
+ * other programs on the machine.
  */
 function strictTransportOf({
   publicUrl,
@@ -358,10 +349,7 @@ interface ConnectionCap {
 /** A browser opens six, a program rarely more than a hundred. */
 const defaultCap: ConnectionCap = { whole: 1000, each: 250 }
 
-/**
- * Refuses further connections of a network with its maximum, so that no client can block others. A trusted
- * proxy has many clients and may use the total.
- */
+/** No client of one network can block others. A trusted proxy has many clients and may use the total. */
 export function capConnections(
   server: NetServer,
   { whole, each }: ConnectionCap,

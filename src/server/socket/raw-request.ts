@@ -27,9 +27,8 @@ export function allowedHostsOf({
 }
 
 /**
- * Validates the raw request: headers that must not be repeated (Node silently takes the first), and a Host,
- * or the authority of an absolute-form target, of another server, as in DNS rebinding (RFC 9112 §3.2, RFC
- * 9110 §15.5.20).
+ * Refuses repeated headers (Node silently takes the first), and a Host, or the authority of an absolute-form target, of
+ * another server, as in DNS rebinding (RFC 9112 §3.2, RFC 9110 §15.5.20).
  */
 export function checkRawRequest(
   incoming: IncomingMessage,
@@ -62,10 +61,7 @@ export function checkRawRequest(
   return new ProblemError('misdirected_request', detail)
 }
 
-/**
- * Refuses a backslash in the path: some programs read it as a slash (URL Standard §4.4), so the path would be
- * ambiguous.
- */
+/** Some programs read a backslash as a slash (URL Standard §4.4), so the path would be ambiguous. */
 function refusalOfPath(target: string): ProblemError | undefined {
   if (!/^[^?]*\\/.test(target)) return undefined
   return new ProblemError('invalid_parameter', 'The path cannot contain a backslash.')
@@ -89,7 +85,6 @@ function hostnameOf(host: string): string {
     : ''
 }
 
-/** Answers and logs a request that does not reach the app. */
 export function sendRefusal(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -104,9 +99,6 @@ export function sendRefusal(
   log(entryOf(refusal, requestId, incoming.method ?? '', path, now))
 }
 
-/**
- * Returns the error for what Node's parser rejected: invalid HTTP, too large a head, or too slow a client.
- */
 export function refusalOfRaw(error: ParserError): ProblemError {
   const { code, message, rawPacket } = error
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -127,7 +119,6 @@ export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
 
-/** Responds on a raw socket, logs it, and closes the socket. */
 export function sendRaw(
   refusal: ProblemError,
   socket: Duplex,

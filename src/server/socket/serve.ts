@@ -60,7 +60,6 @@ export interface ServeOptions extends PortOptions {
 
 export interface RunningServer extends FirstSecrets {
   readonly url: string
-  /** URL that it listens on. */
   readonly address: string
   /** Ahead of the database's; negative if it is behind. */
   readonly clockAheadMs: number
@@ -81,8 +80,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, webRoutes] = await Promise.all([loadAllRoutes(), loadAllWebRoutes()])
   const port = new Port(options, { now, newId, log })
-  // Listen first: if the port is in use, a new academy would lose its first key. Requests wait until the
-  // database is open.
+  // Listen first: if the port is in use, a new academy would lose its first key.
   await port.listen()
   const sealing = academySealing(options)
   const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options), env: options.env }
@@ -94,7 +92,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port.answerWith(createApp({ ...app, database: createUpgradingStore() }, () => routes, webRoutes))
   })
   const database = options.onEvents ? captureEvents(store, options.onEvents) : store
-  // Makes the store remember its files.
   database.requireFiles?.()
   const longReads = new ThreadPool(
     { path, postgres, publicUrl, fixedTime },
@@ -102,8 +99,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   )
   const outbox = serveOutbox({
     ...{ database, sealing, newId, now, reach, publicUrl, ...options.timers },
-    // Receivers compare the signature's time with their clock, so it is the real time even if the academy's
-    // is fixed.
+    // Receivers compare it with their clock, so it is the real time even if the academy's is fixed.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
   })
   port.answerWith(createApp({ ...app, database: outbox.database, longReads }, () => routes, webRoutes))
@@ -134,10 +130,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/**
- * True if only this machine can reach the server; then the server may send requests to this machine, too.
- * Other host names and proxies mean other clients.
- */
+/** Then the server may send requests to this machine, too. Other host names and proxies mean other clients. */
 function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: ServeOptions): boolean {
   const isLocal = (name: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(name)
   const names = [host, ...allowHosts, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])]

@@ -11,10 +11,7 @@ import { deleteResponses } from '../http/idempotency.ts'
 import { hintsOf, type Identifiers, identifiersOf } from './identifiers.ts'
 import { writeEnrolledEmail } from './user-row.ts'
 
-/**
- * Anonymises a user permanently: removes personal data from the user, the keys, the inbox, the audit log and
- * the stored responses. The ids stay, so that courses keep their figures (GDPR Art. 17).
- */
+/** Permanent; the ids stay, so that courses keep their figures (GDPR Art. 17). */
 export async function eraseUser({ database, now }: Call, user: User): Promise<void> {
   const { id } = user
   // Before the audit log loses them.
@@ -50,7 +47,7 @@ function* inGroups(texts: readonly string[]): Generator<string[]> {
   for (let index = 0; index < texts.length; index += maxTexts) yield texts.slice(index, index + maxTexts)
 }
 
-/** What other systems said of the user's grades, besides their scores: comments, and ids of their own. */
+/** Comments, and ids of other systems. */
 async function eraseResults(database: Database, id: string): Promise<void> {
   await database.run(sql`delete from results where grade_id in (select id from grades where user_id = ${id})`)
   await database.run(sql`
@@ -58,10 +55,7 @@ async function eraseResults(database: Database, id: string): Promise<void> {
       select id from deleted_grades where user_id = ${id})`)
 }
 
-/**
- * Erases what other systems sent about the user, also before the user was known by that key, and ignored
- * events.
- */
+/** Also from before the user was known by that key, and ignored events. */
 async function eraseDeliveries(database: Database, identifiers: Identifiers): Promise<void> {
   const named = [...inGroups(hintsOf(identifiers))].map((hints) => sql`learner_hint in (${join(hints)})`)
   for (const about of [sql`user_id = ${identifiers.id}`, ...named]) {
@@ -71,9 +65,7 @@ async function eraseDeliveries(database: Database, identifiers: Identifiers): Pr
   }
 }
 
-/**
- * Deletes stored responses to the user, and those that contain the user's names or have them in their key.
- */
+/** Responses to the user, and those that contain their names or have them in their key. */
 async function eraseResponses(
   database: Database,
   { id, emails, usernames, externalIds }: Identifiers,
@@ -83,7 +75,6 @@ async function eraseResponses(
     ...emails,
     ...usernames.flatMap((username) => [`username ${username} `, `"username":"${username}"`]),
     ...externalIds.flatMap((externalId) => {
-      // In the form that JSON has.
       const text = JSON.stringify(externalId).slice(1, -1)
       return [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`]
     }),

@@ -15,7 +15,6 @@ export interface Identifiers {
   readonly keys: readonly { readonly kind: string; readonly key: string }[]
 }
 
-/** Maximum changes of an account, and maximum ids in other systems, that are looked through. */
 const maxChanges = 1000
 
 /** Earlier ones come from the audit log, unless it was erased. */
@@ -67,7 +66,6 @@ function distinct(values: readonly (string | null)[]): string[] {
   return [...new Set(values.filter((value) => value !== null))]
 }
 
-/** What stored deliveries without a user may call a person (`learner_hint`). */
 export function hintsOf({ id, emails, externalIds, keys }: Identifiers): string[] {
   return [
     ...new Set([

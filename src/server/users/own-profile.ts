@@ -14,7 +14,6 @@ import { invalid, tooMany } from '../problem-error.ts'
 import { endAccess, recordPassword } from './user-access.ts'
 import { findUser } from './user-row.ts'
 
-/** With the rights of the credential. */
 export async function getOwn({ database, principal }: Call): Promise<CurrentUser> {
   const { scopes, method: authMethod, userId } = principal
   return { ...(await findUser(database, userId)), scopes: [...scopes], authMethod }
@@ -27,8 +26,8 @@ interface NewPassword {
 }
 
 /**
- * Verifies the current password and hashes the new one, before the transaction, because both take a tenth of
- * a second. Attempts count as sign-ins, so that a stolen token cannot be used to guess the password.
+ * Before the transaction, because both hashes take a tenth of a second. Attempts count as sign-ins, so that a stolen
+ * token cannot be used to guess the password.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const { operation, database, principal, rawBody, signIns, passwords } = call
@@ -60,7 +59,6 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
 export async function updateOwn(call: Call<typeof users.updateProfile>): Promise<CurrentUser> {
   const { database, now } = call
   const current = await getOwn(call)
-  // The result of `prepareOwn` for this call.
   const prepared = call.prepared as NewPassword | undefined
   const input = resourceOf(call, OwnInput, CurrentUser, current, commonPasswordFaults(prepared?.hash))
   requireVersion(call, current.version)
@@ -90,7 +88,6 @@ export async function updateOwn(call: Call<typeof users.updateProfile>): Promise
   return user
 }
 
-/** Null unless the verified password is still current. */
 async function stillReplaces(
   { database, principal }: Call,
   prepared: NewPassword | undefined,
@@ -103,10 +100,7 @@ async function stillReplaces(
   return same ? hash : null
 }
 
-/**
- * Hash of a new password; null if it is too common; undefined if there is no valid password that the caller
- * may set. Such a request is refused later, so hashing would be wasted.
- */
+/** Null if it is too common; undefined if there is no valid password that the caller may set: hashing would be wasted. */
 export type NewPasswordHash = string | null | undefined
 
 export async function newPasswordHash(call: Call, body: unknown): Promise<NewPasswordHash> {

@@ -10,7 +10,6 @@ import { type Person, sections } from './personal-sections.ts'
 
 const sort = 'personal'
 
-/** `after` is the key of the last row that was read. */
 interface Position {
   readonly section: PersonalSection
   readonly after: readonly Cell[] | null

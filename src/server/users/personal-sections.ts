@@ -4,14 +4,12 @@ import type { PersonalSection } from '../../contract/constants.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 
-/** Rows of one table, `r`. */
 interface Section {
   readonly table: string
   readonly shown: readonly string[]
   readonly json?: readonly string[]
   readonly more?: Readonly<Record<string, Sql>>
   readonly joined?: Sql
-  /** An index finds the rows of a person. */
   readonly of: (person: Person) => Sql
   /** Unique among the rows of a person, in the order of the index. */
   readonly key: readonly string[]
@@ -255,7 +253,7 @@ function originIn(origin: Cell | undefined): Record<string, unknown> {
   return { address, user_agent: userAgent }
 }
 
-/** Shows an entry about the person. The network address is that of the actor, so only that of an unknown one is shown. */
+/** The network address is that of the actor, so only that of an unknown one is shown. */
 function showEntry({ origin, details, ...row }: Row): Record<string, unknown> {
   const [, request, name, before, after] = storedArray<Details>(details) ?? [null, null, null, null, null]
   return {

@@ -3,10 +3,6 @@ import { recordChange } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'
 
-/**
- * Ends all grants, browser sessions and unfetched authorizations of a user: after a new password, a
- * suspension or a deletion.
- */
 export async function endAccess(call: Writing, userId: string): Promise<void> {
   const { database, now } = call
   const grants = await database.all<Row & { id: string; client_id: string }>(sql`

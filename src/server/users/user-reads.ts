@@ -56,15 +56,12 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** By which an index finds the users that the caller may see. */
+/** Uses an index. */
 function visibleInList(call: Call): Sql | undefined {
   return call.principal.sees === 'taught' ? sql`u.id in (${participants(call)})` : visibleUsers(call, 'u')
 }
 
-/**
- * Returns the condition for roles and statuses. If only one is given, it lists all values of the other, so
- * that the index is used.
- */
+/** If only one is given, it lists all values of the other, so that the index is used. */
 function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? userStatuses)})`

@@ -26,12 +26,12 @@ export async function findUser(database: Database, reference: string, visible?: 
   return toUser(row)
 }
 
-/** `name` is what the refusal of a deleted or erased user calls them. Throws 409 `user_inactive`. */
+/** `name` is for the message. Throws 409 `user_inactive`. */
 export function requireNotDeleted({ status }: { readonly status: string }, name: string): void {
   if (status === 'deleted') throw new ProblemError('user_inactive', `User ${name} is deleted.`)
 }
 
-/** Stores the email address of a user in their enrolments, by which the learners of a course are sorted. */
+/** The learners of a course are sorted by it. */
 export async function writeEnrolledEmail(database: Database, id: string, email: string): Promise<void> {
   await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
 }

@@ -138,7 +138,6 @@ async function updateUser(call: Call, reference: string): Promise<User> {
   return user
 }
 
-/** By new status, given the previous one. */
 function actionsFrom(status: User['status']) {
   return {
     active: status === 'deleted' ? 'user.restored' : 'user.activated',
@@ -153,10 +152,7 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
   else await recordUpdate(call, 'user', before, after, 'user.deleted')
 }
 
-/**
- * Returns the user of a batch item whom the caller sees: by external id, else by email address. A user with another
- * external id is another user; then the address is taken.
- */
+/** By external id, else by email address; a user with another external id is another user, and the address is taken. */
 async function findExisting(call: Call): Promise<User | undefined> {
   const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
@@ -208,15 +204,12 @@ async function requireMayChange(call: Call, current: User, input: UserInput): Pr
   if (loses) await requireAnotherAdmin(call, current)
 }
 
-/**
- * Throws 403 if an admin is deleted without the scope `admin`, 409 `last_admin` if no admin would be left.
- */
+/** Throws 403 without the scope `admin`, 409 `last_admin` if no admin would be left. */
 async function requireMayDelete(call: Call, user: User): Promise<void> {
   if (user.role === 'admin') requireAdmin(call, 'Deleting an admin')
   await requireAnotherAdmin(call, user)
 }
 
-/** Throws 409 `last_admin` if this user is the only active admin. */
 async function requireAnotherAdmin({ database }: Call, { id, email, role, status }: User): Promise<void> {
   if (role !== 'admin' || status !== 'active') return
   const other = await database.one(
