@@ -36,10 +36,9 @@ type BodyPart<O extends Operation> = O['body'] extends z.ZodType
   ? { readonly body: BodyInput<O> }
   : { readonly body?: Operation extends O ? unknown : undefined }
 
-/** Input of an operation: the path parameters, query and body that it declares. */
 export type CallInput<O extends Operation> = ParamsPart<O> & QueryPart<O> & BodyPart<O> & CallOptions
 
-/** The input as an argument, optional if nothing in it is required. */
+/** Optional if nothing in it is required. */
 export type CallArguments<O extends Operation> =
   Record<never, never> extends CallInput<O> ? [input?: CallInput<O>] : [input: CallInput<O>]
 
@@ -68,21 +67,19 @@ export type Item<O extends Operation> = Answer<O> extends { data: readonly (infe
 
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
-  /** True if the list has more items. */
   readonly more: boolean
   /** The object that contained the items, with its other members. */
   readonly around: JsonObject
   readonly requestId: string | null
 }
 
-/** Untyped input of any operation. */
 export interface AnyInput extends CallOptions {
   readonly params?: PathParameters | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
 }
 
-/** A request that a client sends: its body is text. */
+/** Its body is text. */
 export interface OutgoingRequest extends HttpRequest {
   readonly body?: string
 }

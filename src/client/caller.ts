@@ -89,7 +89,7 @@ export function createCaller(options: CallerOptions): Caller {
   return new PlatformCaller(options)
 }
 
-/** Maximum number of pages of a list to search for one course. */
+/** To search for one course. */
 const maxListPages = 25
 
 class PlatformCaller implements Caller {
@@ -98,9 +98,9 @@ class PlatformCaller implements Caller {
   readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
   readonly #isInProcess: boolean
-  /** Ids by reference, where the platform is no server of this API. */
+  /** Where the platform is no server of this API. */
   readonly #ids = new Map<string, Promise<string>>()
-  /** Ids of the operations that the platform file describes. */
+  /** The platform file describes them. */
   readonly #described: ReadonlySet<string>
   #isOurs: boolean
 
@@ -251,7 +251,7 @@ class PlatformCaller implements Caller {
     return requestOf(this.#baseUrl, operation, asked, accept, this.#newIdempotencyKey)
   }
 
-  /** Returns a function that recognises errors which mean that the platform lacks the operation. */
+  /** It recognises errors which mean that the platform lacks the operation. */
   #translate(request: OutgoingRequest, operation: Operation): Translate {
     return async (error) => {
       if (!(error instanceof ApiError)) return error
@@ -263,8 +263,7 @@ class PlatformCaller implements Caller {
   }
 
   /**
-   * Returns a course from the published list where the platform shows no single course; undefined for any other call or
-   * error. Throws ApiError with status 404 if the whole list does not show it.
+   * Where the platform shows no single course; undefined for other calls and errors. A 404 if the list does not show it.
    */
   async #listedCourse(operation: Operation, input: AnyInput = {}, error: unknown): Promise<unknown> {
     const refusal = error instanceof NotOfferedError ? error.cause : error

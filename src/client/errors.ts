@@ -42,7 +42,6 @@ export interface Refusal {
   readonly answer: RawAnswer
 }
 
-/** A request that failed. */
 abstract class RequestFailure extends Error {
   readonly method: string
   readonly url: string
@@ -259,7 +258,6 @@ export class RequestError extends Error {
   }
 }
 
-/** Codes of errors about one record. */
 const recordCodes: ReadonlySet<string> = new Set([
   ...['not_shown', 'not_set'],
   ...['not_resolved', 'version_unknown', 'precondition_failed'],
@@ -270,7 +268,7 @@ export function isAboutRecord({ code }: ProtocolError | RequestError): boolean {
   return recordCodes.has(code)
 }
 
-/** True for problem details of a server like ours, which itself resolves references and honours If-Match. */
+/** It resolves references and honours If-Match itself. */
 export function isOurs({ coded, problem }: ApiError): boolean {
   return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
 }

@@ -4,13 +4,12 @@ import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './reply.ts'
 
-/** Maximum size to read of an unsuccessful response: 64 KiB. */
 const maxProblemBytes = 64 * 1024
 
-/** Kind of the bearer credential: an expired API key gets a 403, an expired token a 401. */
+/** An expired API key gets a 403, an expired token a 401. */
 export type CredentialKind = 'api_key' | 'access_token'
 
-/** Error code by status, for responses without a code of this API. */
+/** For responses without a code of this API. */
 const codeByStatus: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'invalid_token',
@@ -78,7 +77,7 @@ export async function errorOf(
   })
 }
 
-/** Reads a problem of a server of this API; null for any other body. */
+/** Null for any other body. */
 function ownProblem(problem: Readonly<Record<string, unknown>> | null): ErrorContent | null {
   const { type, requestId, detail, errors } = problem ?? {}
   const isOwn = type === 'about:blank' && typeof detail === 'string' && String(requestId).startsWith('req_')
@@ -89,14 +88,14 @@ function ownProblem(problem: Readonly<Record<string, unknown>> | null): ErrorCon
 }
 
 interface ErrorContent {
-  /** The error as text; null if there is none. */
+  /** Null if there is none. */
   readonly detail: string | null
   readonly faults: readonly Fault[]
-  /** Error code of the platform; null if there is none. */
+  /** Of the platform; null if there is none. */
   readonly code: string | null
 }
 
-/** Reads the text of any error: `detail`, `message` or `error`, which may be an object with one of them. */
+/** `detail`, `message` or `error`, which may be an object with one of them. */
 function readError(body: unknown): ErrorContent {
   if (!isJsonObject(body)) return { detail: null, faults: [], code: null }
   const { detail, message, error } = body
@@ -106,12 +105,12 @@ function readError(body: unknown): ErrorContent {
   return { detail: text === null ? null : text.slice(0, maxDetail), faults: faultsIn(body['errors']), code }
 }
 
-/** Maximum length of a text; longer ones, such as stack traces, are cut. */
+/** Longer texts, such as stack traces, are cut. */
 const maxDetail = 1000
-/** Maximum length of a line that is shown as it came. */
+/** Of a line that is shown as it came. */
 const maxLine = 200
 
-/** Reads the problems of RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
+/** As in RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
 function faultsIn(errors: unknown): Fault[] {
   return (Array.isArray(errors) ? errors : []).flatMap((each) => {
     const { detail, pointer, code } = isJsonObject(each) ? each : {}
@@ -135,7 +134,7 @@ async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
   }
 }
 
-/** Returns the body as text. Replaces invalid characters: the error is still readable. */
+/** Replaces invalid characters: the error is still readable. */
 function lenientText(reply: HttpResponse, bytes: Buffer): string {
   try {
     return bodyText(reply, bytes)
@@ -144,7 +143,7 @@ function lenientText(reply: HttpResponse, bytes: Buffer): string {
   }
 }
 
-/** Words that add nothing to the status 403. */
+/** They add nothing to the status 403. */
 const statusWords =
   /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
 
@@ -161,7 +160,7 @@ function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | nu
   return reasons.length === 0 || reasons.some(saysKeyExpired)
 }
 
-/** True for a text about an expired key or token; courses, trials and subscriptions expire as well. */
+/** Courses, trials and subscriptions expire as well. */
 function saysKeyExpired(text: string): boolean {
   return (
     /expire/i.test(text) &&
@@ -177,7 +176,7 @@ function statusText(target: Target, status: number, isWebPage: boolean): string 
     : said
 }
 
-/** Returns the scopes that a 403 requires in its challenge (RFC 6750 §3.1); null if scopes are not the reason. */
+/** RFC 6750 §3.1; null if scopes are not the reason. */
 function neededScopesOf({ status, headers }: HttpResponse): readonly string[] | null {
   const challenge = headers['www-authenticate'] ?? ''
   if (status !== 403 || !/(^|[\s,])error="?insufficient_scope\b/i.test(challenge)) return null
@@ -193,14 +192,14 @@ function redirected(target: Target, reply: HttpResponse, answer: RawAnswer): Pro
   return new ProtocolError(target, 'redirected', message, undefined, answer)
 }
 
-/** Returns a code of this API; null for the codes of other platforms, which mean something else. */
+/** Null for the codes of other platforms, which mean something else. */
 function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> | null): string | null {
   const code = textOf(problem?.['code'])
   if (code === null) return null
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
 }
 
-/** Returns the first line of a body, shortened; null without one, and for JSON that says nothing or cannot be read. */
+/** Shortened; null without one, and for JSON that says nothing or cannot be read. */
 function firstLineOf(text: string, value: unknown): string | null {
   const [line = ''] = text.trim().split('\n', 1)
   const isJson = /^[[{]/.test(line)
@@ -212,10 +211,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/**
- * Returns the value of `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), in milliseconds from now; null if
- * absent or invalid. A date is compared with the server's own clock if the reply has a `Date`.
- */
+/** Seconds or a date (RFC 9110 §10.2.3), which is compared with the reply's `Date`; null if absent or invalid. */
 export function retryAfterOf(reply: HttpResponse, nowMs: number): number | null {
   const value = reply.headers['retry-after']?.trim() ?? ''
   if (/^\d{1,15}$/.test(value)) return Number(value) * 1000
@@ -224,7 +220,7 @@ export function retryAfterOf(reply: HttpResponse, nowMs: number): number | null 
   return Math.max(0, until - (dateOf(reply.headers['date'] ?? '') ?? nowMs))
 }
 
-/** Parses an HTTP-date (RFC 9110 §5.6.7): all three forms begin with the name of a day and are in UTC. */
+/** RFC 9110 §5.6.7: all three forms begin with the name of a day and are in UTC. */
 function dateOf(text: string): number | null {
   const utc = text.endsWith('GMT') ? text : `${text} GMT`
   const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(utc) : Number.NaN

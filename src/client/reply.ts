@@ -9,12 +9,11 @@ import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './er
 
 export interface RawPage {
   readonly items: readonly unknown[]
-  /** The object that encloses the items. */
+  /** It encloses the items. */
   readonly around: JsonObject
   readonly headers: HttpHeaders
 }
 
-/** A result without data, and without anything that response headers say. */
 export const bareResult: Omit<Result<unknown>, 'data'> = {
   status: 200,
   requestId: null,
@@ -27,12 +26,12 @@ export const bareResult: Omit<Result<unknown>, 'data'> = {
   date: null,
 }
 
-/** True for the reply of a server of this API: it confirms how it handled the request, and has its own request ids. */
+/** It confirms how it handled the request, and has its own request ids. */
 export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean {
   return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')
 }
 
-/** True if the response headers confirm the requested `Prefer: handling` (RFC 7240 §3). */
+/** `Prefer: handling` (RFC 7240 §3). */
 function isConfirmed(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
@@ -63,7 +62,7 @@ export async function readPage(target: Target, reply: HttpResponse): Promise<Raw
   return { items: body['data'], around: body, headers: reply.headers }
 }
 
-/** Yields every page of a list, beginning with that of the given request. Throws a ProtocolError if a page repeats. */
+/** Beginning with the given request. Throws a ProtocolError if a page repeats. */
 export async function* readPages(
   request: OutgoingRequest,
   read: (request: OutgoingRequest) => Promise<RawPage>,
@@ -94,10 +93,9 @@ function withParameter(address: string, name: string, value: string): string {
   return url.href
 }
 
-/** Maximum size of a response that is read into memory: 64 MiB. */
 const maxBodyBytes = 64 * 1024 * 1024
 
-/** Maximum length of a plain-text response to a write. */
+/** In response to a write. */
 const maxSentenceLength = 500
 
 /** A response whose body is a stream of bytes. */
@@ -115,7 +113,7 @@ export async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }
 
-/** Reads the beginning of a body, up to a limit; `whole` is true if that is all of it. The rest is not read. */
+/** `whole` is true if that is all of the body. The rest is not read. */
 export async function readStart(
   { body }: Pick<HttpResponse, 'body'>,
   limitBytes: number,
@@ -138,13 +136,13 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Reads a body as bytes; null as soon as it exceeds the limit, without reading the rest. */
+/** Null as soon as the body exceeds the limit, without reading the rest. */
 export async function readBytes(reply: HttpResponse, limitBytes: number): Promise<Buffer | null> {
   const { bytes, whole } = await readStart(reply, limitBytes)
   return whole ? bytes : null
 }
 
-/** Discards an unread body and closes its connection: a stream must be begun before it can be ended. */
+/** A stream must be begun before it can be ended. */
 export async function discardBody(reply: HttpResponse): Promise<void> {
   await readBytes(reply, 0).catch(() => {})
 }
@@ -173,14 +171,14 @@ export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   }
 }
 
-/** The body of a success: JSON, empty, or a sentence such as `OK` in response to a write. */
+/** JSON, empty, or a sentence such as `OK` in response to a write. */
 export interface Body {
   readonly form: 'json' | 'empty' | 'sentence'
-  /** The JSON value, or the sentence; null for an empty body. */
+  /** Null for an empty body. */
   readonly value: unknown
 }
 
-/** Returns the JSON value of a success; null if it has none. */
+/** Null if it has none. */
 export async function readJson(
   target: Target,
   reply: HttpResponse,
@@ -191,8 +189,7 @@ export async function readJson(
 }
 
 /**
- * Reads the body of a success without validating its fields. Throws ProtocolError for a web page, for invalid or
- * truncated JSON, and for a body that is too long.
+ * Without validating fields. Throws ProtocolError for a web page, invalid or truncated JSON, and a body that is too long.
  */
 export async function readBody(
   target: Target,
@@ -231,12 +228,12 @@ export async function readBody(
   }
 }
 
-/** True for words on one line; web pages and truncated JSON begin differently. */
+/** Web pages and truncated JSON begin differently. */
 function isSentence(text: string): boolean {
   return text.length <= maxSentenceLength && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
 }
 
-/** Throws ProtocolError if a stream requested in one of `media` arrives as a web page or as JSON. */
+/** A stream may arrive as a web page or as JSON. */
 export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
   if (media.length === 0 || media.includes(type)) return
@@ -256,7 +253,7 @@ function webPageError(target: Target, raw?: RawAnswer): ProtocolError {
   return new ProtocolError(target, 'html', message, undefined, raw)
 }
 
-/** Returns the subject of a message: `The response from school.example to GET /v1/courses`. */
+/** `The response from school.example to GET /v1/courses`. */
 export function subjectOf(target: Target): string {
   return `The response from ${hostOf(target)} to ${lineOf(target)}`
 }

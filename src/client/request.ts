@@ -31,7 +31,7 @@ export function requestOf(
 
 export interface RawRequest {
   readonly method: string
-  /** Path that begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
+  /** Begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
   readonly path: string
   readonly query?: QueryParameters
   readonly headers?: Readonly<Record<string, string>>
@@ -71,7 +71,7 @@ export function rawRequestOf(
   }
 }
 
-/** Query parameters by name; undefined and null are omitted, arrays become comma-separated lists. */
+/** Undefined and null are omitted, arrays become comma-separated lists. */
 type QueryParameters = Readonly<Record<string, unknown>>
 
 /**
@@ -94,10 +94,7 @@ export function encodePath(path: string, parameters: PathParameters = {}): strin
   })
 }
 
-/**
- * Returns `?name=value&…`, empty without parameters. Throws RequestError for a value that is not text, a finite
- * number, a boolean, or an array of them.
- */
+/** Throws RequestError for a value that is not text, a finite number, a boolean, or an array of them. */
 export function encodeQuery(query: QueryParameters = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined || value === null) return []
@@ -115,7 +112,7 @@ function textOf(name: string, value: unknown): string {
   throw new RequestError('invalid_query', `${name} must be well-formed text, a finite number or a boolean`)
 }
 
-/** Returns the value as JSON. Throws RequestError for cycles, and for NaN and Infinity, which JSON would make null. */
+/** Throws RequestError for cycles, and for NaN and Infinity, which JSON would make null. */
 export function encodeBody(value: unknown): string {
   try {
     const text = plainText(value)
@@ -131,7 +128,7 @@ export function encodeBody(value: unknown): string {
   }
 }
 
-/** Returns the value as JSON without checking each value, in a third of the time; null if it cannot. */
+/** Without checking each value, in a third of the time; null if it cannot. */
 function plainText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null
@@ -141,10 +138,7 @@ function plainText(value: unknown): string | null {
   }
 }
 
-/**
- * Returns the key as a structured-field String (RFC 8941 §3.3.3) for the Idempotency-Key header. Throws RequestError
- * if it is empty, longer than 255 characters or not printable ASCII.
- */
+/** RFC 8941 §3.3.3. Throws RequestError if it is empty, longer than 255 characters or not printable ASCII. */
 export function encodeIdempotencyKey(key: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
     throw new RequestError('invalid_header', 'An idempotency key must be 1 to 255 printable ASCII characters')
@@ -152,7 +146,7 @@ export function encodeIdempotencyKey(key: string): string {
   return `"${key.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Returns the version as an entity tag (RFC 9110 §8.8.3): `7` becomes `"7"`; `"7"` and `*` are kept. */
+/** RFC 9110 §8.8.3: `7` becomes `"7"`; `"7"` and `*` are kept. */
 export function encodeEntityTag(version: string | number | bigint): string {
   const text = String(version)
   if (/^(\*|"[\x21\x23-\x7e]*")$/.test(text)) return text
@@ -189,15 +183,12 @@ export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname)
 }
 
-/** True if requests to this address cannot be read on the way: https, or loopback. */
+/** https, or loopback: requests cannot be read on the way. */
 export function isConfidential(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url)
 }
 
-/**
- * Throws RequestError if requests to this base URL would send a credential unencrypted: http to another host than
- * loopback.
- */
+/** Http to another host than loopback would send a credential unencrypted. */
 export function assertConfidential(baseUrl: string): void {
   if (isConfidential(baseUrl)) return
   const { host } = new URL(baseUrl)

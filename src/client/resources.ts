@@ -61,7 +61,7 @@ export type { CurrentUser, PersonalRecord, Role, User } from '../contract/users.
 
 export type Health = Answer<Contract['service']['health']>
 
-/** The body of a request, as a client sends it: before defaults are filled in. */
+/** Before defaults are filled in. */
 type Body<
   Group extends keyof Contract,
   Verb extends keyof Contract[Group],

@@ -6,14 +6,14 @@ import { AmbiguousError, ApiError, ConnectionError, TimeoutError } from './error
 const firstDelayMs = 250
 const maxDelayMs = 8000
 
-/** Methods that have the same effect when repeated (RFC 9110 §9.2.2). */
+/** RFC 9110 §9.2.2. */
 const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
-/** Statuses after which the request may or may not have had its effect. */
+/** The request may or may not have had its effect. */
 const ambiguousStatuses: ReadonlySet<number> = new Set([500, 502, 504])
-/** Errors that last too long for a retry. */
+/** They last too long for a retry. */
 const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy', 'encryption_unavailable'])
-/** Errors after the request was sent, so that it may have had its effect. */
+/** After the request was sent, so that it may have had its effect. */
 const ambiguousFaults: ReadonlySet<string> = new Set([
   'reset',
   'cut_short',
@@ -24,7 +24,7 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
 
 export interface Wait {
   readonly waitMs: number
-  /** Number of the failed attempt, from 1. */
+  /** From 1. */
   readonly attempt: number
   readonly attempts: number
   readonly error: Error
@@ -32,20 +32,19 @@ export interface Wait {
 
 export interface RetryPolicy {
   readonly attempts: number
-  /** Longest `Retry-After` to honour; a longer one throws the error at once. */
+  /** A longer `Retry-After` throws the error at once. */
   readonly maxRetryWaitMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Returns a number from 0 to below 1. */
+  /** From 0 to below 1. */
   readonly random: () => number
   readonly onWait?: ((wait: Wait) => void) | undefined
 }
 
-/** The part of a request that decides whether to repeat it. */
 interface Repeated {
   readonly method: string
   readonly url: string
   readonly signal?: AbortSignal
-  /** Returns true if the server answers a repeated Idempotency-Key with the first response. */
+  /** A repeated Idempotency-Key is answered with the first response. */
   readonly honoursKeys: () => Promise<boolean>
 }
 
@@ -90,12 +89,12 @@ function isRetried(error: unknown): error is ApiError | ConnectionError | Timeou
   return error instanceof TimeoutError
 }
 
-/** True for a 503 that no server of this API sent: a gateway may have passed the request on. */
+/** No server of this API sent the 503: a gateway may have passed the request on. */
 function isFromGateway(error: Error): boolean {
   return error instanceof ApiError && error.status === 503 && !error.coded
 }
 
-/** True for an error after which the request may have had its effect. */
+/** The request may have had its effect. */
 export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): boolean {
   return error instanceof ApiError ? ambiguousStatuses.has(error.status) : ambiguousFaults.has(error.code)
 }
@@ -109,7 +108,7 @@ function waitAfter(error: Error, attempt: number, { maxRetryWaitMs, random }: Re
 
 interface Settling<T> {
   readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
-  /** Sends the request again, once, with other headers. */
+  /** Once, with other headers. */
   readonly repeat: (request: OutgoingRequest) => Promise<T>
   readonly accept: (reply: HttpResponse) => Promise<T>
 }
@@ -143,7 +142,7 @@ export async function resolveRepeated<T>(
   return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
 }
 
-/** True if merging `patch` into `resource` changes nothing (RFC 7396). */
+/** RFC 7396. */
 function hasValuesOf(resource: unknown, patch: unknown): boolean {
   if (isJsonObject(patch)) {
     return (

@@ -8,7 +8,7 @@ import { assertConfidential } from './request.ts'
 import { type RetryPolicy, resolveRepeated, retry } from './retry.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 
-/** Report of one attempt: it got the headers of a response, or failed. */
+/** It got the headers of a response, or failed. */
 export interface ExchangeReport {
   readonly method: string
   readonly url: string
@@ -16,37 +16,35 @@ export interface ExchangeReport {
   readonly status: number | null
   readonly requestId: string | null
   readonly error: Error | null
-  /** Time until the response headers arrived. */
+  /** Until the response headers arrived. */
   readonly durationMs: number
 }
 
 interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
-  /** Returns a transport of the contract for one of the platform; null if they are the same. */
+  /** Null if the transports are the same. */
   readonly describe: ((send: Transport) => Transport) | null
   readonly authorization: (() => Promise<string | null>) | undefined
   readonly reauthorization: ((refused: string) => Promise<string | null>) | undefined
   readonly credential: CredentialKind
   readonly insecureHttp: boolean
-  /** Whether the server honours idempotency keys; null to ask its OpenAPI document when that is needed. */
+  /** Null to ask the server's OpenAPI document when that is needed. */
   readonly honoursKeys: boolean | null
   readonly now: () => number
   readonly onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
-/** Reads a successful reply; if the body is cut off, the request is retried. */
+/** If the body is cut off, the request is retried. */
 type Consume<T> = (reply: HttpResponse) => Promise<T>
 
-/** Finds the actual error behind an error response or an invalid response. */
 export type Translate = (error: ApiError | ProtocolError) => Promise<Error>
 
-/** Whether a request already refreshed its credential: it does so once in all its attempts. */
+/** A request refreshes its credential once in all its attempts. */
 interface Refreshed {
   done: boolean
 }
 
-/** Sends requests to one base URL with credential, timeouts and retries. */
 export class Sender {
   readonly #options: SenderOptions
   #honoursKeys: Promise<boolean> | null
@@ -59,7 +57,7 @@ export class Sender {
     this.#isConfidential = options.insecureHttp
   }
 
-  /** Sends until success or a permanent error. Throws the errors of errors.ts and the reason of an aborted signal. */
+  /** Throws the errors of errors.ts and the reason of an aborted signal. */
   async send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T> {
     const refreshed: Refreshed = { done: false }
     const honoursKeys = async () => 'idempotency-key' in request.headers && this.#askHonoursKeys()
@@ -83,7 +81,7 @@ export class Sender {
     })
   }
 
-  /** Makes one attempt; after a 401, a second one with a new credential if there is one. */
+  /** After a 401, a second one with a new credential if there is one. */
   async #attempt<T>(
     request: OutgoingRequest,
     attempt: number,

@@ -12,9 +12,9 @@ import { bytesOf } from './reply.ts'
 
 /** In milliseconds. */
 export interface Timeouts {
-  /** Time until the response headers, including the connection. */
+  /** Until the response headers, including the connection. */
   readonly timeoutMs: number
-  /** Time until the next chunk of the body while the client waits for it. */
+  /** Until the next chunk of the body while the client waits for it. */
   readonly idleTimeoutMs: number
 }
 
@@ -35,7 +35,7 @@ export async function exchangeWithin(
   const release = () => signal?.removeEventListener('abort', forwardAbort)
   signal?.addEventListener('abort', forwardAbort, { once: true })
 
-  /** Waits for work; throws TimeoutError and aborts the transport if it takes longer than `ms`. */
+  /** Throws TimeoutError and aborts the transport if it takes longer. */
   async function within<T>(work: Promise<T>, ms: number, code: TimeoutCode): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
@@ -48,7 +48,7 @@ export async function exchangeWithin(
     return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
   }
 
-  /** Yields a body; throws TimeoutError if it stalls, and releases the signal of the request at its end. */
+  /** Throws TimeoutError if the body stalls, and releases the signal of the request at its end. */
   async function* guarded<Piece extends string | Uint8Array>(body: AsyncIterable<Piece>) {
     const iterator = body[Symbol.asyncIterator]()
     let isOpen = true
@@ -84,12 +84,12 @@ export async function exchangeWithin(
   }
 }
 
-/** Value of `Accept-Encoding` for hosts where transfer costs more than compression. */
+/** For hosts where transfer costs more than compression. */
 export const acceptedCodings = 'gzip, br'
 
-/** Bytes of output per chunk; four times zlib's default takes less than half the time. */
+/** Four times zlib's default takes less than half the time. */
 const chunkSize = 64 * 1024
-/** Maximum expansion of a body longer than `uncheckedBytes`: real text does not compress this well. */
+/** Of a body longer than `uncheckedBytes`: real text does not compress this well. */
 const maxExpansion = 200
 const uncheckedBytes = 8 * 1024 * 1024
 
@@ -138,7 +138,7 @@ function isCutShort(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'
 }
 
-/** Converts a decoding error to one of this client; returns any other error, such as one of the connection, as it is. */
+/** Returns any other error, such as one of the connection, as it is. */
 function faultOf(target: Target, coding: string, error: unknown): unknown {
   if (isCutShort(error)) {
     const message = `The response from ${hostOf(target)} was cut short (${lineOf(target)})`

@@ -25,10 +25,7 @@ export interface UndiciOptions {
 
 export type ClosableTransport = Transport & { close(): Promise<void> }
 
-/**
- * Creates the network transport, with kept-alive HTTP/1.1 connections. Undici is loaded with the first request;
- * `close` drops every connection at once, also those in use.
- */
+/** Kept-alive HTTP/1.1 connections. Undici is loaded with the first request; `close` drops every connection at once. */
 export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
   const dispatchers = new Map<HttpProxy | null, Promise<Dispatcher>>()
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
@@ -106,7 +103,7 @@ async function openDispatcher(proxy: HttpProxy | null, connectTimeoutMs: number)
   })
 }
 
-/** Returns response headers by lower-case name, repeated ones joined into one line. */
+/** By lower-case name, repeated ones joined into one line. */
 export function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
   const lines: Record<string, string> = {}
   for (const name of Object.keys(headers)) {
@@ -116,7 +113,7 @@ export function joinHeaders(headers: Readonly<Record<string, string | string[] |
   return lines
 }
 
-/** Value of the User-Agent header (RFC 9110 §10.1.5): `learnctl/1.2.3 (linux; node 24.1.0)`. */
+/** RFC 9110 §10.1.5: `learnctl/1.2.3 (linux; node 24.1.0)`. */
 export const userAgent = `learnctl/${version} (${process.platform}; node ${process.versions.node})`
 
 const connectionCodes: Readonly<Record<string, ConnectionCode>> = {
@@ -161,13 +158,13 @@ const proxyMessageByCode: Partial<
   proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
 }
 
-/** OpenSSL's messages for data that is not TLS, such as a response in plain http. */
+/** Such as for a response in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
 interface Moment {
   readonly part: 'head' | 'body'
   readonly connectTimeoutMs: number
-  /** Proxy of the request; null for none. */
+  /** Null for none. */
   readonly proxy?: HttpProxy | null
 }
 
@@ -210,7 +207,7 @@ export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Mom
   return new ConnectionError(target, code, `${saying} (${lineOf(request)})`, fault)
 }
 
-/** Returns a proxy's response to CONNECT from undici's message; null for any other error. */
+/** From undici's message; null for any other error. */
 function proxyRefusalOf(
   { host: proxy, variable, authorization }: HttpProxy,
   request: HttpRequest,

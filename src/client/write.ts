@@ -15,7 +15,7 @@ interface WrittenPlatform {
   ) => AsyncIterable<{ readonly data: readonly unknown[] }>
 }
 
-/** Lists of the records that path parameters and fields refer to. */
+/** Path parameters and fields refer to their records. */
 const listByField: Readonly<Record<string, 'courses' | 'lessons' | 'users'>> = {
   courseId: 'courses',
   lessonId: 'lessons',

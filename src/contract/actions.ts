@@ -1,4 +1,4 @@
-/** Actions on each kind of record, as `<noun>.<past participle>`: names of audit entries and of events. */
+/** `<noun>.<past participle>`: names of audit entries and of events. */
 export const actions = [
   ...['course.created', 'course.updated', 'course.published', 'course.unpublished', 'course.archived'],
   ...['course.deleted', 'course.restored', 'course.erased'],
@@ -79,7 +79,7 @@ export const digestEvent = 'endpoint.digest'
 
 export const messageTypes = [testEvent, digestEvent, ...eventTypes] as const
 
-/** Patterns that an endpoint can subscribe to: everything, all events of a noun, or one event. */
+/** Everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...eventNouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const
 export type EventPattern = (typeof eventPatterns)[number]
 
@@ -91,7 +91,7 @@ export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
 }
 
-/** Removes patterns that a wider one includes, so that no event matches two. */
+/** A wider one includes them, so that no event matches two. */
 export function withoutOverlap(patterns: readonly string[]): readonly string[] {
   const all = new Set(patterns)
   return [...all].filter((pattern) => {

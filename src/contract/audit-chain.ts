@@ -1,7 +1,7 @@
 import { jsonText } from '../codec/json-text.ts'
 import type { AuditEntry } from './audit.ts'
 
-/** What the hash of an entry covers, besides the hash of the entry before. */
+/** Besides the hash of the entry before. */
 export type Linked = Pick<
   AuditEntry,
   | 'id'

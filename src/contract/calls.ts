@@ -9,13 +9,10 @@ export interface Held {
   readonly body: readonly string[]
 }
 
-/**
- * An operation as plain data for clients. Its schemas exist as types only; `defaults` is the query without parameters,
- * null if a parameter is required.
- */
+/** Plain data for clients: schemas exist as types only. `defaults` is null if a parameter is required. */
 export type Call<O extends Operation = Operation> = O & {
   readonly holds: Held
-  /** Name of the schema of its response in the OpenAPI document, of an item for a list; null without a response. */
+  /** In the OpenAPI document, of an item for a list; null without a response. */
   readonly shows: string | null
   readonly defaults: Query<O> | null
 }
@@ -28,7 +25,7 @@ type Calls = {
   }
 }
 
-/** All operations, for clients. The build replaces this module by its value, so that clients do not load zod. */
+/** The build replaces this module by its value, so that clients do not load zod. */
 export const calls = Object.fromEntries(
   Object.entries(contract).map(([group, operations]) => [
     group,

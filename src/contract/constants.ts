@@ -8,7 +8,7 @@ export const userStatuses = ['active', 'suspended', 'deleted'] as const
 
 export const scopes = ['read', 'write', 'admin'] as const
 
-/** Scopes of an application that acts for itself, by their names in OneRoster. */
+/** By their names in OneRoster. */
 export const machineScopes = [
   'roster.readonly',
   'gradebook.readonly',
@@ -17,7 +17,7 @@ export const machineScopes = [
 ] as const
 export type MachineScope = (typeof machineScopes)[number]
 
-/** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
+/** `standard` is any sender of Standard Webhooks. */
 export const lmsKinds = [
   'canvas',
   'moodle',
@@ -32,7 +32,7 @@ export type LmsKind = (typeof lmsKinds)[number]
 export const readableKinds = ['canvas', 'moodle', 'openedx', 'classroom', 'oneroster'] as const
 export type ReadableKind = (typeof readableKinds)[number]
 
-/** Kinds of records that are read from other systems, in the order in which an academy needs them. */
+/** In the order in which an academy needs them. */
 export const recordParts = [
   'terms',
   'users',
@@ -45,32 +45,31 @@ export const recordParts = [
 ] as const
 export type RecordPart = (typeof recordParts)[number]
 
-/** Effect of a grade on progress: none, 100% when the course is passed, or the grade as the percentage. */
+/** None, 100% when the course is passed, or the grade as the percentage. */
 export const gradeToProgressChoices = ['none', 'completed_on_pass', 'percent'] as const
 export type GradeToProgress = (typeof gradeToProgressChoices)[number]
 
-/** Records with keys in other systems. */
 export const mappedNouns = ['course', 'user'] as const
 export type MappedNoun = (typeof mappedNouns)[number]
 
 export const maxPageSize = 100
 export const defaultPageSize = 20
 
-/** Item of the gradebook for the course as a whole. */
+/** For the course as a whole. */
 export const wholeCourse = '$course'
 
-/** Maximum of a score, and of its maximum score. */
+/** Also of its maximum score. */
 export const maxScore = 1_000_000
 
 /** Maximum ratio of a score to its maximum: sums of grades in millionths of a per cent stay exact. */
 export const maxScoreRatio = 100
 
-/** Smallest score above 0: a smaller one would leave the range of a double when it is divided by its maximum. */
+/** A smaller one would leave the range of a double when it is divided by its maximum. */
 const minScore = 1e-9
 
 export const notGradableText = `must be 0, or from ${minScore} to ${maxScoreRatio} times the maximum`
 
-/** True for a score that can be a grade: not too small to calculate with, and not too far above its maximum. */
+/** Not too small to calculate with, and not too far above its maximum. */
 export function isGradable(score: number, maximum: number): boolean {
   return (score === 0 || score >= minScore) && score <= maximum * maxScoreRatio
 }
@@ -80,17 +79,16 @@ export function aboveMaximumText(maximum: number): string {
   return `must be at most the maximum, ${maximum}, unless it is extra credit`
 }
 
-/** Header that names the change of many records that a request belongs to. */
+/** Names the change of many records that a request belongs to. */
 export const changeHeader = 'change-id'
-/** Header that names the command of a request that is a change by itself. */
+/** Names the command of a request that is a change by itself. */
 export const commandHeader = 'change-command'
 
-/** Maximum steps of a plan. */
 export const maxPlannedSteps = 1_000_000
-/** Steps of a plan in one transaction, for which others wait: about half a second. */
+/** In one transaction, for which others wait: about half a second. */
 export const maxPlannedWrites = 2_000
 
-/** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
+/** In the order of their restoring: each after those that it refers to. */
 export const undoableNouns = [
   'term',
   'user',
@@ -107,7 +105,7 @@ export type UndoableNoun = (typeof undoableNouns)[number]
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
 
-/** Sections of all data about a person, in order, with what each is about. */
+/** In order, with what each is about. */
 export const personalSections = {
   user: 'The account',
   apiKeys: 'API keys of the user, without the secret',
@@ -146,7 +144,7 @@ export type PersonalSection = keyof typeof personalSections
 
 export const singleSections: readonly PersonalSection[] = ['user', 'webhookMessages']
 
-/** Why a learner may need help, in display order. */
+/** In display order. */
 export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]
 

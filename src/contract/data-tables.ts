@@ -98,11 +98,11 @@ export const dataTableNames = ['users', 'courses', 'lessons', 'enrollments', 'pr
 export type DataTableName = (typeof dataTableNames)[number]
 
 export interface DataTable {
-  /** Meaning of a row, as a noun phrase. */
+  /** As a noun phrase. */
   readonly says: string
   readonly fields: Fields
   readonly key: readonly string[]
-  /** Tables that fields refer to, by their `id`. */
+  /** By their `id`. */
   readonly references: Readonly<Record<string, DataTableName>>
 }
 

@@ -17,7 +17,7 @@ type ShapeOf<F extends Fields> = { -readonly [Name in keyof F]: F[Name]['is'] }
 type Sent<F extends Fields> = z.ZodObject<ShapeOf<F>, z.core.$strict>
 type Shown<F extends Fields> = z.output<z.ZodObject<ShapeOf<F>>>
 
-/** Type of a value in responses, where no field is omitted. */
+/** No field of a response is omitted. */
 type Whole<Value> = Value extends readonly (infer Item)[]
   ? Whole<Item>[]
   : Value extends object
@@ -64,7 +64,7 @@ export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
   ) as unknown as z.ZodType<Shown<F>>
 }
 
-/** Returns the fields of a request as responses have them: no defaults, nothing optional, objects open, bounds kept. */
+/** No defaults, nothing optional, objects open, bounds kept. */
 export function answered<F extends Fields>(fields: F): Answered<F> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, { ...field, is: wholeOf(field.is) }]),
@@ -113,7 +113,7 @@ function shapeOf<F extends Fields>(fields: F): ShapeOf<F> {
   return Object.fromEntries(Object.entries(fields).map(([name, { is }]) => [name, is])) as ShapeOf<F>
 }
 
-/** Type of a merge patch: any part of a value, with null to reset a field that has a default (RFC 7396). */
+/** RFC 7396: null resets a field that has a default. */
 export type Patch<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
@@ -157,7 +157,7 @@ function patchSchemaOf(schema: z.ZodType): z.ZodType {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** Returns the schema inside default, nullable and optional wrappers. */
+/** Inside default, nullable and optional wrappers. */
 export function bare(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodDefault ||

@@ -24,7 +24,7 @@ import { terms } from './terms.ts'
 import { undo } from './undo.ts'
 import { users } from './users.ts'
 
-/** The whole API, by resource and verb. */
+/** By resource and verb. */
 export const contract = {
   courses,
   lessons,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 
-/** Returns the name of a thing in a list, such as the title of a module. */
+/** Such as the title of a module. */
 type NameOf = (item: JsonObject) => unknown
 
 /**
@@ -33,7 +33,6 @@ function isSame(item: JsonObject, known: JsonObject, nameOf: NameOf): boolean {
   return item['id'] === undefined ? nameOf(item) === nameOf(known) : item['id'] === known['id']
 }
 
-/** Returns the content of a lesson with its existing ids. */
 export function contentWithKnownIds(
   { contentBlocks, assessments }: JsonObject,
   current: JsonObject,
@@ -52,7 +51,7 @@ export function contentWithKnownIds(
   }
 }
 
-/** Returns the unique names of modules for lessons: the title, or the module's number if the title is ambiguous. */
+/** The title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {
   const titles = titlesOf(modules)
   const counts = countsOf(titles)
@@ -65,7 +64,7 @@ export function moduleNames(modules: unknown): readonly string[] {
   return titles.map((title, index) => (numbered.has(index) ? String(index + 1) : title))
 }
 
-/** Returns the index of the named module; -1 for none, null if several have that title. */
+/** -1 for none, null if several have that title. */
 export function moduleNamed(modules: unknown, name: string): number | null {
   const named = moduleNames(modules).indexOf(name)
   if (named >= 0) return named
@@ -88,7 +87,7 @@ function countsOf(titles: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Returns the index for a number in text; -1 for other text. */
+/** -1 for other text. */
 function placeIn(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) - 1 : -1
 }

@@ -1,20 +1,15 @@
 import type { JsonObject } from '../codec/json-text.ts'
 
-/** New place of an existing lesson. */
 interface Move {
   readonly id: string
   readonly shown: JsonObject
-  /** Value of `order` to send. */
   readonly number: number
-  /** Places among the lessons of the course, from 1. */
+  /** Among the lessons of the course, from 1. */
   readonly from: number
   readonly to: number
 }
 
-/**
- * Returns the existing lessons of a course that have to move, in the order of sending; as few as possible. Lessons without
- * a declared place stay behind their predecessor.
- */
+/** In the order of sending; as few as possible. Lessons without a declared place stay behind their predecessor. */
 export function movesIn(
   places: readonly { readonly id?: string | undefined; readonly order: number }[],
   lessons: readonly JsonObject[],
@@ -75,7 +70,7 @@ function placesFor(orders: readonly (number | undefined)[]): (number | undefined
   })
 }
 
-/** Returns the indexes of a longest increasing subsequence of distinct numbers. */
+/** As indexes; the numbers are distinct. */
 export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
   // For each length, the index of the smallest number that ends such a subsequence; and the predecessor of each
   // number.

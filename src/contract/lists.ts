@@ -30,12 +30,12 @@ export type Filter =
   | {
       readonly by: 'reference'
       readonly field: string
-      /** Kind of record that is referred to, by its path parameter. */
+      /** By its path parameter. */
       readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
       readonly ext?: string
       readonly email?: string
       readonly several?: true
-      /** True if items do not show the field, so that only the platform can tell which ones match. */
+      /** Items do not show the field, so that only the platform can tell which ones match. */
       readonly hidden?: true
     }
 
@@ -43,7 +43,6 @@ export type Filters = Readonly<Record<string, Filter>>
 
 const filterBySchema = new WeakMap<z.ZodType, Filter>()
 
-/** Returns a query parameter that matches items by this filter. */
 export function filtering<Parameter extends z.ZodType>(parameter: Parameter, filter: Filter): Parameter {
   const own = parameter.clone()
   filterBySchema.set(own, filter)
@@ -60,7 +59,7 @@ export function filtersOf(query: z.ZodObject): Filters {
   )
 }
 
-/** True for a parameter with comma-separated values: `References` and `choices`. */
+/** `References` and `choices`. */
 export function isList(parameter: unknown): boolean {
   const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
@@ -115,7 +114,6 @@ export const ofCourses = filtering(
 export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
 /** For items with `userId` and `userEmail`. */
 export const ofUsersOrEmails = filtering(ofUsers, { ...isUser, email: 'userEmail', several: true })
-/** One of several users, in the field `learnerId`. */
 export const isOneLearner = { by: 'reference', field: 'learnerId', to: 'userId', several: true } as const
 /** For items with `learnerId`, `externalId` and `email`. */
 export const isLearner = { ...isOneLearner, ext: 'externalId', email: 'email' } as const
@@ -149,12 +147,12 @@ export function period(event: string, field: string) {
   }
 }
 
-/** The same, and those that were updated since a time. */
+/** And those that were updated since a time. */
 export function periodAndUpdates(event: string, field: string) {
   return { ...period(event, field), updated_since: UpdatedSince }
 }
 
-/** A comma-separated list whose first word the compiler checks. */
+/** The compiler checks the first word. */
 type CommaSeparated<Word extends string> = Word | `${Word},${string}`
 
 /** Choices are separated by commas: `status=draft,published`. */
@@ -183,7 +181,7 @@ export function choices<const Choice extends string, const Synonym extends strin
     )
 }
 
-/** A parameter of one choice, for items whose field is that choice. `options` are those of another parameter's choices. */
+/** For items whose field is that choice. `options` are those of another parameter's choices. */
 export function oneOf<Choice extends z.ZodType>(
   field: string,
   choice: Choice,
@@ -194,7 +192,7 @@ export function oneOf<Choice extends z.ZodType>(
   return filtering(parameter, { by: 'choice', field, choices: options, ...(names && { names }) })
 }
 
-/** A parameter of choices, for items whose field is one of them. */
+/** For items whose field is one of them. */
 export function choiceOf<const Choice extends string, const Synonym extends string = never>(
   field: string,
   all: readonly [Choice, ...Choice[]],
@@ -204,7 +202,6 @@ export function choiceOf<const Choice extends string, const Synonym extends stri
   return filtering(choices(all, synonyms).optional(), { by: 'choice', field, choices: all, ...names })
 }
 
-/** Query parameters of every list. */
 export const paging = {
   limit: z.coerce
     .number<number | string>()
@@ -251,7 +248,7 @@ export function pageFields<Item extends z.ZodType>(item: Item) {
   }
 }
 
-/** Members of every list operation: its response, and that it is a list. `of` names the items: `courses`. */
+/** `of` names the items: `courses`. */
 export function listOf<Item extends z.ZodType>(item: Item, of: string) {
   const page = objectOf(pageFields(item))
   return {
@@ -260,7 +257,6 @@ export function listOf<Item extends z.ZodType>(item: Item, of: string) {
   } as const
 }
 
-/** The query parameter that deletes permanently. */
 export const erase = BooleanParam.default(false).meta({
   description: 'Delete permanently, also what is deleted already; requires an admin (default false)',
 })

@@ -1,15 +1,13 @@
 import type { Scope } from './operation.ts'
 
-/**
- * Paths of OAuth 2.0 below the base URL. A client tries these if a platform has no metadata (RFC 8414).
- */
+/** Below the base URL. A client tries these if a platform has no metadata (RFC 8414). */
 export const oauthPaths = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
   revoke: '/oauth/revoke',
   introspect: '/oauth/introspect',
   deviceAuthorization: '/oauth/device_authorization',
-  /** Page where a user enters the code of a device. */
+  /** The user enters the code of a device there. */
   device: '/oauth/device',
   /** RFC 8414 §3; followed by the path of the issuer, if any. */
   metadata: '/.well-known/oauth-authorization-server',
@@ -17,20 +15,20 @@ export const oauthPaths = {
   resourceMetadata: '/.well-known/oauth-protected-resource',
 } as const
 
-/** Client id of this program in every academy: a public client, built in. */
+/** A public client, built into every academy. */
 export const ownClientId = 'learnctl'
 
-/** The grant type of a device (RFC 8628 §3.4). */
+/** RFC 8628 §3.4. */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** Descriptions of the scopes on consent pages. */
+/** On consent pages. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
   read: 'View the courses, lessons, users, progress and reports that you can access',
   write: 'Change the courses, lessons, users, enrolments and progress that you can manage',
   admin: 'Administer the academy: API keys, OAuth applications, roles, passwords and permanent erasure',
 }
 
-/** Authentication methods, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
+/** As OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
 export const securitySchemes = {
   bearer: {
     type: 'http',

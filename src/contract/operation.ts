@@ -10,8 +10,7 @@ export type Scope = 'read' | 'write' | 'admin'
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /**
- * An operation of the API, declared as data. The client, the server's routes and validation, the OpenAPI
- * document, `learnctl api` and the conformance test are all derived from it.
+ * The client, routes, validation, the OpenAPI document, `learnctl api` and the conformance test are all derived from it.
  */
 export interface Operation {
   /** `<resource>.<verb>`, the name in `learnctl api` and OpenAPI's operationId. */
@@ -63,16 +62,14 @@ export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The query as a client sends it: before defaults are filled in, with booleans as themselves or as text. */
+/** Before defaults are filled in, with booleans as themselves or as text. */
 export type QueryInput<O extends Operation> = O['query'] extends z.ZodType
   ? { [Name in keyof Input<O['query']>]: WithBoolean<Input<O['query']>[Name]> }
   : undefined
 type WithBoolean<Value> = [Extract<Value, 'true'>] extends [never] ? Value : Value | boolean
-/** The query as a handler receives it: parsed, with defaults. */
+/** Parsed, with defaults. */
 export type Query<O extends Operation> = Output<O['query']>
-/** The body as a client sends it. */
 export type BodyInput<O extends Operation> = Input<O['body']>
-/** The body as a handler receives it. */
 export type Body<O extends Operation> = Output<O['body']>
 export type Answer<O extends Operation> = Output<O['response']>
 
@@ -81,7 +78,7 @@ type Declared = Omit<
   Operation,
   'id' | 'method' | 'path' | 'published' | 'scope' | 'roles' | 'status' | 'filters'
 > & {
-  /** Method and path: `GET /v1/courses/{courseId}`. */
+  /** `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
   readonly published?: true
   /** Default 204 without a response body, 201 for POST, else 200. */

@@ -47,7 +47,6 @@ export const versionFields = {
   ),
 }
 
-/** Describes the external id of a deleted record. */
 export function takenExternalId<Shown extends Field>(shown: Shown, noun: string): Shown {
   return {
     ...shown,
@@ -55,7 +54,7 @@ export function takenExternalId<Shown extends Field>(shown: Shown, noun: string)
   }
 }
 
-/** Fields of every deleted record: actor, time, and the end of the time in which it can be restored. */
+/** Actor, time, and the end of the time in which it can be restored. */
 export const deletedFields = {
   userId: field(z.string(), 'User who deleted it'),
   deletedAt: field(Time, 'When it was deleted'),
@@ -65,7 +64,7 @@ export const deletedFields = {
   ),
 }
 
-/** One entry per changed path, such as `example`; arrays are one entry. */
+/** `example` is a changed path; arrays are one entry. */
 function changesLike(example: string) {
   return z.array(
     shown(() => ({

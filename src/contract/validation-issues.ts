@@ -55,7 +55,7 @@ export function detailOf(issue: Issue, meantBy = suggestionText): string {
   }
 }
 
-/** Text such as `must have at least 1 character`. */
+/** `must have at least 1 character`. */
 export function boundText(origin: string, bound: string, value: number): string {
   const many = value === 1 ? '' : 's'
   if (origin === 'string') return `must have ${bound} ${value} character${many}`
@@ -63,7 +63,7 @@ export function boundText(origin: string, bound: string, value: number): string 
   return `must be ${bound} ${value}`
 }
 
-/** Text such as `a whole number`. */
+/** `a whole number`. */
 export function withArticle(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`

@@ -12,13 +12,12 @@ interface CsvOptions {
   readonly isChecked: boolean
   readonly encoding: string | undefined
   readonly timeZone: string | undefined
-  /** True if texts that look like formulas stay as they are. */
+  /** Texts that look like formulas stay as they are. */
   readonly raw: boolean
-  /** True if a byte order mark comes first. */
   readonly bom: boolean
 }
 
-/** Reads the CSV of a platform and yields it with the columns, times and separator of ours. */
+/** With the columns, times and separator of ours. */
 export async function* readCsv(
   target: Target,
   found: FoundCall,
@@ -129,7 +128,7 @@ async function* decoded(
   }
 }
 
-/** Returns the text up to its first complete line, at most 64 Ki characters. */
+/** At most 64 Ki characters. */
 async function untilLine(texts: AsyncIterator<string>): Promise<string> {
   let text = ''
   while (!text.includes('\n') && text.length < 65_536) {

@@ -6,15 +6,15 @@ import type { FoundCall } from './operations.ts'
 import type { Place, PlatformFile } from './platform-schema.ts'
 
 export interface Fields {
-  /** Returns a record of theirs with our names and values; members that are no field of ours stay as they are. */
+  /** With our names and values; members that are no field of ours stay as they are. */
   read(target: Target, theirs: JsonObject): JsonObject
-  /** Returns our name for a member of their records; undefined for a member that is none of ours. */
+  /** Undefined for a member that is none of ours. */
   nameOf(theirs: string): string | undefined
-  /** Returns a body of ours as they write it. Throws RequestError for a value without a word of theirs. */
+  /** Throws RequestError for a value without a word of theirs. */
   write(ours: JsonObject): JsonObject
 }
 
-/** Returns a name without case, `_` and `-`: fields with the same letters are the same. */
+/** Without case, `_` and `-`: fields with the same letters are the same. */
 export function letters(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase()
 }
@@ -31,7 +31,7 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
   const idField = paths.includes('id') ? 'id' : paths.includes(`${noun}Id`) ? `${noun}Id` : null
   const byLetters = new Map(paths.map((path) => [letters(path), path] as const).reverse())
 
-  /** Returns the name of ours for a member; undefined for a member that is none of ours. */
+  /** Undefined for a member that is none of ours. */
   function ownName(parent: string, name: string): string | undefined {
     return byLetters.get(letters(parent + name))?.slice(parent.length)
   }
@@ -147,7 +147,7 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
   }
 }
 
-/** Returns the paths inside the record that an answer holds under its noun, such as `course` after an update. */
+/** Under its noun, such as `course` after an update. */
 function pathsInside({ holds: { answer } }: FoundCall['operation'], noun: string): string[] {
   return answer.flatMap((path) => (path.startsWith(`${noun}.`) ? [path.slice(noun.length + 1)] : []))
 }
@@ -167,7 +167,7 @@ function scaled(value: number, factor: number): number {
 
 const isoTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d+)?))?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
-/** Returns a time in UTC, null for an empty text; undefined for anything that is no such time. */
+/** In UTC, null for an empty text; undefined for anything that is no such time. */
 function timeOf(value: unknown, unit: string, zoneName = 'UTC'): string | null | undefined {
   if (value === '') return null
   if (unit !== 'iso') {
@@ -215,7 +215,7 @@ function setAt(object: JsonObject, [head = '', ...rest]: readonly string[], valu
   }
 }
 
-/** Removes a member and returns its value; objects that are empty after that are removed as well. */
+/** Objects that are empty after that are removed as well. */
 function takeAt(object: JsonObject, [head = '', ...rest]: readonly string[]): unknown {
   const value = object[head]
   if (rest.length > 0 && !isJsonObject(value)) return undefined

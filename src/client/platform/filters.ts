@@ -6,13 +6,13 @@ import type { Filter } from '../../contract/lists.ts'
 import { hostOf, PlatformError, type Target } from '../errors.ts'
 import type { FoundCall } from './operations.ts'
 
-/** Judges a row: true if it matches, false if it is outside of a filter, else the field that it does not show. */
+/** False for a row outside of a filter; `hidden` is the field that it does not show. */
 type Judge = (row: JsonObject) => boolean | { readonly hidden: string }
 
 export class FilterCheck {
   readonly #judges: (readonly [parameter: string, judge: Judge])[]
   readonly #outside = new Map<string, number>()
-  /** Numbers of rows by the parameter and the field that they do not show. */
+  /** By the parameter and the field that the rows do not show. */
   readonly #hidden = new Map<string, number>()
   readonly #found: FoundCall
   #rows = 0

@@ -3,10 +3,7 @@ import { isOwnReply } from '../reply.ts'
 import type { PlatformFile } from './platform-schema.ts'
 
 /**
- * Returns a transport of the contract for a platform of any kind: requests and replies are translated by the file, or by
- * the rules of the published form without one. Replies of a server of this API pass unchanged.
- *
- * Throws PlatformError for a response that neither describes.
+ * Replies of a server of this API pass unchanged. Throws PlatformError for a response that neither file nor rules describe.
  */
 export function platformTransport(send: Transport, file: PlatformFile | null): Transport {
   return async (request) => {
@@ -19,7 +16,7 @@ export function platformTransport(send: Transport, file: PlatformFile | null): T
   }
 }
 
-/** Returns a transport that sends requests as they are, with the credential as the file describes. */
+/** Requests as they are, with the credential as the file describes. */
 export function describedTransport(send: Transport, { auth }: PlatformFile): Transport {
   return async (request) => {
     const { authorization, ...headers } = request.headers

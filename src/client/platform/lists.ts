@@ -5,12 +5,11 @@ import { isIdentifier, letters, memberAt, memberOf, stepsOf } from './fields.ts'
 import type { FoundCall } from './operations.ts'
 import type { Lists, NextPage } from './platform-schema.ts'
 
-/** A page of a list of theirs. */
 export interface ForeignPage {
   readonly rows: readonly unknown[]
-  /** The cursor of the next page: a URL, or the value of the described parameter; null after the last page. */
+  /** A URL, or the value of the described parameter; null after the last page. */
   readonly next: string | null
-  /** Number of rows of the whole list; null if the page does not show it. */
+  /** Of the whole list; null if the page does not show it. */
   readonly total: number | null
 }
 
@@ -22,10 +21,10 @@ export interface PageReply {
   readonly sent: URLSearchParams
 }
 
-/** Cursor of a list that came in a page as full as was asked for, without saying whether more follow. */
+/** The page was as full as was asked for, without saying whether more follow. */
 export const unknownNext = 'learnctl:unknown'
 
-/** Reads a page by the description of its list. Throws PlatformError for a body without the list. */
+/** Throws PlatformError for a body without the list. */
 export function readPage(reply: PageReply, lists: Lists | null): ForeignPage {
   const { target, found, body, headers, sent } = reply
   const rows = lists?.items === undefined ? listIn(body, found) : memberAt(body, stepsOf(lists.items))
@@ -45,7 +44,7 @@ export function readPage(reply: PageReply, lists: Lists | null): ForeignPage {
   return { rows, next: isFull ? unknownNext : null, total }
 }
 
-/** Returns the error for a list whose rest cannot be requested. */
+/** The rest of the list cannot be requested. */
 export function incomplete(target: Target, rows: number, total: number | null): PlatformError {
   const part = total === null ? `${rows} rows, as many as were asked for` : `${rows} of ${total} rows`
   const message = `${hostOf(target)} returned ${part}, without a next page (${lineOf(target)})`
@@ -54,7 +53,7 @@ export function incomplete(target: Target, rows: number, total: number | null): 
   return new PlatformError(target, message, line, 'incomplete')
 }
 
-/** Returns the bare array, or the one array under `data`, `items`, `results` or the resource's name. */
+/** The bare array, or the one under `data`, `items`, `results` or the resource's name. */
 function listIn(body: unknown, { operation, noun }: FoundCall): unknown {
   if (!isJsonObject(body)) return body
   const resource = operation.path.split('/').at(-1) ?? ''
@@ -72,7 +71,7 @@ function noList({ target, found, body }: PageReply, lists: Lists | null): Platfo
   return new PlatformError(target, message, 'lists: { items: /… }')
 }
 
-/** Describes a body in a few words: the names of an object, or the beginning of a text. */
+/** The names of an object, or the beginning of a text. */
 export function outline(body: unknown): string {
   if (Array.isArray(body)) return `an array of ${body.length}`
   const names = isJsonObject(body) ? Object.keys(body) : null
@@ -81,7 +80,7 @@ export function outline(body: unknown): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text
 }
 
-/** Returns the total that a page shows: `total`, `totalCount` or `X-Total-Count`, or at the described place. */
+/** `total`, `totalCount` or `X-Total-Count`, or at the described place. */
 function countIn(body: unknown, headers: HttpHeaders, lists: Lists | null): number | null {
   const shown =
     lists?.total !== undefined
@@ -91,7 +90,7 @@ function countIn(body: unknown, headers: HttpHeaders, lists: Lists | null): numb
   return Number.isSafeInteger(total) && total >= 0 ? total : null
 }
 
-/** Returns the next page by the rules: `nextCursor`, a `Link` header, or the URL in `next` or `links.next`. */
+/** By the rules: `nextCursor`, a `Link` header, or the URL in `next` or `links.next`. */
 function usualNext({ target, body, headers }: PageReply): string | null {
   const cursor = memberOf(body, 'nextCursor')
   if (isIdentifier(cursor)) return String(cursor)
@@ -140,7 +139,7 @@ function absoluteOrNull(url: unknown, target: Target): string | null {
   return typeof url === 'string' && url !== '' ? absolute(url, target) : null
 }
 
-/** Returns a link as a URL; https stays https where a platform behind a proxy writes http to the same host. */
+/** https stays https where a platform behind a proxy writes http to the same host. */
 function absolute(link: string, { url }: Target): string {
   const next = new URL(link, url)
   const from = new URL(url)
@@ -149,7 +148,7 @@ function absolute(link: string, { url }: Target): string {
 
 const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
 
-/** Returns the target of the `next` link in a Link header (RFC 8288). */
+/** RFC 8288. */
 function nextLinkOf(header: string): string | null {
   for (const [, target = '', parameters = ''] of header.matchAll(linkPattern)) {
     const [, quoted, bare] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(parameters) ?? []
@@ -158,7 +157,7 @@ function nextLinkOf(header: string): string | null {
   return null
 }
 
-/** Returns the query of the request for a page: the cursor and size of ours as the platform names them. */
+/** As the platform names our cursor and size. */
 export function pageQuery(query: URLSearchParams, lists: Lists | null): URLSearchParams {
   const asked = new URLSearchParams(query)
   if (lists === null) return asked
@@ -173,7 +172,7 @@ export function pageQuery(query: URLSearchParams, lists: Lists | null): URLSearc
   return asked
 }
 
-/** Members of a page besides its rows, such as `total`, under the names of ours. */
+/** Besides its rows, such as `total`. */
 export function pageMembers(body: unknown, rows: readonly unknown[]): JsonObject {
   const members = isJsonObject(body) ? Object.entries(body).filter(([, value]) => value !== rows) : []
   return Object.fromEntries(members)

@@ -3,16 +3,16 @@ import type { HttpRequest } from '../../contract/http.ts'
 
 export interface FoundCall {
   readonly operation: Call
-  /** Kind of its records: `course`, or `learner` for the rows of the learner export. */
+  /** `course`, or `learner` for the rows of the learner export. */
   readonly noun: string
-  /** Address of the platform, without the path of the operation. */
+  /** Without the path of the operation. */
   readonly base: string
-  /** Path parameters, decoded. */
+  /** Decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
 }
 
-/** Groups whose answers are no records of a platform. */
+/** Their answers are no records of a platform. */
 const plainGroups: ReadonlySet<string> = new Set(['service', 'oauth'])
 
 const patterns = Object.entries(calls)
@@ -25,7 +25,7 @@ const patterns = Object.entries(calls)
     })),
   )
 
-/** Returns the kind of an operation's records: `course`, or `learner` for those of analytics. */
+/** `course`, or `learner` for those of analytics. */
 export function kindOf(id: string): string {
   const [group = ''] = id.split('.')
   return group === 'analytics' ? 'learner' : group.replace(/(?<!s)s$/, '')

@@ -11,10 +11,9 @@ import type { DescribedOperation, Lists, PlatformFile } from './platform-schema.
 import { assertDone } from './writes.ts'
 
 const json = { 'content-type': 'application/json' }
-/** Maximum size to read of an error: 64 KiB. */
 const maxErrorBytes = 64 * 1024
 
-/** Performs one call of the contract on a platform that is described by a file, or by the published form (null). */
+/** Without a file, by the published form. */
 export async function callPlatform(
   send: Transport,
   file: PlatformFile | null,
@@ -36,7 +35,7 @@ export async function callPlatform(
 
 const notAcceptable: HttpResponse = { status: 406, headers: {}, body: null }
 
-/** True for rows as lines of JSON, which no platform but ours offers. */
+/** No platform but ours offers rows as lines of JSON. */
 function isLines({ query }: FoundCall): boolean {
   return query.get('format') === 'ndjson'
 }
@@ -90,7 +89,7 @@ class PlatformCall {
     }
   }
 
-  /** Returns the value of a filter by a choice in the platform's word. */
+  /** In the platform's word. */
   #choice(parameter: string, value: string): string {
     const filter = this.#found.operation.filters?.[parameter]
     if (filter?.by !== 'choice') return value
@@ -130,7 +129,7 @@ class PlatformCall {
     return this.#written(reply, record, form === 'empty' ? null : body)
   }
 
-  /** Gives a refusal the message that stands where the file says. */
+  /** It stands where the file says. */
   async #refused(reply: HttpResponse): Promise<HttpResponse> {
     const { code, message } = this.#file?.refused ?? {}
     if (message === undefined || reply.body === null) return reply
@@ -186,7 +185,7 @@ class PlatformCall {
     return answered(reply, { ...around, ...total, data: rows, nextCursor: page.next })
   }
 
-  /** Throws PlatformError for an order that the platform is not known to keep: the first rows may be any. */
+  /** It is not known to be kept: the first rows may be any. */
   #requireOrder(): void {
     const { operation, query } = this.#found
     const sort = query.get('sort')
@@ -196,18 +195,18 @@ class PlatformCall {
     throw new PlatformError(this.#asked, message, line, 'not_sorted')
   }
 
-  /** False where rows are wanted as the platform sends them. */
+  /** Not where rows are wanted as the platform sends them. */
   #isChecked(): boolean {
     return !/handling=lenient/.test(this.#asked.headers['prefer'] ?? '')
   }
 
-  /** Returns a row in the fields of ours. Throws PlatformError for one without an id. */
+  /** Throws PlatformError for a row without an id. */
   #row(row: unknown): JsonObject {
     const record = isJsonObject(row) ? this.#fields.read(this.#asked, row) : null
     return this.#required(row, record)
   }
 
-  /** Returns the record of a body: at the described place, under `data` or its noun, or the body itself. */
+  /** At the described place, under `data` or its noun, or the body itself. */
   #recordIn(body: unknown): JsonObject | null {
     const { noun, operation } = this.#found
     const { record } = this.#operation
@@ -230,7 +229,7 @@ class PlatformCall {
     return isJsonObject(theirs) ? this.#fields.read(this.#asked, theirs) : null
   }
 
-  /** Returns a record with what identifies it. Throws PlatformError without that. */
+  /** Throws PlatformError without what identifies the record. */
   #required(body: unknown, record: JsonObject | null): JsonObject {
     const { operation, noun } = this.#found
     const { answer } = operation.holds
@@ -249,7 +248,7 @@ class PlatformCall {
     throw new PlatformError(this.#asked, message, `records: { ${noun}: { ${own ?? '…'}: /… } }`)
   }
 
-  /** Returns the answer to a write that shows that it was done. */
+  /** It shows that the write was done. */
   #written(reply: HttpResponse, record: JsonObject | null, body: unknown): HttpResponse {
     const { operation, noun } = this.#found
     const { status, headers } = reply

@@ -4,25 +4,24 @@ import { hostOf, lineOf, PlatformError, type RawAnswer, type Target } from '../e
 import { isIdentifier, isTime, memberOf } from './fields.ts'
 import type { FoundCall } from './operations.ts'
 
-/** Fields that no answer shows. */
+/** No answer shows them. */
 const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
 
 export interface AnsweredWrite {
   readonly target: Target
   readonly found: FoundCall
-  /** The body that was sent, in the fields of ours. */
+  /** In the fields of ours. */
   readonly sent: unknown
-  /** The record that the answer shows, in the fields of ours; null without one. */
+  /** In the fields of ours; null without one. */
   readonly shown: JsonObject | null
-  /** The answer as it came; an object directly inside it may show the modified attributes. */
+  /** As it came; an object directly inside it may show the modified attributes. */
   readonly body: unknown
   readonly answer: RawAnswer
 }
 
 /**
- * Throws PlatformError unless the answer to a write shows the record: a value that was sent, or its id and nothing else. An
- * id beside other values may be that of an error or a job. Throws it as well for an answer that names an error, for one
- * with another id, and for one with another value than the one that was sent.
+ * A write must be shown by a value that was sent, or an id alone: beside other values that may be that of an error or a
+ * job. Throws PlatformError otherwise, and for an error, another id or another value.
  */
 export function assertDone(write: AnsweredWrite): void {
   const { target, found, sent, shown, body, answer } = write
@@ -50,14 +49,14 @@ export function assertDone(write: AnsweredWrite): void {
   throw new PlatformError(target, message, 'records: { …: { …: { at: /… } } }', 'not_set', answer)
 }
 
-/** Returns the id of the record that a path ends with; null if it ends otherwise, or with a reference. */
+/** Null for a path that ends otherwise, or with a reference. */
 function ownId({ operation, params }: FoundCall): string | null {
   const name = /\{(\w+)\}$/.exec(operation.path)?.[1]
   const id = name === undefined ? undefined : params[name]
   return id === undefined || parseReference(id).by !== 'id' ? null : id
 }
 
-/** True for a body with a non-empty `error` or `errors`, or whose `success` or `ok` is false. */
+/** A non-empty `error` or `errors`, or `success` or `ok` that is false. */
 function namesError(body: unknown): boolean {
   const errors = ['error', 'errors'].map((name) => memberOf(body, name))
   const isFalse = ['success', 'ok'].some((name) => memberOf(body, name) === false)
@@ -68,7 +67,7 @@ function hasMembers(value: object | null): boolean {
   return value !== null && Object.keys(value).length > 0
 }
 
-/** True if a value was sent that an answer can show. */
+/** An answer can show them. */
 function hasValues(sent: JsonObject): boolean {
   return Object.entries(sent).some(
     ([name, value]) =>
@@ -83,7 +82,7 @@ interface Compared {
   readonly same: boolean
 }
 
-/** Compares the values that were sent with those that are shown, as far as both are there. */
+/** As far as both are there. */
 function compare(sent: JsonObject, shown: JsonObject, parent: string): Compared[] {
   return Object.entries(sent).flatMap(([name, value]) => {
     const found = memberOf(shown, name)

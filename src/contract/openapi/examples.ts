@@ -3,12 +3,12 @@ import made from './examples.json' with { type: 'json' }
 
 /** A real call in an academy with a part of the example data. */
 export interface OperationExample {
-  /** Values of path and query parameters. */
+  /** Of path and query. */
   readonly parameters: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Response body; absent if there is none. */
+  /** Absent if there is none. */
   readonly response?: unknown
-  /** Response bodies in other formats, by media type. */
+  /** In other formats, by media type. */
   readonly media?: Readonly<Record<string, string>>
 }
 
