@@ -6,7 +6,7 @@ import { createClient } from '../../src/client/client.ts'
 import { streamOf } from '../../src/client/reply.ts'
 import { makeCertificate } from '../helpers/certificate.ts'
 import { listen } from '../helpers/listen.ts'
-import { type ProxyOptions, startProxy, type TestProxy } from '../helpers/proxy.ts'
+import { type ProxyOptions, startProxy } from '../helpers/proxy.ts'
 import { networks, textOf } from './harness.ts'
 
 const certificate = makeCertificate('2020-01-01', '2120-01-01', 'academy.example')
@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((each) => each.close()))
 })
 
-async function proxyTo(options: Partial<ProxyOptions> = {}): Promise<TestProxy> {
+async function proxyTo(options: Partial<ProxyOptions> = {}) {
   const proxy = await startProxy({ to: port, ...options })
   closing.push(proxy)
   return proxy

@@ -11,27 +11,12 @@ import {
   freshDirectory,
   onPostgres,
   openTestAcademy,
-  type Person,
   stoppedClock,
   type TestAcademy,
 } from './test-academy.ts'
 
-/** A copy of an academy, with the admin who is in each copy. */
-export interface AcademyCopy<Records> {
-  readonly academy: TestAcademy
-  readonly admin: Person
-  readonly records: Records
-}
-
-/** Makes copies of an academy that was filled once. */
-export interface AcademyCopies<Records> {
-  /** Opens a copy for one test. Close it. */
-  open(): Promise<AcademyCopy<Records>>
-  remove(): Promise<void>
-}
-
-/** Fills an academy, which takes much longer than to copy it. */
-export async function makeAcademyCopies<Records>(fill: Fill<Records>): Promise<AcademyCopies<Records>> {
+/** Fills an academy, which takes much longer than to copy it. `open` makes a copy for one test, which closes it. */
+export async function makeAcademyCopies<Records>(fill: Fill<Records>) {
   const { path: directory, remove } = freshDirectory()
   const original = join(directory, 'original.db')
   const database = onPostgres ? await (await import('./postgres.ts')).makeAcademyDatabase() : undefined
@@ -62,7 +47,7 @@ export async function makeAcademyCopies<Records>(fill: Fill<Records>): Promise<A
         for (const file of [path, keyPathOf(path)]) rmSync(file, { force: true })
       }
       return {
-        academy: { ...copy, close, [Symbol.asyncDispose]: close },
+        academy: { ...copy, close, [Symbol.asyncDispose]: close } satisfies TestAcademy,
         admin: { ...owner, ...copy.bearer(`Bearer ${owner.key}`) },
         records,
       }

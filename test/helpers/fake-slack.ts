@@ -2,21 +2,6 @@ import { createServer, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { listen } from './listen.ts'
 
-/**
- * Incoming webhooks of Slack on the loopback, by docs.slack.dev (Sending messages using incoming webhooks; Block Kit
- * reference; Rate limits) and api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks: `ok` as
- * text, errors as a word, one message a second.
- */
-interface FakeSlack {
-  readonly url: string
-  /** Messages in the channel. */
-  readonly messages: SlackMessage[]
-  /** Requests, also refused ones. */
-  readonly requests: { readonly path: string; readonly body: string }[]
-  /** How it answers wrong; undefined for right. */
-  fault: SlackFault | undefined
-}
-
 interface SlackMessage {
   readonly text: string
   readonly blocks: readonly {
@@ -26,20 +11,8 @@ interface SlackMessage {
   }[]
 }
 
-type SlackFault =
-  | 'login_page'
-  | 'empty'
-  | 'echo'
-  | 'rate_limited'
-  | 'no_service'
-  | 'channel_not_found'
-  | 'channel_is_archived'
-  | 'action_prohibited'
-  | 'invalid_payload'
-  | 'rollup_error'
-
 /** Wrong answers: status, text and headers. */
-const wrong: Readonly<Record<SlackFault, readonly [number, string, Record<string, string>?]>> = {
+const wrong = {
   login_page: [200, '<!DOCTYPE html><title>Sign in</title>', { 'content-type': 'text/html' }],
   empty: [200, ''],
   echo: [500, 'cannot post to $path'],
@@ -50,19 +23,26 @@ const wrong: Readonly<Record<SlackFault, readonly [number, string, Record<string
   action_prohibited: [403, 'action_prohibited'],
   invalid_payload: [400, 'invalid_payload'],
   rollup_error: [500, 'rollup_error'],
-}
+} satisfies Readonly<Record<string, readonly [number, string, Record<string, string>?]>>
 
 /** The path of its webhook. */
 const slackPath = '/services/T0001/B0002/XyZ0123456789abcdefghijk'
 
-/** Starts a Slack; with a clock it allows one message a second. */
-export async function startSlack(now?: () => Date): Promise<FakeSlack> {
+/**
+ * Starts incoming webhooks of Slack on the loopback, by docs.slack.dev (Sending messages using incoming webhooks; Block Kit
+ * reference; Rate limits) and api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks: `ok` as
+ * text, errors as a word, and with a clock one message a second.
+ */
+export async function startSlack(now?: () => Date) {
   let lastMs = Number.NEGATIVE_INFINITY
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += String(piece)
     slack.requests.push({ path: request.url ?? '', body })
-    if (slack.fault !== undefined) return answerWrong(response, slack.fault, request.url ?? '')
+    if (slack.fault !== undefined) {
+      const [status, text, headers] = wrong[slack.fault]
+      return end(response, status, text.replace('$path', request.url ?? ''), headers)
+    }
     if (request.method !== 'POST' || request.url !== slackPath) return end(response, 404, 'no_service')
     const ms = now?.().getTime()
     if (ms !== undefined && ms - lastMs < 1000) {
@@ -78,11 +58,14 @@ export async function startSlack(now?: () => Date): Promise<FakeSlack> {
   })
   const { port, close } = await listen(server)
   onTestFinished(close)
-  const slack: FakeSlack = {
+  const slack = {
     url: `http://127.0.0.1:${port}${slackPath}`,
-    messages: [],
-    requests: [],
-    fault: undefined,
+    /** Messages in the channel. */
+    messages: [] as SlackMessage[],
+    /** Requests, also refused ones. */
+    requests: [] as { readonly path: string; readonly body: string }[],
+    /** How it answers wrong; undefined for right. */
+    fault: undefined as keyof typeof wrong | undefined,
   }
   return slack
 }
@@ -98,11 +81,6 @@ function messageIn(body: string): SlackMessage | undefined {
   } catch {
     return undefined
   }
-}
-
-function answerWrong(response: ServerResponse, fault: SlackFault, path: string): void {
-  const [status, text, headers] = wrong[fault]
-  end(response, status, text.replace('$path', path), headers)
 }
 
 function end(

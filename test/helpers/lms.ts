@@ -10,25 +10,8 @@ export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const account = 'VicYj3cu5BIFpoZhDVU4DZumnlBrWi1grgJEzADs'
 let pair: ReturnType<typeof keyPair> | undefined
 
-/** Another system that is connected to an academy. */
-interface Lms {
-  readonly kind: LmsKind
-  /** Signs a payload as this system does, with this id if its scheme has one. */
-  signed(payload: JsonObject, id?: string): Promise<SignedDelivery>
-  /** Sends a signed delivery. */
-  send(delivery: SignedDelivery, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  deliver(payload: JsonObject, id?: string): Promise<Answer>
-  /** Maps a course or user of this system to one of the academy. */
-  map(noun: 'course' | 'user', externalKey: string, reference: string): Promise<Answer>
-}
-
 /** Sets up the integration of a system. */
-export async function connect(
-  academy: TestAcademy,
-  admin: Person,
-  kind: LmsKind,
-  settings: JsonObject = {},
-): Promise<Lms> {
+export async function connect(academy: TestAcademy, admin: Person, kind: LmsKind, settings: JsonObject = {}) {
   pair ??= keyPair('2026-01')
   const { privateKey, keySet } = pair
   const own =
@@ -38,9 +21,13 @@ export async function connect(
   const made = await admin.put(`/v1/integrations/${kind}`, { ...own, ...settings })
   if (made.status !== 200) throw new Error(made.text)
   const secret = kind === 'canvas' ? { privateKey } : webhookSecret
-  const signed: Lms['signed'] = (payload, id = 'msg_1') =>
+  /** Signs a payload as this system does, with this id if its scheme has one. */
+  const signed = (payload: JsonObject, id = 'msg_1') =>
     sign(kind, payload, { secret, now: academy.clock.now().getTime(), id })
-  const send: Lms['send'] = ({ headers, query, body }, more = {}) => {
+  const send = (
+    { headers, query, body }: SignedDelivery,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> => {
     const search = new URLSearchParams(query).toString()
     const path = `/webhooks/${kind}/grades${search === '' ? '' : `?${search}`}`
     return academy
@@ -51,8 +38,9 @@ export async function connect(
     kind,
     signed,
     send,
-    deliver: async (payload, id) => send(await signed(payload, id)),
-    map: (noun, externalKey, reference) =>
+    deliver: async (payload: JsonObject, id?: string) => send(await signed(payload, id)),
+    /** Maps a course or user of this system to one of the academy. */
+    map: (noun: 'course' | 'user', externalKey: string, reference: string) =>
       admin.put(`/v1/integrations/${kind}/mappings`, { noun, externalKey, reference }),
   }
 }

@@ -1,25 +1,17 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import { type Ran, type RunOptions, test as withCli } from './cli.ts'
+import { type RunOptions, test as withCli } from './cli.ts'
 import { listen } from './listen.ts'
 
 /** Responds to a request, or leaves it open. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** A platform on a loopback port that gives these responses in turn and repeats the last one. */
-export interface Platform {
-  readonly url: string
+/**
+ * A vitest test with a platform on a loopback port that gives responses in turn and repeats the last one; it fails if a run
+ * against it prints its API key.
+ */
+export const test = withCli.extend('platform', async ({ cli }, { onCleanup }) => {
   /** Method and path of each request so far. */
-  readonly requests: readonly string[]
-  /** Headers of each request. */
-  readonly headers: readonly IncomingHttpHeaders[]
-  answer(...answers: Answer[]): void
-  /** Runs a command line against it. */
-  run(line: string, options?: RunOptions): Promise<Ran>
-}
-
-/** A vitest test with such a platform; it fails if a run prints its API key. */
-export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<Platform> => {
   const requests: string[] = []
   const headers: IncomingHttpHeaders[] = []
   let answers: Answer[] = []
@@ -37,10 +29,10 @@ export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): P
     url,
     requests,
     headers,
-    answer: (...given) => {
+    answer: (...given: Answer[]) => {
       answers = given
     },
-    run: async (line, options) => {
+    run: async (line: string, options?: RunOptions) => {
       const ran = await cli.run(line, { ...options, env })
       expect(ran.stdout + ran.stderr).not.toContain('the-key')
       return ran

@@ -15,10 +15,6 @@ export interface PackageOptions {
   readonly filledStatus?: number
   /** Row of a user in a school that the package lacks. */
   readonly unknownSchool?: number
-  /** Row of an enrolment in a class that the package lacks. */
-  readonly unknownClass?: number
-  /** Row of a user without an address. */
-  readonly noAddress?: number
 }
 
 const classSize = 25
@@ -100,8 +96,7 @@ function users(options: PackageOptions): Iterable<string> {
     const isTeacher = row % teacherEvery === 0
     const role = isTeacher ? 'teacher' : isEvery(row, options.misspelledRole) ? 'Student' : 'student'
     const school = isEvery(row, options.unknownSchool) ? 'no-school' : idOf(1, row % schools)
-    const email = isEvery(row, options.noAddress) ? '' : `user${row}@school${row % schools}.example`
-    const line = `${idOf(5, row)},,,true,${school},${role},user${row},{LDAP:user${row}},Given ${row},"Family, ${row}",,S${row},${email},,,,09,`
+    const line = `${idOf(5, row)},,,true,${school},${role},user${row},{LDAP:user${row}},Given ${row},"Family, ${row}",,S${row},user${row}@school${row % schools}.example,,,,09,`
     return isEvery(row, options.repeatedUser) ? [line, line] : [line]
   })
 }
@@ -116,10 +111,9 @@ function enrollments(options: PackageOptions, classes: number): Iterable<string>
     const place = (number * classSize + (row % classSize)) % options.users
     const user = isTeacher ? place - (place % teacherEvery) : place
     const status = isEvery(row, options.filledStatus) ? 'active' : ''
-    const klass = isEvery(row, options.unknownClass) ? 'no-class' : idOf(4, number % classes)
     const role = isTeacher ? 'teacher' : 'student'
     return [
-      `${idOf(6, row)},${status},,${klass},${idOf(1, number % schools)},${idOf(5, user)},${role},${isTeacher},2026-01-08,`,
+      `${idOf(6, row)},${status},,${idOf(4, number % classes)},${idOf(1, number % schools)},${idOf(5, user)},${role},${isTeacher},2026-01-08,`,
     ]
   })
 }

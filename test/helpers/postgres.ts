@@ -164,8 +164,6 @@ interface PostgresFront extends AsyncDisposable {
   onServer: (text: string, cut: () => void) => void
   /** True to pass on nothing, like a network with an unplugged cable. */
   isSilent: boolean
-  /** Number of connections so far. */
-  readonly connections: () => number
   /** True after a client used TLS. */
   readonly wasEncrypted: () => boolean
 }
@@ -180,10 +178,8 @@ export async function startPostgresProxy(
 ): Promise<PostgresFront> {
   const { hostname, port } = new URL(url)
   const open = new Set<Socket>()
-  let connections = 0
   let wasEncrypted = false
   const server = createServer((client) => {
-    connections += 1
     const upstream = connect(Number(port), hostname)
     const cut = () => {
       client.destroy()
@@ -225,7 +221,6 @@ export async function startPostgresProxy(
     onClient: () => undefined,
     onServer: () => undefined,
     isSilent: false,
-    connections: () => connections,
     wasEncrypted: () => wasEncrypted,
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy()

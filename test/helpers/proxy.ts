@@ -2,17 +2,7 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { listen } from './listen.ts'
 
-/** A proxy that connects every host to a port of this machine. */
-export interface TestProxy {
-  /** `127.0.0.1:54321` */
-  readonly host: string
-  readonly url: string
-  /** Requests so far: `CONNECT academy.example:443`, `GET http://academy.example/v1/courses`. */
-  readonly requests: string[]
-  close(): Promise<void>
-}
-
-/** Options of a proxy. */
+/** Options of a proxy that connects every host to a port of this machine. */
 export interface ProxyOptions {
   /** Port of this machine that stands for every host. */
   readonly to: number
@@ -25,7 +15,8 @@ export interface ProxyOptions {
 }
 
 /** Starts an HTTP proxy: tunnels (RFC 9110 §9.3.6), and requests in absolute form. */
-export async function startProxy({ to, credentials, refuses, isMute }: ProxyOptions): Promise<TestProxy> {
+export async function startProxy({ to, credentials, refuses, isMute }: ProxyOptions) {
+  /** `CONNECT academy.example:443`, `GET http://academy.example/v1/courses` */
   const requests: string[] = []
   const sockets = new Set<Socket>()
   const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`
@@ -67,7 +58,7 @@ export async function startProxy({ to, credentials, refuses, isMute }: ProxyOpti
     url: `http://${host}`,
     requests,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         for (const socket of sockets) socket.destroy()
       }),

@@ -1,67 +1,43 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { listen } from './listen.ts'
-
-/** A request as the server received it. */
-interface SeedRequest {
-  readonly method: string
-  /** Path with query. */
-  readonly url: string
-  readonly headers: IncomingMessage['headers']
-  readonly body: string
-}
-
-/** A platform with exactly the eight published operations that responds in the plainest allowed form. */
-export interface SeedServer {
-  readonly url: string
-  readonly key: string
-  readonly expiredKey: string
-  readonly requests: readonly SeedRequest[]
-  close(): Promise<void>
-}
+import { type FakeRequest, type FakeResponse, json, serveFake } from './fake-system.ts'
 
 type Row = Record<string, unknown>
 type Answer = readonly [status: number, body: unknown]
 
-interface State {
+/** A platform with exactly the eight published operations that responds in the plainest allowed form. */
+export type SeedServer = Awaited<ReturnType<typeof startSeedServer>>
+
+const page =
+  '<!DOCTYPE html>\n<html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>\n'
+
+/** Starts the platform on a free loopback port; it holds only the owner of its key. */
+export async function startSeedServer() {
+  const key = 'sk-live-4f1e7a'
+  const expiredKey = 'sk-live-0ld'
+  /** Requests so far; the URL is a path with a query. */
+  const requests: { readonly method: string; readonly url: string; readonly body: string }[] = []
+  const owner: Row = { id: '1', email: 'owner@school.example', role: 'administrator' }
+  const state: State = { courses: [], lessons: [], users: [owner], progress: new Map() }
+
+  const { url, close } = await serveFake((request) => {
+    const { method, headers, body } = request
+    requests.push({ method, url: request.url.pathname + request.url.search, body })
+    const credential = headers['authorization']
+    if (credential === `Bearer ${expiredKey}`) return sent([403, { message: 'Expired key' }])
+    if (credential !== `Bearer ${key}`) return sent([401, { message: 'Invalid token' }])
+    return sent(answerOf(state, request))
+  })
+  return { url, key, expiredKey, requests, close }
+}
+
+type State = {
   readonly courses: Row[]
   readonly lessons: Row[]
   readonly users: Row[]
   readonly progress: Map<string, Row>
 }
 
-const page =
-  '<!DOCTYPE html>\n<html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>\n'
-
-/** Starts the platform on a free loopback port; it holds only the owner of its key. */
-export async function startSeedServer(): Promise<SeedServer> {
-  const key = 'sk-live-4f1e7a'
-  const expiredKey = 'sk-live-0ld'
-  const requests: SeedRequest[] = []
-  const owner = { id: '1', email: 'owner@school.example', role: 'administrator' }
-  const state: State = { courses: [], lessons: [], users: [owner], progress: new Map() }
-
-  const server = createServer(async (request, response) => {
-    const { method = 'GET', url = '/', headers } = request
-    const body = await textOf(request)
-    requests.push({ method, url, headers, body })
-    const credential = headers.authorization
-    if (credential === `Bearer ${expiredKey}`) return send(response, [403, { message: 'Expired key' }])
-    if (credential !== `Bearer ${key}`) return send(response, [401, { message: 'Invalid token' }])
-    send(response, answerOf(state, method, new URL(url, 'http://seed.example'), body))
-  })
-  const { url, close } = await listen(server)
-
-  return {
-    url,
-    key,
-    expiredKey,
-    requests,
-    close,
-  }
-}
-
-function answerOf(state: State, method: string, { pathname, searchParams }: URL, text: string): Answer {
-  const sent = text === '' ? {} : rowOf(text)
+function answerOf(state: State, { method, url: { pathname, searchParams }, body }: FakeRequest): Answer {
+  const sent = body === '' ? {} : rowOf(body)
   if (sent === null) return [400, { message: 'Request body is not valid JSON' }]
   const course = /^\/v1\/courses\/([^/]+)$/.exec(pathname)?.[1]
   const learner = /^\/v1\/learners\/([^/]+)\/progress$/.exec(pathname)?.[1]
@@ -134,16 +110,7 @@ function rowOf(text: string): Row | null {
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function send(response: ServerResponse, [status, body]: Answer): void {
-  if (typeof body !== 'string') {
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-  } else {
-    response.writeHead(status, { 'Content-Type': status === 200 ? 'text/csv' : 'text/html' }).end(body)
-  }
+function sent([status, body]: Answer): FakeResponse {
+  if (typeof body !== 'string') return json(body, status)
+  return { status, headers: { 'content-type': status === 200 ? 'text/csv' : 'text/html' }, body }
 }

@@ -12,20 +12,12 @@ import { openGrant } from '../../src/server/oauth/issue-tokens.ts'
 import { findClient } from '../../src/server/oauth/oauth-client.ts'
 import { day, hour, type TestAcademy } from './test-academy.ts'
 
-/** User and academy of a session. */
-interface SessionOptions {
-  readonly userId: string
-  /** Base address of the academy. */
-  readonly url: string
-  readonly now: () => Date
-  readonly scopes?: readonly Scope[]
-}
-
-/** Starts a session in an academy as signing in does; returns what the program would store. */
+/** Starts a session in the academy at this URL as signing in does; returns what the program would store. */
 export async function startSession(
   database: Store,
-  { userId, url, now, scopes = ['read', 'write'] }: SessionOptions,
+  given: { userId: string; url: string; now: () => Date; scopes?: readonly Scope[] },
 ): Promise<StoredTokens> {
+  const { userId, url, now, scopes = ['read', 'write'] } = given
   const client = await findClient(database, ownClientId)
   if (!client) throw new Error('the academy does not know this program')
   const issuing = { now: now(), newId: idMaker(now), origin: nowhere }
@@ -89,17 +81,10 @@ export function tokensIn(config: string, name = 'school'): StoredTokens | undefi
   return credential?.kind === 'oauth' ? credential : undefined
 }
 
-/** User, application and scopes of a grant. */
-interface NewGrant {
-  readonly userId: string
-  readonly clientId?: string
-  readonly scopes?: readonly string[]
-}
-
 /** Stores a grant with both its tokens, as if its user had just signed in. */
 export async function createGrant(
   { database, clock }: TestAcademy,
-  given: NewGrant,
+  given: { userId: string; clientId?: string; scopes?: readonly string[] },
 ): Promise<{ id: string; accessToken: string }> {
   const { userId, clientId = ownClientId, scopes = ['read'] } = given
   const { now } = clock

@@ -394,17 +394,11 @@ function requireDeclared(method: string, path: string, status: number, code: unk
 /** Statements that were checked already: their plans depend on the schema, which all academies share. */
 const checkedStatements = new Set<string>()
 
-/** Statements of one academy. */
-interface WatchedStatements {
-  readonly seen: (statement: Sql) => void
-  /** Returns those that read or sort a table from end to end; the academy must still be open. */
-  readonly faults: () => Promise<string[]>
-}
-
 /** Checks the plans of all statements that a test causes in the SQLite academy at this path. */
-function watchStatements(path: string): WatchedStatements {
+function watchStatements(path: string) {
   const asked = new Map<string, Sql>()
 
+  /** Returns those that read or sort a table from end to end; the academy must still be open. */
   async function faults(): Promise<string[]> {
     const statements = [...asked.values()].filter(({ sql: text }) => !checkedStatements.has(text))
     if (statements.length === 0) return []
@@ -416,5 +410,5 @@ function watchStatements(path: string): WatchedStatements {
     return unknownFaults(found, true)
   }
 
-  return { faults, seen: (statement) => void asked.set(statement.sql, statement) }
+  return { faults, seen: (statement: Sql) => void asked.set(statement.sql, statement) }
 }

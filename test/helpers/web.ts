@@ -56,14 +56,8 @@ function streamOf(body: Exclude<HttpBody, string>): ReadableStream<Uint8Array> |
   })
 }
 
-/** A body whose last part arrives only when `end` is called. */
-interface SlowBody {
-  readonly stream: ReadableStream<Uint8Array>
-  readonly end: () => void
-}
-
-/** Makes a body that has begun and waits. */
-export function slowBody(text: string): SlowBody {
+/** Makes a body that has begun, and whose last part arrives only when `end` is called. */
+export function slowBody(text: string) {
   const bytes = Buffer.from(text)
   let end = () => {}
   const stream = new ReadableStream<Uint8Array>({
@@ -83,7 +77,7 @@ export function slowRequest(
   url: string,
   method: string,
   headers: Readonly<Record<string, string>>,
-  { stream }: SlowBody,
+  { stream }: ReturnType<typeof slowBody>,
 ): Request {
   const init: RequestInit & { duplex: 'half' } = { method, headers, body: stream, duplex: 'half' }
   return new Request(url, init)

@@ -8,7 +8,7 @@ import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-cl
 import { createOutgoing } from '../../../src/server/outgoing/outgoing.ts'
 import { makeCertificate } from '../../helpers/certificate.ts'
 import { listen } from '../../helpers/listen.ts'
-import { type ProxyOptions, startProxy, type TestProxy } from '../../helpers/proxy.ts'
+import { type ProxyOptions, startProxy } from '../../helpers/proxy.ts'
 
 const certificate = makeCertificate('2020-01-01', '2120-01-01', 'hook.example')
 const trusted = getCACertificates('default')
@@ -65,7 +65,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
 ]
 
 async function proxied(options: Partial<ProxyOptions> = {}, more: Record<string, string> = {}) {
-  const proxy: TestProxy = await startProxy({ to: port, ...options })
+  const proxy = await startProxy({ to: port, ...options })
   onTestFinished(() => proxy.close())
   const { credentials } = options
   const at = credentials === undefined ? '' : `${credentials}@`
