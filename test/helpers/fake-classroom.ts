@@ -1,4 +1,4 @@
-import { type FakeResponse, type FakeSystem, json, serveFake } from './fake-system.ts'
+import { type FakeRequest, type FakeResponse, json, serveFake } from './fake-system.ts'
 
 /*
  * A stand-in for Google Classroom and Google's token endpoint, written from the discovery document of Classroom v1
@@ -69,44 +69,11 @@ interface Fault {
  */
 type FaultAnswer = number | 'lost' | 'page' | 'half' | 'broken'
 
-/** The state of a stand-in, and what happens in it. */
-export interface FakeClassroom {
-  /** Answers requests to Classroom, and to the token endpoint at /token. */
-  readonly system: FakeSystem
-  readonly requests: SeenRequest[]
-  /** Forms that the token endpoint received. */
-  readonly grants: URLSearchParams[]
-  readonly users: GoogleUser[]
-  readonly courses: FakeCourse[]
-  readonly invitations: { id: string; courseId: string; userId: string; role: string }[]
-  /** Scopes, in short, that the user has granted. */
-  scopes: string[]
-  /** False for an account that belongs to no domain. */
-  hasDomain: boolean
-  /** Error of the token endpoint, such as `invalid_grant`. */
-  refusesGrants: string | null
-  /** Maximum number of items on a page, whatever is asked for. */
-  pageSize: number
-  /** Seconds to wait after status 429. */
-  retryAfter: number
-  /** Makes requests fail. */
-  fail(method: string, path: RegExp, answer: FaultAnswer, options?: { skip?: number; times?: number }): void
-  /** Ends all faults. */
-  mend(): void
-  /** Ends all access tokens. */
-  revokeTokens(): void
-  addUser(email: string, options?: { isHidden?: true }): GoogleUser
-  addCourse(name: string, options?: { alias?: string; state?: string }): FakeCourse
-  addWork(course: FakeCourse, title: string, maxPoints?: number, isOurs?: boolean): Work
-  submission(course: FakeCourse, work: Work, email: string): Submission
-}
+/** A stand-in, its state, and what happens in it. */
+export type FakeClassroom = ReturnType<typeof createFakeClassroom>
 
 /** A stand-in that is served. */
-export interface ServedClassroom extends FakeClassroom {
-  readonly url: string
-  readonly tokenUrl: string
-  close(): void
-}
+export type ServedClassroom = Awaited<ReturnType<typeof openFakeClassroom>>
 
 const domain = 'school.example'
 const scopePrefix = 'https://www.googleapis.com/auth/'
@@ -135,36 +102,31 @@ export const googleIntegration = {
   refreshToken: googleClient.refreshToken,
 }
 
-interface Reply {
-  readonly status: number
-  readonly body: unknown
-  readonly headers?: Record<string, string>
-}
+/** An error of an API of Google, as a response. */
+export class Refusal extends Error {
+  readonly response: FakeResponse
 
-class Refusal extends Error {
-  readonly reply: Reply
-
-  constructor(code: number, status: string, message: string, headers: Record<string, string> = {}) {
+  constructor(code: number, status: string, message: string, details?: readonly object[], headers = {}) {
     super(message)
-    this.reply = { status: code, body: { error: { code, message, status } }, headers }
+    this.response = json({ error: { code, message, status, ...(details && { details }) } }, code, headers)
   }
 }
 
-const notFound = () => new Refusal(404, 'NOT_FOUND', 'Requested entity was not found.')
+export const notFound = () => new Refusal(404, 'NOT_FOUND', 'Requested entity was not found.')
+export const invalid = (message: string) => new Refusal(400, 'INVALID_ARGUMENT', message)
 const exists = () => new Refusal(409, 'ALREADY_EXISTS', 'Requested entity already exists')
-const invalid = (message: string) => new Refusal(400, 'INVALID_ARGUMENT', message)
 const denied = (message: string) => new Refusal(403, 'PERMISSION_DENIED', message)
 const failedPrecondition = (message: string) => new Refusal(400, 'FAILED_PRECONDITION', message)
 
 /** Serves a stand-in for Classroom on loopback. */
-export async function openFakeClassroom(): Promise<ServedClassroom> {
+export async function openFakeClassroom() {
   const fake = createFakeClassroom()
   const { url, close } = await serveFake(fake.system)
   return Object.assign(fake, { url, tokenUrl: `${url}/token`, close })
 }
 
 /** Creates a stand-in for Classroom; its signed-in user is an admin of the domain school.example. */
-export function createFakeClassroom(): FakeClassroom {
+export function createFakeClassroom() {
   let serial = 100
   const nextId = () => {
     serial += 1
@@ -174,29 +136,41 @@ export function createFakeClassroom(): FakeClassroom {
   const tokens = new Set<string>()
   const admin: GoogleUser = { id: '1', email: `admin@${domain}`, given: 'Admin', family: 'Istrator' }
 
-  const fake: Omit<FakeClassroom, 'system'> = {
-    requests: [],
-    grants: [],
+  const fake = {
+    requests: [] as SeenRequest[],
+    /** Forms that the token endpoint received. */
+    grants: [] as URLSearchParams[],
     users: [admin],
-    courses: [],
-    invitations: [],
+    courses: [] as FakeCourse[],
+    invitations: [] as { id: string; courseId: string; userId: string; role: string }[],
+    /** Scopes, in short, that the user has granted. */
     scopes: [...classroomScopes],
+    /** False for an account that belongs to no domain. */
     hasDomain: true,
-    refusesGrants: null,
+    /** Error of the token endpoint, such as `invalid_grant`. */
+    refusesGrants: null as string | null,
+    /** Maximum number of items on a page, whatever is asked for. */
     pageSize: 100,
+    /** Seconds to wait after status 429. */
     retryAfter: 1,
-    fail: (method, path, answer, { skip = 0, times = 1 } = {}) =>
+    /** Makes requests fail. */
+    fail: (method: string, path: RegExp, answer: FaultAnswer, { skip = 0, times = 1 } = {}) =>
       void faults.push({ method, path, answer, skip, times }),
+    /** Ends all faults. */
     mend: () => void faults.splice(0),
+    /** Ends all access tokens. */
     revokeTokens: () => tokens.clear(),
-    addUser(email, options = {}) {
+    addUser(email: string, options: { isHidden?: true } = {}): GoogleUser {
       const [name = ''] = email.split('@')
       const [given = name, family = 'Example'] = name.split('.')
       const user = { id: nextId(), email, given, family, ...options }
-      this.users.push(user)
+      fake.users.push(user)
       return user
     },
-    addCourse(name, { alias, state = 'ACTIVE' } = {}) {
+    addCourse(
+      name: string,
+      { alias, state = 'ACTIVE' }: { alias?: string; state?: string } = {},
+    ): FakeCourse {
       const id = nextId()
       const course: FakeCourse = {
         id,
@@ -207,22 +181,23 @@ export function createFakeClassroom(): FakeClassroom {
         work: [],
         submissions: new Map(),
       }
-      this.courses.unshift(course)
+      fake.courses.unshift(course)
       return course
     },
-    addWork(course, title, maxPoints, isOurs = false) {
-      return makeWork(
+    addWork: (course: FakeCourse, title: string, maxPoints?: number, isOurs = false): Work =>
+      makeWork(
         course,
         { title, workType: 'ASSIGNMENT', state: 'PUBLISHED', ...(maxPoints && { maxPoints }) },
         isOurs,
-      )
-    },
-    submission(course, work, email) {
+      ),
+    submission(course: FakeCourse, work: Work, email: string): Submission {
       const user = fake.users.find((one) => one.email === email)
       const found = course.submissions.get(work.id)?.find(({ userId }) => userId === user?.id)
       if (!found) throw new Error(`no submission of ${email}`)
       return found
     },
+    /** Answers requests to Classroom, and to the token endpoint at /token. */
+    system,
   }
 
   function makeWork(course: FakeCourse, fields: Record<string, unknown>, isOurs: boolean): Work {
@@ -284,25 +259,22 @@ export function createFakeClassroom(): FakeClassroom {
 
   function requireScope(...names: string[]): void {
     if (names.some((name) => fake.scopes.includes(name))) return
-    throw new Refusal(403, 'PERMISSION_DENIED', 'Request had insufficient authentication scopes.', {
-      'www-authenticate': `Bearer realm="https://accounts.google.com/", error="insufficient_scope", scope="${scopePrefix}${names[0]}"`,
-    })
+    const challenge = `Bearer realm="https://accounts.google.com/", error="insufficient_scope", scope="${scopePrefix}${names[0]}"`
+    const message = 'Request had insufficient authentication scopes.'
+    throw new Refusal(403, 'PERMISSION_DENIED', message, undefined, { 'www-authenticate': challenge })
   }
 
-  function page(name: string, items: readonly unknown[], query: URLSearchParams): Reply {
+  function page(name: string, items: readonly unknown[], query: URLSearchParams): FakeResponse {
     const start = Number(Buffer.from(query.get('pageToken') ?? '', 'base64url').toString() || 0)
     const size = Math.min(Number(query.get('pageSize') ?? 0) || fake.pageSize, fake.pageSize)
     const next =
       start + size < items.length ? Buffer.from(String(start + size)).toString('base64url') : undefined
     const shown = items.slice(start, start + size)
     // Google leaves out empty lists.
-    return {
-      status: 200,
-      body: { ...(shown.length > 0 && { [name]: shown }), ...(next && { nextPageToken: next }) },
-    }
+    return json({ ...(shown.length > 0 && { [name]: shown }), ...(next && { nextPageToken: next }) })
   }
 
-  function addMember(course: FakeCourse, role: 'students' | 'teachers', userId: unknown): Reply {
+  function addMember(course: FakeCourse, role: 'students' | 'teachers', userId: unknown): FakeResponse {
     const isMail = typeof userId === 'string' && userId.includes('@')
     if (isMail && !userId.endsWith(`@${domain}`)) {
       throw denied(
@@ -317,10 +289,10 @@ export function createFakeClassroom(): FakeClassroom {
     if (role === 'students') {
       for (const work of course.work) if (work.state === 'PUBLISHED') addSubmission(course, work, user.id)
     }
-    return { status: 200, body: memberOf(course, user.id) }
+    return json(memberOf(course, user.id))
   }
 
-  function createCourse(body: Record<string, unknown>): Reply {
+  function createCourse(body: Record<string, unknown>): FakeResponse {
     if (typeof body['name'] !== 'string') throw invalid('Course name is required.')
     userOf(body['ownerId'])
     const { id: alias, ...fields } = body
@@ -330,7 +302,7 @@ export function createFakeClassroom(): FakeClassroom {
     if (fake.courses.some(({ aliases }) => aliases.includes(String(alias)))) throw exists()
     const course = fake.addCourse(body['name'], { ...(alias !== undefined && { alias: String(alias) }) })
     Object.assign(course.fields, { courseState: 'PROVISIONED', ...fields, ownerId: admin.id })
-    return { status: 200, body: course.fields }
+    return json(course.fields)
   }
 
   const courseMask = [
@@ -358,7 +330,7 @@ export function createFakeClassroom(): FakeClassroom {
     }
   }
 
-  function invite(body: Record<string, unknown>): Reply {
+  function invite(body: Record<string, unknown>): FakeResponse {
     const course = courseOf(String(body['courseId']))
     const user = userOf(body['userId'])
     const role = String(body['role'])
@@ -368,7 +340,7 @@ export function createFakeClassroom(): FakeClassroom {
     if (fake.invitations.some((one) => one.courseId === course.id && one.userId === user.id)) throw exists()
     const made = { id: `inv${nextId()}`, courseId: course.id, userId: user.id, role }
     fake.invitations.push(made)
-    return { status: 200, body: made }
+    return json(made)
   }
 
   function answer(
@@ -376,12 +348,12 @@ export function createFakeClassroom(): FakeClassroom {
     path: string,
     query: URLSearchParams,
     body: Record<string, unknown>,
-  ): Reply {
+  ): FakeResponse {
     const [, , noun = '', id = '', part = '', ...rest] = path.split('/').map(decodeURIComponent)
     const at = `${method} ${[noun, id && ':', part, ...rest.map((_, at) => (at === 1 ? rest[1] : ':'))].filter(Boolean).join('/')}`
     if (noun === 'userProfiles') {
       requireScope('classroom.rosters', 'classroom.rosters.readonly', 'classroom.profile.emails')
-      return { status: 200, body: profileOf(userOf(id)) }
+      return json(profileOf(userOf(id)))
     }
     if (noun === 'invitations') {
       requireScope('classroom.rosters', ...(method === 'GET' ? ['classroom.rosters.readonly'] : []))
@@ -420,10 +392,10 @@ export function createFakeClassroom(): FakeClassroom {
       case 'POST courses':
         return createCourse(body)
       case 'GET courses/:':
-        return { status: 200, body: courseOf(id).fields }
+        return json(courseOf(id).fields)
       case 'PATCH courses/:':
         patch(courseOf(id).fields, body, query, courseMask)
-        return { status: 200, body: courseOf(id).fields }
+        return json(courseOf(id).fields)
       case 'GET courses/:/aliases':
         return page(
           'aliases',
@@ -455,14 +427,14 @@ export function createFakeClassroom(): FakeClassroom {
         const course = courseOf(id)
         if (typeof body['title'] !== 'string' || typeof body['workType'] !== 'string')
           throw invalid('title and workType are required.')
-        return { status: 200, body: shownWork(course, makeWork(course, body, true)) }
+        return json(shownWork(course, makeWork(course, body, true)))
       }
     }
     const [workId = '', inner] = rest
     if (method === 'PATCH' && inner === undefined) {
       const work = workOf(courseOf(id), workId)
       patch(work, body, query, ['title', 'description', 'state', 'maxPoints'])
-      return { status: 200, body: shownWork(courseOf(id), work) }
+      return json(shownWork(courseOf(id), work))
     }
     return answerSubmissions(method, courseOf(id), rest, query, body)
   }
@@ -473,7 +445,7 @@ export function createFakeClassroom(): FakeClassroom {
     [workId = '', noun, last = '']: readonly string[],
     query: URLSearchParams,
     body: Record<string, unknown>,
-  ): Reply {
+  ): FakeResponse {
     if (noun !== 'studentSubmissions') throw notFound()
     if (method === 'GET' && last === '') {
       const userId = query.get('userId')
@@ -490,46 +462,42 @@ export function createFakeClassroom(): FakeClassroom {
     const [id, verb] = last.split(':')
     const submission = course.submissions.get(work.id)?.find((one) => one.id === id)
     if (!submission) throw notFound()
-    if (method === 'GET') return { status: 200, body: shownSubmission(course, work, submission) }
+    if (method === 'GET') return json(shownSubmission(course, work, submission))
     if (!work.associatedWithDeveloper)
       throw denied(
         '@ProjectPermissionDenied The Developer Console project is not permitted to make this request.',
       )
     if (method === 'PATCH') {
       patch(submission, body, query, ['draftGrade', 'assignedGrade'])
-      return { status: 200, body: shownSubmission(course, work, submission) }
+      return json(shownSubmission(course, work, submission))
     }
     if (method !== 'POST' || verb !== 'return') throw notFound()
     if (submission.state !== 'TURNED_IN')
       throw failedPrecondition('The submission is not in a state that can be returned.')
     submission.state = 'RETURNED'
-    return { status: 200, body: {} }
+    return json({})
   }
 
-  function grant(form: URLSearchParams): Reply {
+  function grant(form: URLSearchParams): FakeResponse {
     fake.grants.push(form)
-    if (fake.refusesGrants !== null)
-      return {
-        status: 400,
-        body: { error: fake.refusesGrants, error_description: 'Token has been expired or revoked.' },
-      }
+    if (fake.refusesGrants !== null) {
+      const error_description = 'Token has been expired or revoked.'
+      return json({ error: fake.refusesGrants, error_description }, 400)
+    }
     if (form.get('client_id') !== googleClient.id || form.get('client_secret') !== googleClient.secret)
-      return { status: 401, body: { error: 'invalid_client' } }
+      return json({ error: 'invalid_client' }, 401)
     const isCode = form.get('grant_type') === 'authorization_code'
     if (!isCode && form.get('refresh_token') !== googleClient.refreshToken)
-      return { status: 400, body: { error: 'invalid_grant' } }
+      return json({ error: 'invalid_grant' }, 400)
     const token = `ya29.token-${nextId()}`
     tokens.add(token)
-    return {
-      status: 200,
-      body: {
-        access_token: token,
-        token_type: 'Bearer',
-        scope: fake.scopes.map((name) => scopePrefix + name).join(' '),
-        expires_in: 3599,
-        ...(isCode && { refresh_token: googleClient.refreshToken }),
-      },
-    }
+    return json({
+      access_token: token,
+      token_type: 'Bearer',
+      scope: fake.scopes.map((name) => scopePrefix + name).join(' '),
+      expires_in: 3599,
+      ...(isCode && { refresh_token: googleClient.refreshToken }),
+    })
   }
 
   function faultOf(method: string, path: string): FaultAnswer | undefined {
@@ -543,44 +511,40 @@ export function createFakeClassroom(): FakeClassroom {
     return fault.answer
   }
 
-  function reply(method: string, url: URL, text: string, authorization: string | undefined): Reply {
+  function reply({ method, url, headers, body: text }: FakeRequest): FakeResponse {
     const { pathname, searchParams: query } = url
     if (pathname === '/token') return grant(new URLSearchParams(text))
     const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text)
     fake.requests.push({ method, path: pathname, query, body })
     try {
-      if (!tokens.has(authorization?.replace('Bearer ', '') ?? ''))
+      if (!tokens.has(String(headers['authorization'] ?? '').replace('Bearer ', '')))
         throw new Refusal(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
       return answer(method, pathname, query, body)
     } catch (error) {
-      if (error instanceof Refusal) return error.reply
+      if (error instanceof Refusal) return error.response
       throw error
     }
   }
 
-  function system(method: string, url: URL, text: string, authorization: string | undefined): FakeResponse {
+  function system(request: FakeRequest): FakeResponse {
+    const { method, url, body: text } = request
     const fault = faultOf(method, url.pathname)
     if (typeof fault === 'number') {
       const { pathname: path, searchParams: query } = url
       fake.requests.push({ method, path, query, body: text === '' ? {} : JSON.parse(text) })
       const status = fault === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL'
-      const error = { code: fault, message: 'Internal error encountered.', status }
-      return json({ error }, fault, fault === 429 ? { 'retry-after': String(fake.retryAfter) } : {})
+      const headers = fault === 429 ? { 'retry-after': String(fake.retryAfter) } : {}
+      return new Refusal(fault, status, 'Internal error encountered.', undefined, headers).response
     }
     if (fault === 'page') {
       const body = '<!doctype html><title>Sign in - Google Accounts</title>'
       return { status: 200, headers: { 'content-type': 'text/html' }, body }
     }
-    const { status, body, headers } = reply(method, url, text, authorization)
-    if (fault === 'lost')
-      return json({ error: { code: 500, message: 'Internal error encountered.', status: 'INTERNAL' } }, 500)
-    const answer = json(body, status, headers)
+    const answer = reply(request)
+    if (fault === 'lost') return new Refusal(500, 'INTERNAL', 'Internal error encountered.').response
     if (fault === 'broken') return { ...answer, breaksAfter: 0 }
     return fault === 'half' ? { ...answer, breaksAfter: answer.body.length / 2 } : answer
   }
 
-  return Object.assign(fake, {
-    system: ({ method, url, body, headers }) =>
-      system(method, url, body, String(headers['authorization'] ?? '')),
-  } satisfies Pick<FakeClassroom, 'system'>)
+  return fake
 }

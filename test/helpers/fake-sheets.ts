@@ -1,5 +1,5 @@
 import type { Transport } from '../../src/contract/http.ts'
-import { googleClient } from './fake-classroom.ts'
+import { googleClient, invalid, notFound, Refusal } from './fake-classroom.ts'
 import { type FakeRequest, type FakeResponse, json } from './fake-system.ts'
 
 /*
@@ -31,22 +31,7 @@ export interface SheetsFault {
 }
 
 /** A spreadsheet and what happened to it. */
-export interface FakeSheets {
-  readonly id: string
-  tabs: FakeTab[]
-  readonly requests: { readonly method: string; readonly path: string; readonly body: string }[]
-  readonly grants: URLSearchParams[]
-  readonly revoked: string[]
-  readonly faults: SheetsFault[]
-  /** Scopes that the user grants. */
-  scopes: string
-  refusesGrants: string | null
-  /** Ends all access tokens. */
-  revokeTokens(): void
-  /** Returns the cells of a tab as rows of values; null for an empty one. */
-  table(title: string): (Cell | null)[][]
-  system(request: FakeRequest): FakeResponse
-}
+export type FakeSheets = ReturnType<typeof createFakeSheets>
 
 /** The OAuth client of the tests. */
 export const sheetsClient = googleClient
@@ -62,7 +47,7 @@ export function transportToGoogle(fake: FakeSheets): Transport {
 }
 
 /** Creates a spreadsheet with one tab that has cells. */
-export function createFakeSheets(): FakeSheets {
+export function createFakeSheets() {
   let issued = 0
   let valid = ''
 
@@ -99,22 +84,25 @@ export function createFakeSheets(): FakeSheets {
     return json({ spreadsheetId, replies })
   }
 
-  const fake: FakeSheets = {
+  const fake = {
     id: spreadsheetId,
     tabs: [
       { id: 0, title: 'Notes', type: 'GRID', rows: 1000, columns: 26, cells: new Map([['0:0', 'keep me']]) },
       { id: 77, title: 'Chart', type: 'OBJECT', rows: 0, columns: 0, cells: new Map() },
-    ],
-    requests: [],
-    grants: [],
-    revoked: [],
-    faults: [],
+    ] as FakeTab[],
+    requests: [] as { readonly method: string; readonly path: string; readonly body: string }[],
+    grants: [] as URLSearchParams[],
+    revoked: [] as string[],
+    faults: [] as SheetsFault[],
+    /** Scopes that the user grants. */
     scopes: 'https://www.googleapis.com/auth/spreadsheets',
-    refusesGrants: null,
+    refusesGrants: null as string | null,
+    /** Ends all access tokens. */
     revokeTokens: () => {
       valid = ''
     },
-    table: (title) => {
+    /** Returns the cells of a tab as rows of values; null for an empty one. */
+    table: (title: string): (Cell | null)[][] => {
       const tab = fake.tabs.find((each) => each.title === title)
       if (!tab) return []
       const places = [...tab.cells.keys()].map((place) => place.split(':').map(Number))
@@ -124,7 +112,7 @@ export function createFakeSheets(): FakeSheets {
         Array.from({ length: width }, (_, column) => tab.cells.get(`${row}:${column}`) ?? null),
       )
     },
-    system: (request) => {
+    system: (request: FakeRequest): FakeResponse => {
       const { host, pathname } = request.url
       if (host === 'oauth2.googleapis.com' && pathname === '/token') return token(request)
       if (host === 'oauth2.googleapis.com' && pathname === '/revoke') {
@@ -150,12 +138,13 @@ export function createFakeSheets(): FakeSheets {
     if (fault) fault.times -= 1
     if (typeof fault?.answer === 'number') {
       const { answer, message = 'The caller does not have permission', reason, headers } = fault
-      throw new Refusal(answer, 'FAULT', message, reason, headers)
+      const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason }
+      throw new Refusal(answer, 'FAULT', message, reason === undefined ? [] : [info], headers)
     }
     if (fault?.answer === 'page') return { status: 200, body: '<html>Sign in</html>' }
     if (fault?.answer === 'empty') return json({})
     if (!url.pathname.startsWith(`/v4/spreadsheets/${spreadsheetId}`)) {
-      throw new Refusal(404, 'NOT_FOUND', 'Requested entity was not found.')
+      throw notFound()
     }
     if (method === 'GET') return json(shown(fake.tabs))
     const done = batch(JSON.parse(body).requests)
@@ -165,19 +154,6 @@ export function createFakeSheets(): FakeSheets {
 
   return fake
 }
-
-class Refusal extends Error {
-  readonly response: FakeResponse
-
-  constructor(code: number, status: string, message: string, reason?: string, headers = {}) {
-    super(message)
-    const details =
-      reason === undefined ? [] : [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason }]
-    this.response = json({ error: { code, message, status, details } }, code, headers)
-  }
-}
-
-const invalid = (message: string) => new Refusal(400, 'INVALID_ARGUMENT', message)
 
 function shown(tabs: readonly FakeTab[]): object {
   return {
