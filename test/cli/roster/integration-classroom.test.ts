@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { signedIn } from '../../helpers/classroom-school.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import type { FakeClassroom } from '../../helpers/fake-classroom.ts'
+import { signedIn } from '../../helpers/integration-source.ts'
 import { ran } from '../../helpers/result.ts'
 
 /** Biology with Ada and Bob, taught by Cleo, and Chemistry with Bob; Biology has a quiz that is graded. */

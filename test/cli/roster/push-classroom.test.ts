@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { signedIn } from '../../helpers/classroom-school.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import type { FakeClassroom, ServedClassroom } from '../../helpers/fake-classroom.ts'
+import { signedIn } from '../../helpers/integration-source.ts'
 import { ran } from '../../helpers/result.ts'
 
 const course = (externalId: string, title: string, status = 'published') => ({ externalId, title, status })

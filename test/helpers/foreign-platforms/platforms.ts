@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../../../src/contract/http.ts'
 
 /** A record as its platform writes it. */
-export type Row = Record<string, unknown>
+type Row = Record<string, unknown>
 type Kind = 'courses' | 'lessons' | 'users' | 'activity'
 
 /** A request as the platform received it. */
@@ -39,46 +39,26 @@ interface Style {
 }
 
 /** A platform in memory. */
-export interface DescribedPlatform {
-  readonly name: string
-  /** Path of its platform file; null for none. */
-  readonly file: string | null
-  readonly url: string
-  readonly key: string
-  readonly transport: Transport
-  readonly seen: readonly Seen[]
-  /** Lines of the requests that were no GET. */
-  readonly writes: () => readonly string[]
-  readonly store: Readonly<Record<Kind, Row[]>>
-  /** Lets lists show what was created since; only HAL lags. */
-  readonly settle: () => void
-  /** Switches and replacements of a test. */
-  readonly options: {
-    ignoresDays?: boolean
-    /** Answers instead of the platform; undefined passes the request on. */
-    answer?: (seen: Seen, usual: () => HttpResponse) => HttpResponse | undefined
-  }
-  readonly style: Style
-}
+export type DescribedPlatform = ReturnType<typeof describedPlatform>
 
 /** Returns a JSON response. */
 export function json(status: number, body: unknown, headers: HttpHeaders = {}): HttpResponse {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-/** Times of the activity at the beginning: without a zone unless they name one; `in` those of 3 February in Berlin. */
-export const activityTimes = [
-  ['2026-02-02T23:30:00', 'out'],
-  ['2026-02-03T00:10:00', 'in'],
-  ['2026-02-03T23:30:00', 'in'],
-  ['2026-02-04T00:10:00', 'out'],
-] as const
+/** Times of the activity at the beginning, without a zone unless they name one: the middle two are on 3 February in Berlin. */
+const activityTimes = [
+  '2026-02-02T23:30:00',
+  '2026-02-03T00:10:00',
+  '2026-02-03T23:30:00',
+  '2026-02-04T00:10:00',
+]
 
-export type StyleName = keyof typeof styles
+type StyleName = keyof typeof styles
 export const styleNames = ['page-numbers', 'odata', 'hal', 'natural'] as const
 
 /** Makes a platform of a style with `courses` courses and three users. */
-export function describedPlatform(name: StyleName, courses = 7): DescribedPlatform {
+export function describedPlatform(name: StyleName, courses = 7) {
   const style: Style = styles[name]
   const key = 'key-of-the-tests'
   const many = (kind: 'courses' | 'users', count: number) =>
@@ -91,14 +71,19 @@ export function describedPlatform(name: StyleName, courses = 7): DescribedPlatfo
     courses: many('courses', courses),
     users: many('users', 3),
     lessons: [],
-    activity: activityTimes.map(([at], n) => ({
+    activity: activityTimes.map((at, n) => ({
       [learner]: style.newId('users', 2),
       [course]: style.newId('courses', n + 1),
       [percent]: style.percentage(12.5 * (n + 1)),
       [time]: style.time(at),
     })),
   }
-  const options: DescribedPlatform['options'] = {}
+  /** Switches and replacements of a test. */
+  const options: {
+    ignoresDays?: boolean
+    /** Answers instead of the platform; undefined passes the request on. */
+    answer?: (seen: Seen, usual: () => HttpResponse) => HttpResponse | undefined
+  } = {}
   const seen: Seen[] = []
   const answers = new Map<string, HttpResponse>()
   const lagging = new Set<Row>()
@@ -163,11 +148,14 @@ export function describedPlatform(name: StyleName, courses = 7): DescribedPlatfo
     seen,
     options,
     style,
+    /** Path of its platform file; null for none. */
     file: style.file && resolve('docs/platforms', style.file),
     url: `https://${style.host}`,
+    /** Lets lists show what was created since; only HAL lags. */
     settle: () => lagging.clear(),
+    /** Lines of the requests that were no GET. */
     writes: () => seen.filter(({ method }) => method !== 'GET').map(({ line }) => line),
-    transport: async (request) => {
+    transport: async (request: HttpRequest) => {
       const { pathname, searchParams } = new URL(request.url)
       const path = decodeURIComponent(pathname)
       const one = { ...request, path, query: searchParams, line: `${request.method} ${path}` }
