@@ -12,16 +12,14 @@ import { ProblemError } from '../problem-error.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
 import { enrolledIn, type Joined } from './rows.ts'
 
-/** `now` is ISO 8601 in UTC. */
 interface AskingForActivity extends Asking {
   readonly query: Query<typeof analytics.activity>
   readonly now: string
 }
 
 /**
- * Counts what learners did in each day, week or month. Records are those of enrolments that were not removed, of users who
- * were not deleted, and belong to the period in which they happened, whenever they were recorded. Throws 400 as `periodsOf`
- * and 404 as `rowFilterOf` do.
+ * By day, week or month. Records are those of enrolments that were not removed, of users who were not deleted, in the
+ * period in which they happened, whenever recorded. Throws 400 as `periodsOf` and 404 as `rowFilterOf`.
  */
 export async function readActivity(call: AskingForActivity): Promise<Activity> {
   const { database, query, now } = call
@@ -58,7 +56,7 @@ interface ActivityScope {
 /** By index of the period; a period without any is missing. */
 type Counts<Count> = ReadonlyMap<number, Count>
 
-/** Counts records of progress, and their learners once in each period. */
+/** Their learners once in each period. */
 async function countProgress({ database, filter, enrolled, periods }: ActivityScope) {
   const conditions = [
     enrolled.on,
@@ -75,7 +73,7 @@ async function countProgress({ database, filter, enrolled, periods }: ActivitySc
   return byPeriod(rows)
 }
 
-/** Counts first completions: a learner who falls back and completes a course again counts once. */
+/** A learner who falls back and completes a course again counts once. */
 async function countCompletions({ database, filter, enrolled, periods }: ActivityScope) {
   const conditions = [
     enrolled.on,
@@ -90,8 +88,8 @@ async function countCompletions({ database, filter, enrolled, periods }: Activit
 }
 
 /**
- * Counts published scores, as they are in the history. Of several entries of a grade with one time of grading only the first
- * counts: the others correct its score, name or weight.
+ * Of several entries of a grade with one time of grading only the first counts: the others correct its score, name or
+ * weight.
  */
 async function countGrades({ database, filter, enrolled, periods }: ActivityScope) {
   const isScore = (step: 's' | 'q') =>
@@ -142,9 +140,9 @@ function periodOf(time: Sql, periods: readonly NamedPeriod[]): Sql {
   return indexFrom(0, periods.length)
 }
 
-/** A day, week or month, or the part of it that is reported. */
+/** The first and the last may be cut. */
 export interface NamedPeriod {
-  /** Such as 2026-03-29, 2026-W13 or 2026-03. */
+  /** 2026-03-29, 2026-W13 or 2026-03 */
   readonly name: string
   /** ISO 8601 in UTC, inclusive. */
   readonly start: string
@@ -161,12 +159,12 @@ interface PeriodsQuery {
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
-/** Where no start is given; the one of the end included. */
+/** Where no start is given. */
 const usualPeriods: Readonly<Record<ActivityUnit, number>> = { day: 30, week: 12, month: 12 }
 
 /**
- * Returns the days, weeks (from Monday, ISO 8601) or months of a time zone between two bounds, in order. A bound within a
- * period cuts it. Throws 400 if the start is not before the end, and for more than `maxActivityPeriods`.
+ * In order, weeks from Monday (ISO 8601). A bound within a period cuts it. Throws 400 if the start is not before the end,
+ * and for more than `maxActivityPeriods`.
  */
 export function periodsOf(query: PeriodsQuery, nowMs: number): NamedPeriod[] {
   const { by, start_date: startDate, end_date: endDate } = query
@@ -234,7 +232,7 @@ function nameOf(clockMs: number, by: ActivityUnit): string {
   return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
 }
 
-/** Returns the time within the years 0 to 9999: only these sort as text. */
+/** Within the years 0 to 9999: only these sort as text. */
 function timeOf(ms: number): string {
   return new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString()
 }

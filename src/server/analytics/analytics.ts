@@ -36,7 +36,6 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['application/x-ndjson', 'ndjson'],
 ])
 
-/** One query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: listLearners },
   atRisk: { isLong: true, handle: listAtRisk },
@@ -90,7 +89,6 @@ function formatFor(accept: string | null): Format {
   return formatOf.get(type ?? '') ?? 'json'
 }
 
-/** The first and last day, as part of a file name. */
 function suffixOf({ start, end }: Period): string {
   // The end of a period is exclusive.
   const last = end === null ? null : new Date(Date.parse(end) - 1).toISOString()
@@ -98,8 +96,8 @@ function suffixOf({ start, end }: Period): string {
 }
 
 /**
- * Queues what learners have reached for a learning record store, a part at a time, as if it happened now. Statements have the
- * same ids each time, so that a part can be queued again. Throws 409 for a disabled endpoint.
+ * A part at a time, as if it happened now. Statements have the same ids each time, so that a part can be queued again.
+ * Throws 409 for a disabled endpoint.
  */
 async function backfill(call: Call<typeof analytics.backfill>) {
   const { database, query, now } = call
@@ -144,15 +142,14 @@ function eventOf({ kind, record }: LearningRecord) {
   return { type, subject: learner.id, timestamp, data }
 }
 
-/** `now` is ISO 8601 in UTC. */
 interface AskingForRisk extends Asking {
   readonly query: Query<typeof analytics.atRisk>
   readonly now: string
 }
 
 /**
- * Reads a page of learners who may need help: those with one of the reasons of the query, each with all of its reasons.
- * Throws 404 for filters as `rowFilterOf` does, and 400 `invalid_cursor`.
+ * With one of the reasons of the query; each with all of its reasons. Throws 404 as `rowFilterOf`, and 400
+ * `invalid_cursor`.
  */
 async function listAtRisk(call: AskingForRisk): Promise<Page<AtRiskRow>> {
   const { database, query, now } = call
@@ -181,7 +178,6 @@ const expressions: Readonly<Record<string, Sql>> = {
   passingScore: sql`c.passing_score`,
 }
 
-/** In the order of the answer. */
 const names = calls.analytics.atRisk.holds.answer
 const columns = join(
   names.flatMap((name) => (expressions[name] ? [sql`${expressions[name]} as ${raw(`"${name}"`)}`] : [])),
@@ -189,7 +185,6 @@ const columns = join(
 
 function toAtRiskRow(row: Row): AtRiskRow {
   const reasons = attentionKinds.filter((kind) => row[kind] === 1)
-  // The statement selects the other columns of an AtRiskRow under their names.
   return Object.fromEntries(
     names.map((name) => [name, name === 'reasons' ? reasons : (row[name] ?? null)]),
   ) as unknown as AtRiskRow

@@ -31,7 +31,7 @@ interface FeedRow extends Row {
 
 interface FeedPart {
   readonly rows: readonly FeedRow[]
-  /** Cursor after these rows. */
+  /** After these rows. */
   readonly until: string
   readonly isCut: boolean
 }
@@ -39,9 +39,8 @@ interface FeedPart {
 const sort = 'changes'
 
 /**
- * Reads the next entries of the feed: those of transactions before which no other can still commit. A later one may therefore
- * wait for an earlier one that is under way, but none is passed. Without a cursor, the place of now. Throws 400
- * `invalid_cursor`, and 409 `changes_gone` for a cursor that the feed does not reach back to.
+ * Entries of transactions before which no other can still commit: a later one may wait for an earlier one that is under
+ * way, but none is passed. Without a cursor, the place of now. Throws 400 `invalid_cursor`, and 409 `changes_gone`.
  */
 async function readFeed(database: Database, cursor: string | undefined, limit: number): Promise<FeedPart> {
   const { finished } = database.dialect.commitOrder
@@ -76,9 +75,9 @@ function placeOf(cursor: string): FeedPlace {
 }
 
 /**
- * Throws 409 unless the entry of a cursor is there. It is not in another academy, nor in this one after an earlier state was
- * restored, because entries have random numbers; nor once it is swept, and with it perhaps entries after it. In a
- * database whose transactions are counted anew it is not finished yet.
+ * Throws 409 unless the entry of a cursor is there: it is not in another academy, nor in this one after an earlier state
+ * was restored (entries have random numbers), nor once it is swept. In a database whose transactions are counted anew it
+ * is not finished yet.
  */
 async function requirePlace(database: Database, { order, item }: FeedPlace, isFinished: Sql): Promise<void> {
   const row = await database.one(sql`
@@ -109,7 +108,7 @@ interface ChangesQuery {
   readonly table?: readonly DataTableName[] | undefined
 }
 
-/** Reads a page of changed rows, each once, as they are now. A page looks at `limit` changes: it may have fewer rows, or none. */
+/** Each row once, as it is now. A page looks at `limit` changes: it may have fewer rows, or none. */
 export async function readChanges(database: Database, { after, cursor, limit, table: only }: ChangesQuery) {
   const { rows, until, isCut } = await readFeed(database, cursor ?? after, limit)
   const keysByTable = new Map<DataTableName, Map<string, RowKey>>()
@@ -155,8 +154,8 @@ interface Pair {
 }
 
 /**
- * Reads a page of changed rows of learner data, each once, as they are now. A page looks at a number of changes: it may have fewer
- * rows, or none. Deleted users and courses come without the rows that they remove, which may be many.
+ * Each row once, as it is now. A page looks at a number of changes: it may have fewer rows, or none. Deleted users and
+ * courses come without the rows that they remove, which may be many.
  */
 export async function readLearnerChanges({ database, query }: Call<typeof analytics.learnerChanges>) {
   const { course_id: courses, learner_id: learners, after, cursor, limit } = query
@@ -224,9 +223,7 @@ export type RowKey = readonly Cell[]
 interface DataSource {
   /** Tables, of which `t` has the key, after `k` with the keys to read. */
   readonly from: Sql
-  /** In the order of the fields. */
   readonly columns: Sql
-  /** Selects the rows that a data set has. */
   readonly isCurrent: Sql
 }
 
@@ -272,7 +269,7 @@ const sources: Readonly<Record<DataTableName, DataSource>> = {
 
 const flags: ReadonlySet<string> = new Set(['published'])
 
-/** In no order; removed ones are left out. */
+/** In no order, without removed ones. */
 export async function readDataRows(
   database: Database,
   table: DataTableName,
@@ -319,10 +316,7 @@ export function goneRow(table: DataTableName, key: RowKey, state: 'removed' | 'e
   }
 }
 
-/**
- * Reads a page of a table in the order of its key, which no change shifts. Rows that a data set does not have are looked at,
- * too: a page may have fewer than `limit`, or none.
- */
+/** In the order of the key, which no change shifts. A page may have fewer than `limit` rows, or none. */
 export async function pageOfDataRows(
   database: Database,
   {

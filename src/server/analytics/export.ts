@@ -8,9 +8,9 @@ import { byUsersOf, columns, enrolledIn, type Joined, rowsOf, selected, toRow } 
 interface RowFile {
   /** Without extension. */
   readonly name: string
-  /** Begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
+  /** By a byte order mark, spreadsheets recognise UTF-8. */
   readonly bom: boolean
-  /** CSV without the guard against formula injection. */
+  /** Without the guard against formula injection. */
   readonly raw: boolean
 }
 
@@ -18,7 +18,7 @@ export interface LearnerFile extends RowFile {
   readonly format: 'csv' | 'ndjson'
 }
 
-/** Approximate, in characters. */
+/** In characters. */
 const chunkLength = 64 * 1024
 /** `csv` turns each row's cells into a line of text. */
 export interface FileRows {
@@ -45,7 +45,6 @@ const textColumns: readonly string[] = [
 ]
 const isPlain = columns.map((name) => !textColumns.includes(name))
 
-/** The statement selects the columns of a LearnerRow. */
 export function learnerRows(statement: Sql): LearnerRows {
   return {
     columns,
@@ -62,7 +61,6 @@ export function streamLearnerFile(database: Database, rows: LearnerRows, file: L
   return new Streamed(headers, encodeChunks(database, rows.statement, '', rows.json))
 }
 
-/** From one snapshot, on a separate connection. */
 export function streamCsvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
   const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
   const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
@@ -94,13 +92,13 @@ async function* encodeChunks(
   if (text !== '') yield text
 }
 
-/** Returns all rows of a filter: learners by email address, the courses of each by title. */
+/** By email address, the courses of each learner by title. */
 export function filteredRows(filter: RowFilter): LearnerRows {
   const rows = rowsOf(exportedTables(filter), allConditions(filter))
   return learnerRows(sql`select ${selected} from ${rows} order by u.email, u.id, c.title, c.id`)
 }
 
-/** Begins with the learners in their order, unless a filter names few rows: then these are sorted. */
+/** If a filter names few rows, these are sorted. */
 function exportedTables(filter: RowFilter): Joined {
   const { query, courses, learnerIds, groupIds, inPeriod } = filter
   const isNamed = learnerIds || groupIds || courses
@@ -109,7 +107,6 @@ function exportedTables(filter: RowFilter): Joined {
     select distinct p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`)
 }
 
-/** Those that an import of grades reads, and the names of the learner and the item. */
 const gradeColumns = [
   'learnerId',
   'email',

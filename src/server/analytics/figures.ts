@@ -5,10 +5,10 @@ import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/page.ts'
 import { learning, type Rows } from './rows.ts'
 
-/** Statuses of progress, or `none` before the first. */
+/** `none` before the first progress. */
 export type Status = 'none' | 'in_progress' | 'completed'
 
-/** Sums are in millionths of a per cent: integers, which are added in any order. */
+/** Sums are in millionths of a per cent: integers, which add up the same in any order. */
 export interface StatusFigures extends Readonly<Record<Attention, number>> {
   readonly courseId: string
   readonly status: Status
@@ -16,15 +16,13 @@ export interface StatusFigures extends Readonly<Record<Attention, number>> {
   readonly percentage: number
   readonly graded: number
   readonly grade: number
-  /** Their grade reaches the passing score. */
   readonly passed: number
 }
 
-/** Number of learners at a percentage or grade, to a hundredth of a per cent, and the sum of their values. */
 interface Step {
   readonly hundredths: number
   readonly learners: number
-  /** Sum in millionths of a per cent. */
+  /** In millionths of a per cent. */
   readonly amount: number
 }
 
@@ -36,7 +34,7 @@ export interface Figures {
   /** Different ones. */
   readonly learners: number
   readonly byStatus: readonly StatusFigures[]
-  /** Percentages completed, in ascending order. */
+  /** In ascending order. */
   readonly steps: readonly StatusStep[]
   /** In ascending order. */
   readonly gradeSteps: readonly Step[]
@@ -58,7 +56,7 @@ interface KeptFigures {
   readonly figures: Figures
 }
 
-/** Reads figures as `readFigures` does, but only once until something is written: for the rows of many courses. */
+/** Reads them only once until something is written: for the rows of many courses. */
 export async function readKeptFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
   const { dialect } = database
   const mark = (await database.one<Row & { mark: string }>(dialect.writeMark))?.mark ?? ''
@@ -74,7 +72,7 @@ export async function readKeptFigures(database: Database, rows: FigureRows, now:
   return figures
 }
 
-/** Reads all of the rows once; who needs attention depends on the time. */
+/** Who needs attention depends on the time. */
 export function readFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
   return figuresBy(database, statementOf(rows, now))
 }
@@ -137,10 +135,7 @@ export function ofMillionths(amount: number): number {
   return amount / 1_000_000
 }
 
-/**
- * Returns the median percentage of the learners at these steps; null without learners. Within a step (a hundredth of
- * a per cent) the mean of the step's learners is used.
- */
+/** Null without learners. Within a step (a hundredth of a per cent), the mean of its learners. */
 export function medianOf(steps: readonly Step[]): number | null {
   const count = steps.reduce((sum, { learners }) => sum + learners, 0)
   if (count === 0) return null
@@ -185,7 +180,7 @@ interface AttentionLimits {
   readonly stuckBelow: number
 }
 
-/** Limits that the dashboard and digests use. */
+/** Of the dashboard and digests. */
 const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -197,8 +192,8 @@ function recentSince(now: Date, days: number): string {
 }
 
 /**
- * Returns the condition for each reason, in a query over enrolments in published courses (`c`, `e`, `p` and `g`). A
- * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade, and like the pass rate any enrolment.
+ * On `c`, `e`, `p` and `g`, in published courses. A completed enrolment is neither inactive nor stuck; `not_passed`
+ * requires a grade, and like the pass rate any enrolment.
  */
 export function attentionConditions(
   now: Date,

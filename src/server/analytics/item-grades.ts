@@ -15,12 +15,12 @@ interface AskingForItems extends Asking {
   readonly query: Omit<Query<typeof analytics.grades>, 'by'>
 }
 
-/** A page looks at no more, because many may have no grades. */
+/** Of a page, because many may have no grades. */
 const maxCourses = 200
 
 /**
- * Reads a page of items with the distribution of their published scores, course by course in the order of titles. A page
- * reads all grades of its items' courses. Throws 404 as `rowFilterOf` does, and 400 `invalid_cursor`.
+ * Course by course in the order of titles; reads all grades of the items' courses. Throws 404 as `rowFilterOf`, and 400
+ * `invalid_cursor`.
  */
 export async function listItemGrades(call: AskingForItems): Promise<Page<ItemGrades>> {
   const { database, query } = call
@@ -73,7 +73,6 @@ interface CourseRow extends Row {
   readonly passing_score: number
 }
 
-/** `from` is included. */
 function readCourses(
   database: Database,
   { courses, termIds }: RowFilter,
@@ -105,7 +104,6 @@ async function readItemIds(
   return rows.map(({ item_id: id }) => id)
 }
 
-/** An item without published scores has no figures. */
 async function readItems(
   database: Database,
   filter: RowFilter,
@@ -159,9 +157,9 @@ interface FigureRow extends Row {
 }
 
 /**
- * Reads counts, sums and the grades around the quartiles. In the order of n grades counted from 0, the quantile p is at
- * (n - 1) p, linearly between two grades: definition 7 of R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages,
- * The American Statistician 50 (1996), as in pandas, NumPy, R and QUARTILE.INC.
+ * In the order of n grades counted from 0, the quantile p is at (n - 1) p, linearly between two grades: definition 7 of
+ * R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages, The American Statistician 50 (1996), as in pandas,
+ * NumPy, R and QUARTILE.INC.
  */
 function readFigures(
   database: Database,
@@ -193,14 +191,14 @@ function readFigures(
     from ranked group by item_id, count order by item_id`)
 }
 
-/** Selects the grades around a quantile of some quarters: the last grade of each value has its place. */
+/** Selects the grades around a quantile: the last grade of each value has its place. */
 function around(quarters: 1 | 2 | 3, name: 'lower' | 'middle' | 'upper'): Sql {
   const at = sql`(count - 1) * ${raw(String(quarters))} / 4`
   return sql`min(case when place > ${at} then percent end) as ${raw(name)},
     min(case when place > ${at} + 1 then percent end) as ${raw(`after_${name}`)}`
 }
 
-/** Each from its newest published score. */
+/** From its newest published score. */
 async function readTitles(
   database: Database,
   courseId: string,
@@ -217,7 +215,7 @@ async function readTitles(
   return new Map(rows.map(({ item_id: id, label }) => [id, label]))
 }
 
-/** By item: its id or external id. */
+/** By id or external id of the item. */
 async function readLessons(
   database: Database,
   courseId: string,

@@ -36,7 +36,7 @@ interface RowsQuery {
 
 type PageQuery = RowsQuery & { readonly include_total: boolean }
 
-/** The columns have email, courseTitle, learnerId and courseId among them. */
+/** Includes email, courseTitle, learnerId and courseId. */
 export interface RowShape<Item> {
   readonly columns: Sql
   readonly show: (row: Row) => Item
@@ -44,7 +44,7 @@ export interface RowShape<Item> {
 
 const learnerShape: RowShape<LearnerRow> = { columns: selected, show: toLearnerRow }
 
-/** Reads one page of a filter's rows, ordered by email address and title. Throws 400 `invalid_cursor`. */
+/** By email address and title. Throws 400 `invalid_cursor`. */
 export function readFilteredPage(
   database: Database,
   query: PageQuery,
@@ -53,7 +53,6 @@ export function readFilteredPage(
   return readShapedPage(database, query, filter, learnerShape)
 }
 
-/** As `readFilteredPage`, with other columns. */
 export async function readShapedPage<Item>(
   database: Database,
   query: PageQuery,
@@ -76,7 +75,7 @@ export async function readShapedPage<Item>(
 /** More are not read course by course. */
 const maxCourses = 100
 
-/** The courses of a filter; undefined if they are too many to read course by course, or none is named. */
+/** Undefined if they are too many to read course by course, or none is named. */
 async function fewCourses(
   database: Database,
   { courses, termIds, query: { difficulty } }: RowFilter,
@@ -93,10 +92,7 @@ async function fewCourses(
   return found.length > 0 && found.length <= maxCourses ? found.map(({ id }) => id) : undefined
 }
 
-/**
- * Returns the conditions for the rows of one user: in all courses, in one course, or in those that are published or
- * not.
- */
+/** Of all courses, of one, or of those that are published or not. */
 export function rowsOfUser(
   userId: string,
   { courseId, isPublished }: { readonly courseId?: string; readonly isPublished?: boolean } = {},
@@ -113,12 +109,12 @@ export function rowsOfUser(
 /** Name in cursors: by email address, title, learner and course. */
 const sort = 'learners'
 
-/** Ordered by email address and title. Throws 400 `invalid_cursor`. */
+/** By email address and title. Throws 400 `invalid_cursor`. */
 export function readRowsPage(database: Database, query: RowsQuery, rows: Rows): Promise<Page<LearnerRow>> {
   return readShapedRows(database, query, rows, learnerShape)
 }
 
-/** Reads the same page with other columns: user by user, by their addresses. */
+/** Reads user by user, by their addresses. */
 function readShapedRows<Item>(
   database: Database,
   { limit, cursor }: RowsQuery,
@@ -136,7 +132,7 @@ interface CourseRows {
   readonly conditions: readonly Condition[]
 }
 
-/** Reads the same page for a few courses: each has an index of its learners in this order; the first of all are merged. */
+/** Each course has an index of its learners in this order; the first of all are merged. */
 function readCoursesPage<Item>(
   database: Database,
   { limit, cursor }: RowsQuery,
@@ -190,13 +186,13 @@ export interface LearnerFilter {
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
   readonly groupId?: string | undefined
-  /** Part of a name, username or email address, in any case; or a complete external id, with or without `ext:`. */
+  /** Part of a name, username or email address, in any case; or an external id, with or without `ext:`. */
   readonly search?: string | undefined
-  /** A name of `learnerSorts`, with `-` in front for descending order. */
+  /** Of `learnerSorts`; `-` in front for descending order. */
   readonly sort: string
 }
 
-/** Reads one page of learners. Throws 400 `invalid_cursor`. */
+/** Throws 400 `invalid_cursor`. */
 export function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
@@ -217,7 +213,7 @@ export function pageOfLearners(
   )
 }
 
-/** Returns the statement that selects all of these learners with the columns of a LearnerRow, in the requested order. */
+/** In the requested order. */
 export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
   const rows = rowsOf(byCourse, [...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
   return sql`select ${selected} from ${rows} ${walkOf(orderOf(dialect, filter), undefined, []).ordered}`

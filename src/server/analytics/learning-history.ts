@@ -31,11 +31,9 @@ const enrollmentSort = 'createdAt'
 const order = { sort: enrollmentSort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
 
 /**
- * Reads a page of what learners have reached: each entry of the history of progress, the completion that one of them makes, each
- * entry of the history of published grades with a score, and the grade of the course as it is now.
- *
- * A page looks at a bounded number of rows: it has the records of several enrolments, or a part of those of one.
- * What is recorded while pages are read shifts nothing. Throws 400 `invalid_cursor`, and 404 as `recordFilters` does.
+ * The history of progress with completions, of published grades with a score, and the grade of the course as it is now. A
+ * page looks at a bounded number of rows; what is recorded while pages are read shifts nothing. Throws 400
+ * `invalid_cursor`, and 404 as `recordFilters`.
  */
 export async function readLearningHistory(
   call: AskingForHistory,
@@ -55,7 +53,7 @@ export async function readLearningHistory(
   return readRecords(database, { rows, from, next }, limit, period)
 }
 
-/** Returns the first rows whose records surely fit a page, at least one. */
+/** At least one row. */
 function fittingRows(rows: readonly EnrolledRow[], limit: number): readonly EnrolledRow[] {
   let room = limit
   const end = rows.findIndex((row) => {
@@ -73,7 +71,6 @@ interface EnrolledRow extends Row, Place {
   readonly course_title: string
   readonly course_language: string | null
   readonly passing_score: number
-  /** Entries of the history of progress, and of grades. */
   readonly steps: number
   readonly grade_steps: number
   readonly percent: number | null
@@ -87,7 +84,7 @@ const enrolledColumns = sql`e.user_id, u.email as user_email, u.external_id as u
   coalesce((select sum(g.version) from grades g where g.user_id = e.user_id and g.course_id = e.course_id), 0) as grade_steps,
   cg.percent, cg.updated_at as percent_at`
 
-/** A page looks at no more, because many may have nothing in the period. */
+/** Of a page, because many may have nothing in the period. */
 const maxWalked = 1000
 const chunkSize = 100
 
@@ -164,9 +161,8 @@ function maxRecordsOf({ steps, grade_steps: gradeSteps }: EnrolledRow): number {
   return Math.ceil(steps * 1.5) + Number(gradeSteps) + 1
 }
 
-/** Place of a record within an enrolment. Records of progress have no grade; the grade of the course comes last. */
+/** Progress has no grade; the grade of the course comes last. */
 interface Inside {
-  /** Position of the enrolment in its order. */
   readonly value: string
   readonly enrollment: string
   readonly grade: string
@@ -189,14 +185,14 @@ function isWithin(inside: Inside | undefined, { cursor_id: id }: EnrolledRow): i
   return inside?.enrollment === id && inside.version > 0
 }
 
-/** An entry with its place; without a record if it tells nothing. */
+/** Without a record if the entry tells nothing. */
 interface Placed {
   readonly at: RecordPlace
   readonly happenedAt: string
   readonly is?: LearningRecord
 }
 
-/** Reads the records of enrolments from a place in the first of them on; `next` is the cursor after all of them. */
+/** `next` is the cursor after all of them. */
 async function readRecords(
   database: Database,
   {
@@ -264,7 +260,7 @@ function readHistoryCursor(cursor: string): Inside {
   }
 }
 
-/** Returns the cursor of the list of enrolments at a place: after the enrolment, or shortly before the one that it is within. */
+/** After the enrolment, or shortly before the one that it is within. */
 function enrollmentCursor({ value, enrollment, version }: Inside): string {
   // A part of an id sorts before the id.
   return writeCursor(enrollmentSort, value, version > 0 ? enrollment.slice(0, -1) : enrollment)
@@ -308,7 +304,6 @@ interface GradeStepRow extends Row {
   readonly graded_at: string
 }
 
-/** In the order of the grades' ids. */
 function readGradeSteps(database: Database, condition: Sql, limit: number): Promise<GradeStepRow[]> {
   return database.all<GradeStepRow>(sql`
     select e.id as enrollment_id, g.id, s.version, g.item_id, g.label, s.score_given, s.cleared, s.score_maximum, s.published,

@@ -11,15 +11,14 @@ import { listItemGrades } from './item-grades.ts'
 import { type RowFilter, rowFilterOf } from './row-filter.ts'
 import { attentionByCourse, rowsOfFilter, summaryOf } from './summary.ts'
 
-/** `now` is ISO 8601 in UTC. */
 interface AskingForReport extends Asking {
   readonly query: Query<typeof analytics.report>
   readonly now: string
 }
 
 /**
- * Reads the figures of a report: completion, grades and learners at risk as they are now, and the activity of a period
- * with that of the period before. Throws 400 as `periodsOf` and 404 as `rowFilterOf` do.
+ * Completion, grades and learners at risk as they are now, and the activity of a period with that of the period before.
+ * Throws 400 as `periodsOf` and 404 as `rowFilterOf`.
  */
 export async function readReport(call: AskingForReport): Promise<Report> {
   const { database, query, now } = call

@@ -42,13 +42,10 @@ interface AskingForRows extends Asking {
   readonly query: FilterQuery
 }
 
-/**
- * Returns the filter of a query. Throws 404 for courses, learners, groups and terms that are not found, or that the caller
- * may not see.
- */
+/** Throws 404 for what the caller may not see, too. */
 export async function rowFilterOf(call: AskingForRows, { start, end }: Period): Promise<RowFilter> {
   const { database, query } = call
-  // The courses that the query names. Without any, an instructor sees the rows of the courses that they teach.
+  // Without any, an instructor sees the courses that they teach.
   const courses = query.course_id ? await namedCourses(call, query.course_id) : taughtCourses(call)
   const learnerIds =
     query.learner_id &&

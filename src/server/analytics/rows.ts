@@ -58,7 +58,6 @@ export function toLearnerRow(row: Row): LearnerRow {
 }
 
 export function toRow(cells: readonly Cell[]): LearnerRow {
-  // The statement selects exactly the columns of a LearnerRow, in order.
   return Object.fromEntries(
     columns.map((name, index) => {
       const cell = cells[index] ?? null
@@ -68,8 +67,8 @@ export function toRow(cells: readonly Cell[]): LearnerRow {
 }
 
 /**
- * Tables of learners' enrolments: `u`, `e` and `c`. SQLite keeps the order of a cross join, so the first table decides
- * which index is used. PostgreSQL chooses an order itself.
+ * SQLite keeps the order of a cross join, so the first table decides which index is used. PostgreSQL chooses an order
+ * itself.
  */
 export interface Joined {
   readonly tables: Sql
@@ -77,7 +76,6 @@ export interface Joined {
 }
 
 const asLearner = isLearnerEnrollment('e')
-/** Adds `p` and `g` to enrolments. */
 export const learning = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
   left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 
@@ -92,7 +90,6 @@ export function byMember(groupIds: readonly string[]): Joined {
   return byUsersOf(sql`select ${columns} from group_members m where ${isInGroups(groupIds)}`)
 }
 
-/** Returns the enrolments of the users whose `user_id` a statement selects, each once. */
 export function byUsersOf(users: Sql): Joined {
   return {
     tables: sql`(${users}) k cross join users u cross join enrollments e cross join courses c`,
@@ -100,7 +97,7 @@ export function byUsersOf(users: Sql): Joined {
   }
 }
 
-/** Pairs of a learner and a course, `k`. */
+/** `k` are pairs of a learner and a course. */
 export const byPair: Joined = {
   tables: sql`k cross join users u cross join enrollments e cross join courses c`,
   on: sql`u.id = k.user_id and e.user_id = k.user_id and e.course_id = k.course_id and e.role = 'learner' and c.id = e.course_id`,
@@ -111,13 +108,12 @@ export const byCourse: Joined = {
   on: sql`e.course_id = c.id and ${asLearner} and u.id = e.user_id`,
 }
 
-/** By course and email address. */
 export const byEmail: Joined = {
   tables: sql`enrollments e cross join users u cross join courses c`,
   on: sql`e.role = 'learner' and u.id = e.user_id and c.id = e.course_id`,
 }
 
-/** Those with progress in a period, by course and time of the last access. */
+/** By course and time of the last access. */
 export function byTime(inPeriod: Sql): Joined {
   return {
     tables: sql`courses c cross join progress p cross join enrollments e cross join users u`,
@@ -132,7 +128,7 @@ export function byStatus(statuses: readonly string[]): Joined {
   }
 }
 
-/** Returns the enrolments of a filter: first the learners, members or courses that it names, else all users. */
+/** By the learners, members or courses that the filter names, else by all users. */
 export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter): Joined {
   if (learnerIds) return byUser
   if (groupIds) return byMember(groupIds)
@@ -145,7 +141,7 @@ export interface Rows {
   readonly conditions: readonly Condition[]
 }
 
-/** Returns the rest of a statement after `from`, for rows that meet the conditions, with `p` and `g`. */
+/** With `p` and `g`, without `select` and `from`. */
 export function rowsOf({ tables, on }: Joined, conditions: readonly Condition[]): Sql {
   return sql`${tables} ${learning} ${where([on, ...conditions])}`
 }

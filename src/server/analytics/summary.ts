@@ -37,7 +37,6 @@ export function rowsOfFilter(filter: RowFilter): FigureRows {
   return { tables: fewestRows(filter), conditions, ofProgress }
 }
 
-/** Begins with the table whose index leaves the fewest rows. */
 function fewestRows(filter: RowFilter): Joined {
   const { query, courses, learnerIds, groupIds, inPeriod } = filter
   if (learnerIds || groupIds) return enrolledIn(filter)
@@ -46,7 +45,7 @@ function fewestRows(filter: RowFilter): Joined {
   return courses ? enrolledIn(filter) : byCourse
 }
 
-/** Courses are ordered by title; the average of no values is null. */
+/** By title; the average of no values is null. */
 export async function summaryOf(
   database: Database,
   { learners, byStatus, steps, gradeSteps }: Figures,
@@ -127,9 +126,8 @@ function sum(figures: readonly StatusFigures[], of: (one: StatusFigures) => numb
   return figures.reduce((total, one) => total + of(one), 0)
 }
 
-/** Figures of a course, or of all courses together. */
 export interface Standing extends ReturnType<typeof figuresOf> {
-  /** Number of learners in progress at 0–9%, 10–19% … 90–99%. */
+  /** Learners in progress at 0–9%, 10–19% … 90–99%. */
   readonly tenths: readonly number[]
   readonly medianCompletionPercentage: number | null
   readonly medianGradePercent: number | null
@@ -150,7 +148,6 @@ export async function readCourseStanding(database: Database, courseId: string, n
   return standingOf(await readFigures(database, rowsIn(sql`${courseId}`), now))
 }
 
-/** Learners who were not deleted, in all courses or those that a statement selects. */
 function rowsIn(courses: Sql | undefined): FigureRows {
   const conditions = [
     courses && sql`c.id in (${courses})`,
@@ -160,7 +157,7 @@ function rowsIn(courses: Sql | undefined): FigureRows {
   return { tables: byCourse, conditions }
 }
 
-/** Reads the figures of what a user sees: learners, each counted once, and published courses with those who need attention. */
+/** Each learner counts once. */
 export async function readAcademyStanding(seer: Asking, now: Date) {
   const { database } = seer
   const taught = taughtCourses(seer)
@@ -199,7 +196,7 @@ function attentionOf(figures: readonly StatusFigures[]): Standing['attention'] {
   return Object.fromEntries(counts) as Standing['attention']
 }
 
-/** Returns the learners who need attention in the courses that a statement selects, also where there are none. */
+/** Also of courses without any. */
 export async function attentionByCourse(
   database: Database,
   courses: Sql,

@@ -22,7 +22,7 @@ const toCalendar = recordReader<Calendar>(calls.calendars.list)
 
 /** Of a course or a user: each address can be revoked alone. */
 const maxCalendars = 20
-/** 256 bits, which are stored as a hash (ASVS 5.0, 6.5.2). */
+/** Stored as a hash (ASVS 5.0, 6.5.2). */
 const secretBytes = 32
 
 export const calendarRoutes = routesOf(calendars, {
@@ -174,7 +174,6 @@ interface DueLesson extends Row {
   readonly updated_at: string
 }
 
-/** Of published courses: the days on which their terms begin and end, and their due lessons. */
 async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
   const courses = await database.all<DatedCourse>(sql`
     select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,
@@ -212,7 +211,6 @@ function dueEvent({
   return { uid: `${id}.due@learnctl`, at, summary: `${title} is due`, description: course, changedAt }
 }
 
-/** An event of a calendar: on a day, or at a time. */
 interface CalendarEvent {
   /** Identifies the event at all times and in all calendars (RFC 5545 §3.8.4.7). */
   readonly uid: string

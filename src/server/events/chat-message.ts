@@ -7,11 +7,10 @@ import type { Database, Row } from '../database/database.ts'
 import type { Claimed, Delivery } from './delivery.ts'
 import { type EndpointRow, toChatSettings } from './endpoint-row.ts'
 
-/** Plain text; each kind of chat formats and escapes it. */
 export interface ChatMessage {
   readonly title: string
   readonly lines: readonly string[]
-  /** URL of the dashboard; null if the server does not know its own address. */
+  /** Of the dashboard; null if the server does not know its own address. */
   readonly link: string | null
 }
 
@@ -26,7 +25,6 @@ interface Event {
   readonly data: JsonObject
 }
 
-/** One for all messages, in the order in which they happened, or a digest. */
 export async function composeMessage(
   messages: readonly Claimed[],
   { endpoint, database, dashboardUrl: link }: Delivery,
@@ -144,7 +142,7 @@ function capitalized(text: string): string {
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** Returns the first time of a digest after another time, by the hour in the time zone of the endpoint. */
+/** By the hour in the time zone of the endpoint. */
 export function nextDigestAt(
   { digestHour, digestTimezone }: Pick<ChatSettings, 'digestHour' | 'digestTimezone'>,
   now: Date,
@@ -156,13 +154,13 @@ export function nextDigestAt(
   return new Date(times.find((time) => time > now.getTime()) ?? now.getTime() + dayMs).toISOString()
 }
 
-/** Events of a course in the period of a digest, and the learners who need attention at its end. */
+/** `learnerIds` are of the first learners who need attention. */
 export interface CourseDigest {
   readonly courseId: string
   readonly enrolled: number
   readonly completed: number
   readonly attention: Readonly<Record<'inactive' | 'stuck' | 'not_passed', number>>
-  /** The first learners who need attention, if the endpoint may have their names. */
+  /** If the endpoint may have their names. */
   readonly learnerIds: readonly string[]
 }
 
@@ -172,7 +170,6 @@ export interface Digest {
   readonly since: string
   readonly until: string
   readonly courses: readonly CourseDigest[]
-  /** Courses besides `courses`. */
   readonly moreCourses: number
 }
 
@@ -185,7 +182,6 @@ interface DigestContext {
 /** A line for each course, with names only if the endpoint may have them. */
 async function composeDigest(message: Claimed, context: DigestContext): Promise<ChatMessage> {
   const { endpoint, database, link } = context
-  // `queueDigests` wrote the body.
   const { until, courses, moreCourses } = JSON.parse(message.body).data as Digest
   const { learnerNames = false, digestTimezone = 'UTC' } = toChatSettings(endpoint) ?? {}
   const titles = await titlesOf(
@@ -227,7 +223,7 @@ function dayOf(time: string, timezone: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(day)
 }
 
-/** In one line, without characters that control the display. */
+/** Without characters that control the display. */
 function plainText(value: unknown): string {
   const line = String(value ?? '')
     .replace(/[\p{Cc}\s\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu, ' ')

@@ -11,8 +11,8 @@ export interface EndpointDelivery {
   /** Minimum time from one delivery to the next, of all servers together; 0 for none. */
   readonly intervalMs: number
   /**
-   * Sends messages, in the order of their creation. Returns the outcome of each, or one for all. If it throws, all
-   * have failed without a response.
+   * In the order of creation. Returns the outcome of each, or one for all. If it throws, all have failed without a
+   * response.
    */
   readonly deliver: (
     messages: readonly Claimed[],
@@ -20,7 +20,6 @@ export interface EndpointDelivery {
   ) => Promise<Outcome | readonly Outcome[]>
 }
 
-/** A message whose lease a dispatcher has. */
 export interface Claimed extends Row {
   readonly id: string
   readonly type: string
@@ -33,9 +32,8 @@ export interface Claimed extends Row {
 
 export interface Delivery {
   readonly endpoint: EndpointRow
-  /** To read names of courses and people. */
   readonly database: Database
-  /** URL of the dashboard; null if the server does not know its own address. */
+  /** Null if the server does not know its own address. */
   readonly dashboardUrl: string | null
   readonly now: Date
   /** Time of signatures, which receivers compare with their own. */
@@ -47,10 +45,7 @@ export interface Delivery {
 }
 
 export interface Outcome {
-  /**
-   * `refused` is a message that the receiver will never accept; `released` is an attempt that was aborted because the server
-   * stops: it does not count.
-   */
+  /** `refused`: the receiver will never accept it; `released`: aborted because the server stops, which does not count. */
   readonly kind: 'delivered' | 'failed' | 'refused' | 'gone' | 'released'
   /** Null without a response. */
   readonly status: number | null
@@ -60,7 +55,6 @@ export interface Outcome {
   readonly pauseMs: number
 }
 
-/** Of an attempt that does not count. */
 export const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
 
 /** The receiver is overloaded, or its upstream is unavailable. */
@@ -114,10 +108,7 @@ const second = 1000
 /** Shortest, default and longest pause that a receiver may ask for. */
 const [minPauseMs, defaultPauseMs, maxPauseMs] = [second, 60 * second, 3600 * second] as const
 
-/**
- * Returns the pause that a receiver asks for with Retry-After (RFC 9110 §10.2.3), from a second to an hour;
- * by default a minute.
- */
+/** By Retry-After (RFC 9110 §10.2.3), from a second to an hour; default a minute. */
 function pauseMs(retryAfter: string | undefined, now: Date): number {
   const text = retryAfter?.trim() ?? ''
   const requestedMs = /^\d{1,9}$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()
@@ -137,7 +128,6 @@ interface Sending extends OutgoingRequest {
   readonly signal: AbortSignal
 }
 
-/** The head, and the beginning of the body as text. */
 export interface Received {
   readonly status: number
   readonly retryAfter: string | undefined

@@ -75,8 +75,8 @@ const usualLater: Later = (work, ms) => {
 }
 
 /**
- * Sends the queued messages of an academy in rounds, one at a time: each records finished attempts, claims due
- * messages and starts their delivery. Several servers on one database may run it.
+ * In rounds, one at a time: each records finished attempts, claims due messages and starts their delivery. Several
+ * servers on one database may run it.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & Required<Pick<DispatcherParts, 'later' | 'elapsedMs' | 'signedAt'>>
@@ -85,11 +85,10 @@ export class Dispatcher {
   #ended: Ended[] = []
   #hasEndpoints = true
   #isRunning = false
-  /** A round is requested, and not started yet. */
   #isAsked = false
   #nextRound: ReturnType<Later>
   readonly #aborting = new AbortController()
-  /** Resolved when all work has ended; defined after `stop`. */
+  /** Defined after `stop`. */
   #stopping: PromiseWithResolvers<void> | undefined
 
   constructor(parts: DispatcherParts) {
@@ -97,7 +96,7 @@ export class Dispatcher {
     this.#nextRound = this.#parts.later(() => this.#ask(), 0)
   }
 
-  /** Looks for messages, after a commit that may have queued some. */
+  /** After a commit that may have queued messages. */
   wake(): void {
     if (!this.#stopping && this.#hasEndpoints) this.#ask()
   }
@@ -112,7 +111,6 @@ export class Dispatcher {
     await this.#parts.sender.close()
   }
 
-  /** Runs a round now, or after the running one. */
   #ask(): void {
     this.#isAsked = true
     if (!this.#isRunning) void this.#run()
@@ -135,7 +133,7 @@ export class Dispatcher {
     if (this.#active.size === 0 && this.#ended.length === 0) this.#stopping?.resolve()
   }
 
-  /** Returns milliseconds until the next round. */
+  /** Milliseconds until the next round. */
   async #round(): Promise<number> {
     const date = this.#parts.now()
     const waiting = this.#stopping ? [] : await this.#waitingEndpoints(date)
@@ -166,7 +164,7 @@ export class Dispatcher {
       order by e.created_at limit 100`)
   }
 
-  /** Returns endpoints with due messages that have not asked for a pause and may have more deliveries. */
+  /** Those without a pause that may have more deliveries. */
   #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {
     const time = date.toISOString()
     // A finished message may release others that wait for it.
@@ -183,7 +181,7 @@ export class Dispatcher {
     })
   }
 
-  /** Claims and starts messages in the same transaction. */
+  /** In the same transaction. */
   async #commit(ended: readonly Ended[], free: readonly Free[], now: Date): Promise<void> {
     const { database, newId } = this.#parts
     const lease = randomBytes(12).toString('base64url')
@@ -231,7 +229,7 @@ export class Dispatcher {
     this.#ask()
   }
 
-  /** Delivers messages by the kind of their endpoint. Returns the outcome of each; never throws. */
+  /** Never throws. */
   async #attempt(endpoint: EndpointRow, messages: readonly Claimed[]): Promise<readonly Outcome[]> {
     const { sender, sealing, database, publicUrl, now, signedAt, later } = this.#parts
     const stopping = this.#aborting.signal
@@ -287,12 +285,11 @@ function opensAt(endpoint: Waiting): string {
   return [endpoint.first_due ?? '', pauseEnd(endpoint)].toSorted().at(-1) ?? ''
 }
 
-/** '' if the endpoint is not paused. */
 function pauseEnd({ paused_until: paused, next_delivery_at: next }: EndpointRow): string {
   return [paused ?? '', next ?? ''].toSorted().at(-1) ?? ''
 }
 
-/** Reserves the next delivery to an endpoint with a minimum interval; false if another server was first. */
+/** False if another server was first. */
 async function reserve(
   transaction: Transaction,
   endpointId: string,
@@ -306,12 +303,11 @@ async function reserve(
   return reserved > 0
 }
 
-/** Unless the returned timer is cleared. */
 export type Later = (work: () => void, ms: number) => { clear(): void }
 
 /** From the DNS lookup to the end of the response. */
 const attemptMs = 15_000
-/** Delay of messages if the secret of their endpoint cannot be decrypted. */
+/** If the secret of their endpoint cannot be decrypted. */
 const unreadableMs = 60_000
 
 class UnreadableSecret extends Error {}

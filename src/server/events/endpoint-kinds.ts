@@ -13,8 +13,8 @@ import { partsOfSecret, withQuery } from './endpoint-row.ts'
 import { xapiDelivery } from './xapi-endpoint.ts'
 
 /**
- * Incoming webhooks of Slack and of systems that accept the same (docs.slack.dev, Sending messages using incoming
- * webhooks): due events become one message, at most one a second.
+ * Incoming webhooks of Slack and systems that accept the same (docs.slack.dev, Sending messages using incoming webhooks):
+ * due events become one message, at most one a second.
  */
 export const slackDelivery: EndpointDelivery = {
   maxMessages: 20,
@@ -32,7 +32,7 @@ export const slackDelivery: EndpointDelivery = {
 /** Limits of Block Kit (docs.slack.dev/reference/block-kit): characters of a section's text, blocks of a message. */
 const [maxSectionText, maxBlocks] = [3000, 50] as const
 
-/** Of Block Kit; links no addresses by itself. */
+/** `verbatim`: links no addresses by itself. */
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
 
 export function slackMessage({ title, lines, link }: ChatMessage) {
@@ -55,13 +55,10 @@ export function slackMessage({ title, lines, link }: ChatMessage) {
   return { text: escapeMrkdwn([title, ...lines].join('\n')).slice(0, 4000), blocks: kept }
 }
 
-/** Characters that format text at the edge of a word, and similar ones that do not. */
+/** They format text at the edge of a word. */
 const similar: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '∼', '`': 'ˋ' }
 
-/**
- * Escapes the control characters of Slack (docs.slack.dev/messaging/formatting-message-text), and replaces those that
- * format, for which there is no escape.
- */
+/** Replaces those that format, for which there is no escape (docs.slack.dev/messaging/formatting-message-text). */
 function escapeMrkdwn(text: string): string {
   return text
     .replace(/(?<![\p{L}\p{N}])[*_~`]|[*_~`](?![\p{L}\p{N}])/gu, (character) => similar[character] ?? '')
@@ -71,8 +68,7 @@ function escapeMrkdwn(text: string): string {
 }
 
 /**
- * Errors of incoming webhooks (api.slack.com/changelog/2016-05-17-changes-to-slackErrors-for-incoming-webhooks, and the
- * section Handling slackErrors of the documentation).
+ * api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks, and Handling errors of the documentation.
  */
 const slackErrors: Readonly<Record<string, string>> = {
   action_prohibited: 'a setting of the workspace does not allow it',
@@ -119,8 +115,8 @@ function slackOutcome(received: Received, now: Date): Outcome {
 }
 
 /**
- * Workflows of Microsoft Teams (learn.microsoft.com, Create incoming webhooks with Workflows): due events become one
- * Adaptive Card. A workflow accepts a request before it runs, so success says nothing about the channel.
+ * Microsoft Teams (learn.microsoft.com, Create incoming webhooks with Workflows): due events become one Adaptive Card. A
+ * workflow accepts a request before it runs, so success says nothing about the channel.
  */
 export const teamsDelivery: EndpointDelivery = {
   maxMessages: 20,
@@ -135,7 +131,6 @@ export const teamsDelivery: EndpointDelivery = {
   },
 }
 
-/** Leaves out the last lines of a message that is too large. */
 export function teamsBody(message: ChatMessage): string {
   for (let lines = message.lines; ; lines = lines.slice(0, -1)) {
     const left = message.lines.length - lines.length
@@ -169,7 +164,6 @@ export function teamsMessage({ title, lines, link }: ChatMessage) {
   }
 }
 
-/** By the code in the response. */
 const teamsErrors: Readonly<Record<string, string>> = {
   AuthorizationFailed: 'the URL of the workflow is wrong or has expired',
   DirectApiAuthorizationRequired: 'the URL of the workflow has no signature; copy it again',
@@ -199,7 +193,7 @@ function teamsOutcome(received: Received, now: Date): Outcome {
   return meaning === undefined ? outcome : { ...outcome, result: `HTTP ${status} ${code}: ${meaning}` }
 }
 
-/** Standard Webhooks 1.0.0: one signed request for each message. */
+/** Standard Webhooks 1.0.0. */
 const standardDelivery: EndpointDelivery = {
   maxMessages: 1,
   maxConcurrent: 8,
@@ -218,7 +212,7 @@ const standardDelivery: EndpointDelivery = {
   },
 }
 
-/** With all valid secrets (Standard Webhooks 1.0.0, Signature scheme). */
+/** Standard Webhooks 1.0.0, Signature scheme. */
 function signed({ id, body }: Claimed, { endpoint, now, signedAt, open }: Delivery): Record<string, string> {
   const seconds = Math.floor(signedAt.getTime() / 1000)
   const { secret, previous_secret: previous, previous_secret_until: until } = endpoint
@@ -241,6 +235,5 @@ const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
 }
 
 export function deliveryOf({ kind }: { readonly kind: string }): EndpointDelivery {
-  // The contract validated the kind before it was stored.
   return deliveries[kind as EndpointKind]
 }

@@ -38,7 +38,6 @@ export function secretPlace(id: string): string {
   return `endpoint:${id}:secret`
 }
 
-/** Of a standard endpoint: the signing secret and the query of the URL. */
 export function partsOfSecret(secret: string): { readonly signing: string; readonly query: string } {
   const at = secret.indexOf('?')
   return at < 0 ? { signing: secret, query: '' } : { signing: secret.slice(0, at), query: secret.slice(at) }
@@ -56,7 +55,7 @@ export function isKept(now: string) {
   return sql`e.deleted_at is null and (e.expires_at is null or e.expires_at > ${now})`
 }
 
-/** At once; its messages are deleted later. */
+/** Its messages are deleted later. */
 export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
   await database.run(sql`
     update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
@@ -72,7 +71,6 @@ export function toChatSettings({
   return isChat(kind) && settings !== null ? (JSON.parse(settings) as ChatSettings) : null
 }
 
-/** Null unless the endpoint is a learning record store. */
 export function toXapiSettings({
   kind,
   settings,
@@ -108,10 +106,7 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   }
 }
 
-/**
- * Returns the visible part of a URL that is itself a secret: its origin and its last characters,
- * `https://hooks.slack.com/...a1B2`.
- */
+/** `https://hooks.slack.com/...a1B2` */
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const letters = (pathname + search).replace(/[^A-Za-z0-9]/g, '')
@@ -127,7 +122,7 @@ export function withoutQuery(url: string): string {
   return search === '' ? url : `${url.slice(0, -search.length)}${hiddenQuery}`
 }
 
-/** The query that `withoutQuery` removed; the URL is unchanged if it removed none. */
+/** Unchanged if `withoutQuery` removed none. */
 export function withQuery(url: string, query: string): string {
   return url.endsWith(hiddenQuery) ? url.slice(0, -hiddenQuery.length) + query : url
 }
@@ -138,8 +133,8 @@ export function isShownUrl(url: string): boolean {
 }
 
 /**
- * Returns a text without a secret: neither the whole one nor, of a URL, its path and query. A short secret is removed
- * where it is no part of a longer word, so that other text stays readable.
+ * Also without the secret's path and query if it is a URL. A short secret is removed where it is no part of a longer
+ * word, so that other text stays readable.
  */
 export function withoutSecret(text: string, secret: string): string {
   const parts = [secret]

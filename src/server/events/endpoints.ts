@@ -31,11 +31,9 @@ import { findMessage } from './messages.ts'
 
 /** Each event is written once for each, and each has its own connections. */
 export const maxEndpoints = 50
-/** Including deleted endpoints whose messages are not deleted yet. */
 const maxStored = 1000
 /** A longer key than 24 to 64 bytes has no advantage (Standard Webhooks 1.0.0, Signature scheme). */
 const secretBytes = 32
-/** Time for which both secrets sign after a rotation. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 export const endpointRoutes = routesOf(endpoints, {
@@ -184,12 +182,12 @@ function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
   throw invalid([{ pointer: '#/url', code: 'invalid_url', detail }])
 }
 
-/** Of an endpoint without a signing secret: the URL of a chat, or the password of a record store. */
+/** The URL of a chat, or the password of a record store. */
 function credentialOf({ kind, url, password = '' }: EndpointInput): string {
   return isChat(kind) ? url : password
 }
 
-/** Seals it; the signing secret of a standard endpoint stays. */
+/** The signing secret of a standard endpoint stays. */
 function newCredential({ database, sealing }: Call, row: EndpointRow, input: EndpointInput): Promise<string> {
   const place = secretPlace(row.id)
   if (row.kind !== 'standard') return sealing.seal(database, place, credentialOf(input))
@@ -243,7 +241,7 @@ async function settingsOf(
   return JSON.stringify({ ...settings, courseIds: [...new Set(courseIds)] })
 }
 
-/** Throws 422 for another hour or time zone of digests without digests. The hour of a digest that ends stays. */
+/** Throws 422. The hour of a digest that ends stays. */
 function requireDaily(settings: ChatSettings, before: ChatSettings): void {
   if (settings.schedule === 'daily') return
   const field = (['digestHour', 'digestTimezone'] as const).find((each) => settings[each] !== before[each])
@@ -259,7 +257,7 @@ function requireStatements({ kind, events }: EndpointInput): void {
   throw invalid([{ pointer: '#/events', code: 'not_applicable', detail }])
 }
 
-/** Throws 422 for a user name of a record store without a password, given or stored. */
+/** Throws 422 for a user name without a password, given or stored. */
 function requirePassword({ xapi, kind, password = '' }: EndpointInput, stored: string): void {
   if (kind !== 'xapi' || xapi?.username == null || password !== '' || stored !== '') return
   throw invalid([
@@ -282,7 +280,7 @@ function nextDigest(settings: string | null, now: string): string | null {
   return chat?.schedule === 'daily' ? nextDigestAt(chat, new Date(now)) : null
 }
 
-/** Throws 422 for an endpoint without a signing secret. */
+/** Throws 422. */
 function requireSigned({ kind, url }: EndpointRow): void {
   if (kind === 'standard') return
   const secret = isChat(kind) ? 'its URL is the secret: update it' : 'set another password instead'
@@ -292,7 +290,7 @@ function requireSigned({ kind, url }: EndpointRow): void {
   )
 }
 
-/** Each event is checked against subscriptions; an inactive endpoint has none. */
+/** An inactive endpoint has none. */
 export async function subscribe(
   database: Database,
   endpoint: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status' | 'kind' | 'settings'>,
@@ -311,12 +309,11 @@ export async function subscribe(
     values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark}, ${courses})`))}`)
 }
 
-/** Returns the events that patterns match and that become statements. */
 function statementPatterns(wanted: readonly string[]): readonly string[] {
   return statementEvents.filter((type) => patternsOf(type).some((pattern) => wanted.includes(pattern)))
 }
 
-/** Throws 409 if there is the maximum number of endpoints. */
+/** Throws 409. */
 async function findFreeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
     sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
@@ -332,7 +329,7 @@ async function findFreeMark(database: Database): Promise<string> {
   }
 }
 
-/** Throws 422 for an expiry in the past. */
+/** Throws 422. */
 function requireAhead(expiresAt: string | null, now: string): void {
   if (expiresAt !== null && expiresAt <= now) {
     throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])

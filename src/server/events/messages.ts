@@ -45,7 +45,6 @@ export const messageRoutes = routesOf(messages, {
         `Webhook endpoint ${endpoint.url} is disabled; set it active first.`,
       )
     }
-    // Leave a message alone that is being sent.
     const sent = await database.run(sql`
       update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
       where id = ${row.id} and (lease is null or lease = ${parkedLease} or due_at <= ${now})`)
@@ -122,15 +121,14 @@ interface Due extends Row {
   readonly is_held: number
 }
 
-/** Due messages to look at for each one to claim, because some wait for others about the same subject. */
+/** Some wait for others about the same subject. */
 const candidatesPerClaim = 4
-/** Time after which a waiting message is checked again; the message before it usually releases it earlier. */
+/** A waiting message is checked again after it; the message before it usually releases it earlier. */
 const parkedMs = 60 * 60 * 1000
 
 /**
- * Claims due messages of an endpoint, the longest due first. Each message has one claimer among all servers
- * on the database. A message that follows another about the same subject waits until that one is delivered,
- * given up or has failed several times.
+ * The longest due first. Each message has one claimer among all servers on the database. A message that follows another
+ * about the same subject waits until that one is delivered, given up or has failed several times.
  */
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
@@ -149,10 +147,7 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   return claiming.isBatch ? claimed.toSorted((one, other) => (one.id < other.id ? -1 : 1)) : claimed
 }
 
-/**
- * Returns the ids of the messages that can be sent, up to the wanted number, and of earlier messages that
- * have to wait.
- */
+/** Returns the ids of messages that can be sent, and of earlier ones that have to wait. */
 function sortDue(
   due: readonly Due[],
   wanted: number,
@@ -171,7 +166,7 @@ function sortDue(
   return { free, waiting }
 }
 
-/** Lists due messages, the longest due first; only a claimed message can be earlier and due later. */
+/** The longest due first; only a claimed message can be earlier and due later. */
 function dueMessages(
   database: Transaction,
   { endpointId, now, isBatch }: Claiming,
@@ -230,7 +225,7 @@ export interface Ended {
   readonly startedAt: string
   readonly durationMs: number
   readonly outcome: Outcome
-  /** Random part of the next delay, 0 to 1. */
+  /** 0 to 1. */
   readonly chance: number
 }
 
@@ -244,8 +239,8 @@ interface Recording {
 const dueAgain = sql`created_at`
 
 /**
- * Records an attempt, unless another server has claimed the message since. A message that is delivered or
- * given up, or has failed several times, releases the next one about the same subject.
+ * Does nothing if another server has claimed the message since. A message that is delivered or given up, or has failed several
+ * times, releases the next one about the same subject.
  */
 export async function recordAttempt(recording: Recording, ended: Ended): Promise<void> {
   const { database } = recording
@@ -310,13 +305,10 @@ function timeAfter(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString()
 }
 
-/** Rows per transaction: some milliseconds. */
+/** Some milliseconds. */
 const batchRows = 500
 
-/**
- * Ends expired endpoints, and deletes the messages of removed ones in small transactions, between which
- * others can write.
- */
+/** In small transactions, between which others can write. */
 export async function tidyOutbox(database: Store, now: Date): Promise<void> {
   const time = now.toISOString()
   const endpoints = await database.all<
@@ -345,13 +337,10 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
   }
 }
 
-/** Lease of a parked message, which waits for an earlier one about the same subject. */
+/** Of a message that waits for an earlier one about the same subject. */
 export const parkedLease = ''
 
-/**
- * Returns the condition of the partial index by subject, word for word: messages that a dispatcher has touched. New messages
- * are not in it, which makes writing them cheaper.
- */
+/** Word for word as in the partial index: messages that a dispatcher has touched. New ones are cheaper to write. */
 function isInSubjectIndex(message: string): Sql {
   return raw(`(${message}.lease is not null or ${message}.step > 0 or ${message}.due_at is null)`)
 }

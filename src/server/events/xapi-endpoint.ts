@@ -18,8 +18,8 @@ import {
 import { toXapiSettings } from './endpoint-row.ts'
 
 /**
- * A learning record store (xAPI 1.0.3 and 2.0): due messages become statements, in batches. Statements have the same
- * ids each time, so that a store keeps one that arrives twice once.
+ * xAPI 1.0.3 and 2.0: due messages become statements, in batches, with the same ids each time, so that a store keeps one
+ * that arrives twice once.
  */
 export const xapiDelivery: EndpointDelivery = {
   maxMessages: 500,
@@ -78,14 +78,12 @@ interface CourseGradeRow extends Row {
   readonly updated_at: string
 }
 
-/** By id. */
 interface Known {
   readonly users: ReadonlyMap<string, UserRow>
   readonly courses: ReadonlyMap<string, CourseRow>
   readonly grades: ReadonlyMap<string, CourseGradeRow>
 }
 
-/** What events do not have: the title of a course, the identifiers of a learner, and the grade of the course. */
 async function readKnown(database: Pick<Database, 'all'>, messages: readonly Claimed[]): Promise<Known> {
   const data = messages.filter(({ type }) => isStatementEvent(type)).map(dataOf)
   const userIds = [...new Set(data.map(({ learnerId }) => String(learnerId)))]
@@ -114,7 +112,6 @@ function isStatementEvent(type: string): boolean {
 }
 
 function dataOf({ body }: Claimed): JsonObject {
-  // The server wrote the body.
   return (JSON.parse(body) as { data: JsonObject }).data
 }
 
@@ -177,9 +174,8 @@ const maxBatch = 500
 const refusing: readonly number[] = [400, 409, 413, 422]
 
 /**
- * Stores statements in a learning record store, in their order; returns the outcome of each by its id. If a request is
- * refused, it is halved until the statement at fault is found; all others are stored. Throws network errors, and
- * RefusedTarget, unless some statements have an outcome already.
+ * In their order; returns outcomes by id. If a request is refused, it is halved until the statement at fault is found; all others
+ * are stored. Throws network errors and RefusedTarget, unless some statements have an outcome already.
  */
 async function storeStatements(
   statements: readonly Statement[],
@@ -198,7 +194,6 @@ class RecordStore {
   readonly #settings: XapiSettings
   readonly #delivery: Delivery
   #requests = 0
-  /** Of all statements that are left once a request has failed. */
   #ending: Outcome | undefined
 
   constructor(settings: XapiSettings, delivery: Delivery) {
@@ -267,7 +262,7 @@ class RecordStore {
     })
   }
 
-  /** The header; '' for none, undefined if no access token is granted. */
+  /** '' for none, undefined if no access token is granted. */
   async #authorization(): Promise<string | undefined> {
     const { username, tokenUrl } = this.#settings
     if (username === null) return ''
@@ -324,7 +319,7 @@ class RecordStore {
     return { ...outcome, kind: 'delivered', result: 'HTTP 409: the record store has it already' }
   }
 
-  /** Returns the outcome if the store says that it does not know the version (Communication 2.8). */
+  /** If the store says that it does not know the version (Communication 2.8). */
   async #unknownVersion(received: Received): Promise<Outcome | undefined> {
     const about = await this.#request('GET', 'about').catch(() => undefined)
     const found = about?.status === 200 ? parseJsonOrNull(about.response) : null
@@ -353,7 +348,7 @@ function isSameVersion(one: string, other: string): boolean {
   return minor(one) === minor(other)
 }
 
-/** In one line: of JSON its message, else the beginning of the text. */
+/** The message of JSON, else the beginning of the text. */
 function wordsIn(response: string): string {
   const parsed = parseJsonOrNull(response)
   const said = isJsonObject(parsed) ? (parsed['message'] ?? parsed['error'] ?? parsed['warnings']) : undefined
@@ -382,7 +377,7 @@ class TokenRefused extends Error {
   }
 }
 
-/** For the client itself (RFC 6749 §4.4). Throws TokenRefused. */
+/** RFC 6749 §4.4. Throws TokenRefused. */
 async function grantToken(
   { username, tokenUrl, scope }: XapiSettings,
   secret: string,

@@ -52,7 +52,6 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   }
 }
 
-/** Unmatched for an unknown subject, stale if something newer is stored. */
 function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
   const { code, message: detail, errors } = error
   const outcome = { ...noEffect, reason: errors?.[0]?.code ?? code, detail }
@@ -103,10 +102,7 @@ function requireActive({ email, status }: Readonly<Record<'email' | 'status', st
   if (status !== 'active') throw new ProblemError('user_inactive', `User ${email} is ${status}.`)
 }
 
-/**
- * Returns the progress that the grade of a course implies, according to the integration; null for none. The
- * grade is no visit of the learner, so the last access is kept, or else is the enrolment.
- */
+/** Null for none. The grade is no visit of the learner, so the last access is kept, or else is the enrolment. */
 async function setProgressOfGrade(
   { call, integration: { gradeToProgress } }: Applying,
   userId: string,
@@ -161,7 +157,6 @@ export const noEffect: Omit<Outcome, 'status'> = {
   progress: null,
 }
 
-/** A change of the integration can remove these. */
 const replayableReasons: readonly string[] = ['no_maximum']
 
 export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
@@ -186,7 +181,6 @@ export function readEventOrFault(
   }
 }
 
-/** In order of precedence. */
 export type Identities = Readonly<Record<MappedNoun, readonly Candidate[]>>
 
 interface FoundRow extends Row {
@@ -197,9 +191,8 @@ interface FoundRow extends Row {
 }
 
 /**
- * Resolves the course and the user that another system identifies, in one statement; null for an unknown one.
- * A mapping takes precedence, even if it leads to a deleted record, which counts as unknown. Deleted users
- * and courses in the trash are never found.
+ * Null for an unknown one. A mapping takes precedence, even if it leads to a deleted record, which counts as unknown.
+ * Deleted users and courses in the trash are never found.
  */
 export async function resolveIdentities(
   database: Database,

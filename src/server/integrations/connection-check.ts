@@ -34,7 +34,7 @@ const hintByTrouble: Partial<Record<OutgoingTrouble, string>> = {
   forbidden_address: ': to allow it, start the server with --webhook-allow',
 }
 
-/** Checks everything that an integration needs, if possible with a request to the other system. */
+/** If possible with a request to the other system. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
   return [
     ...(await checkAccess(integration, call)),
@@ -44,7 +44,7 @@ export async function checkConnection(integration: Integration, call: CheckCall)
   ]
 }
 
-/** True if no check failed and at least one of the settings succeeded: an earlier delivery proves none of them. */
+/** An earlier delivery proves none of the settings. */
 export function isPassed(checks: readonly Check[]): boolean {
   const isChecked = checks.some(({ name, status }) => status === 'ok' && name !== 'lastDelivery')
   return isChecked && checks.every(({ status }) => status !== 'failed')
@@ -70,7 +70,6 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   return token !== undefined && isAccepted ? [...checks, ...(await checkRecords(integration, call))] : checks
 }
 
-/** The sign-in of a user at Google, the granted scopes and the API. */
 async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { baseUrl, tokenUrl } = integration
   // A check asks Google again whether the sign-in is still valid.
@@ -203,7 +202,7 @@ async function checkLastDelivery({ lmsKind }: Integration, database: Database): 
   return check('lastDelivery', 'ok', `${last.event} on ${last.received_at}: ${last.status}`)
 }
 
-/** Returns what a system grants, or a failed check that says why it does not. */
+/** Or a failed check that says why not. */
 async function granted<Granted>(
   name: string,
   grant: () => Granted | Promise<Granted>,
@@ -226,10 +225,9 @@ function check(name: string, status: Check['status'], detail: string): Check {
   return { name, status, detail }
 }
 
-/** The other system answers it only to authenticated clients. */
 interface Probe {
   readonly request: Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** Of the token; undefined if the response is unexpected. */
+  /** Undefined if the response is unexpected. */
   readonly ownerOf: (answer: JsonObject) => string | undefined
 }
 
@@ -313,7 +311,6 @@ function formatName(name: unknown, id: unknown): string {
   return id === undefined ? text : `${text} (id ${sanitize(String(id))})`
 }
 
-/** Text of another system: short and on one line. */
 function sanitize(text: string): string {
   return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
 }
@@ -324,8 +321,8 @@ const names: Partial<Record<RecordPart, string>> = {
 }
 
 /**
- * Checks which records the token may read: the first page of each list, also of the lists of the first course. An integration
- * for events needs none of them, so that a missing permission is no failure.
+ * The first page of each list, also of the lists of the first course. An integration for events needs none of them, so a
+ * missing permission is no failure.
  */
 async function checkRecords(
   integration: Integration,
@@ -339,7 +336,6 @@ async function checkRecords(
     try {
       const page = await askForPage(system, { part, of, position: null }, integration, call)
       if (page.records.length > 0 || page.next === null) return page
-      // Another list takes the place of the first.
       const more = await askForPage(system, { part, of, position: page.next }, integration, call)
       return { ...more, notes: [...(page.notes ?? []), ...(more.notes ?? [])] }
     } catch (error) {

@@ -52,10 +52,7 @@ export const deliveryRoutes = routesOf(deliveries, {
   replayAll: (call) => replayUnmatched(call, parseBody(ReplayInput, call.rawBody)),
 })
 
-/**
- * Applies a delivery again with the current integration, by the same rules: an applied one stays unchanged,
- * and an older grade does not replace a newer one.
- */
+/** By the same rules: an applied delivery stays unchanged, and an older grade does not replace a newer one. */
 async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   const { database, now } = call
   if (row.status === 'applied' || row.body === null) return toDelivery(row)
@@ -92,7 +89,6 @@ function payloadOf(body: string): JsonObject {
   return parseJson(body) as JsonObject
 }
 
-/** A page, by system and time of arrival. */
 async function replayUnmatched(
   call: Call,
   { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },

@@ -19,9 +19,8 @@ export interface ForeignAccess {
 type AccessCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
 
 /**
- * Returns the base URL and a token of an integration: the stored one, or one that is granted for the user who signed in or
- * for the client.
- * Throws 409 `other_system_refused` without them, and 503 if it is worth another attempt.
+ * The stored token, or one granted for the user who signed in or for the client. Throws 409 `other_system_refused`
+ * without them, and 503 if it is worth another attempt.
  */
 export async function accessOf(integration: Integration, call: AccessCall): Promise<ForeignAccess> {
   const { lmsKind, baseUrl } = integration
@@ -65,7 +64,6 @@ async function clientAccess(integration: Integration, call: AccessCall): Promise
   )
 }
 
-/** Calls `ask` once more with a new token if the other system refuses the first. */
 export async function withAccess<Answer>(
   integration: Integration,
   call: AccessCall,
@@ -79,7 +77,6 @@ export async function withAccess<Answer>(
   return ask(await accessOf(integration, call))
 }
 
-/** Returns the error for another system that refuses, or for an incomplete integration. */
 export function refused(
   reason: 'token' | 'permission' | 'answer',
   detail: string,
@@ -110,10 +107,7 @@ export class GrantError extends Error {
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
 
-/**
- * Returns an access token for the user who signed in (RFC 6749 §6); undefined if none has. Throws GrantError, and 503 if a
- * secret cannot be decrypted.
- */
+/** RFC 6749 §6; undefined if no user has signed in. Throws GrantError, and 503 if a secret cannot be decrypted. */
 export async function grantAccess(
   integration: Integration,
   tokenUrl: string,
@@ -134,8 +128,8 @@ export async function grantAccess(
 }
 
 /**
- * Returns an access token for the client itself (RFC 6749 §4.4), by HTTP Basic; undefined without a client id, a client
- * secret and a token URL. If the provider does not know the scopes, requests the scopes of the client. Throws as `grantAccess`.
+ * RFC 6749 §4.4, by HTTP Basic; undefined without a client id, a client secret and a token URL. If the provider does not
+ * know the scopes, requests those of the client. Throws as `grantAccess`.
  */
 export async function grantClientAccess(
   integration: Integration,

@@ -19,7 +19,7 @@ import { notFound, ProblemError, unavailable } from '../problem-error.ts'
 import { type ForeignAccess, refused, withAccess } from './foreign-access.ts'
 import { type Integration, integrationOf, requireKind } from './integration.ts'
 
-/** For one page, less than clients wait for a response. */
+/** Less than clients wait for a response. */
 const pageLimits = { timeoutMs: 25_000, maximumBytes: 16 * 1024 * 1024 }
 
 /** One page. Nothing of the academy is read meanwhile, and nothing is stored. */
@@ -82,7 +82,6 @@ export async function askForPage(
   }
 }
 
-/** Returns a response as the files of systems read it. */
 export function responseOf({ status, headers, body }: OutgoingResponse): RecordResponse {
   const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')] as const)
   return { status, headers: Object.fromEntries(texts), body: body.toString() }
@@ -125,7 +124,7 @@ function openCursor({ sealing }: Pick<Call, 'sealing'>, place: string, cursor: s
 type WriteCall = Call<typeof integrations.write>
 
 const writeLimits = { timeoutMs: 15_000, maximumBytes: 1024 * 1024 }
-/** Time after which no further request is sent, so that the last one ends within the 30 seconds that clients wait. */
+/** So that the last request ends within the 30 seconds that clients wait. */
 const sendWithinMs = 12_000
 
 /** One after the other; stops where it has to wait. */
@@ -196,7 +195,7 @@ async function writeOne(
   }
 }
 
-/** Records in the audit log how many records were written, without their content. */
+/** Without their content. */
 export async function recordWrites(call: WriteCall): Promise<ForeignWriteResult> {
   const { records } = bodyOf(call)
   const result = call.prepared as ForeignWriteResult

@@ -1,9 +1,6 @@
 import type { WebRoute } from '../http/web-route.ts'
 
-/**
- * The route for grades and progress from other systems. It needs no bearer token: each kind of system has
- * its own proof.
- */
+/** Needs no bearer token: each kind of system has its own proof. */
 export const inboxRoute: WebRoute = {
   method: 'POST',
   path: '/webhooks/:lmsKind/grades',
@@ -13,7 +10,7 @@ export const inboxRoute: WebRoute = {
 
 let loaded: Promise<typeof import('./receive-delivery.ts')> | undefined
 
-/** Loads the receiving code on first use: an academy in a process mostly needs none. */
+/** An academy in a process mostly needs none. */
 function loadReceiving(): Promise<typeof import('./receive-delivery.ts')> {
   // Cached, because import() takes as long as a statement.
   loaded ??= import('./receive-delivery.ts')

@@ -23,10 +23,8 @@ export interface Integration {
   /** Without a trailing slash. */
   readonly baseUrl: string | null
   readonly accessToken: StoredSecret | null
-  /** Of the OAuth application that is registered there. */
   readonly clientId: string | null
   readonly clientSecret: StoredSecret | null
-  /** Of the user who signed in there. */
   readonly refreshToken: StoredSecret | null
   /** Null for that of the system. */
   readonly tokenUrl: string | null
@@ -46,7 +44,6 @@ export interface Integration {
   readonly updatedAt: string
 }
 
-/** Stored in columns of their names; the access token has three columns of its own. */
 const jsonFields = ['clientSecret', 'refreshToken', 'webhookSecrets', 'gradeItems'] as const
 const fields = [
   ...['lmsKind', 'baseUrl', 'clientId', 'tokenUrl', 'rootAccountUuid', 'jwksUrl', 'jwks', 'gradeToProgress'],
@@ -64,17 +61,13 @@ export async function integrationOf(database: Database, kind: string): Promise<I
   return row && toIntegration(row)
 }
 
-/** Replaced at once. */
 export type SingleSecret = 'accessToken' | 'clientSecret' | 'refreshToken'
 
 export function secretPlaceOf(kind: string, field: SingleSecret | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
 }
 
-/**
- * Returns the webhook secrets that are valid at a time (ISO 8601 in UTC), newest first. Throws 503 if they
- * cannot be decrypted.
- */
+/** Newest first; `now` is ISO 8601 in UTC. Throws 503 if they cannot be decrypted. */
 export function webhookSecretsAt(
   { lmsKind, webhookSecrets }: Integration,
   sealing: Pick<Sealing, 'open'>,
@@ -86,7 +79,7 @@ export function webhookSecretsAt(
     .map(({ sealed }) => sealing.open(place, sealed))
 }
 
-/** Undefined without one. Throws 503 if it cannot be decrypted. */
+/** Throws 503 if it cannot be decrypted. */
 export function secretOf(
   integration: Integration,
   field: SingleSecret,
@@ -116,7 +109,6 @@ interface TokenColumns extends Row {
 
 export function toIntegration(row: Row): Integration {
   const { access_token: sealed, access_token_set_at: setAt, access_token_last4: last4 } = row as TokenColumns
-  // `storeIntegration` wrote the columns.
   const stored = readStored(row) as unknown as Omit<Integration, 'accessToken'>
   const accessToken =
     sealed === null ? null : { sealed, setAt: setAt ?? stored.updatedAt, last4, endsAt: null }
@@ -134,7 +126,6 @@ export function requireKind(kind: string): LmsKind {
   )
 }
 
-/** A system of this kind sends its events to it. */
 export function webhookPathOf(kind: LmsKind): `/${string}` {
   return `/webhooks/${kind}/grades`
 }

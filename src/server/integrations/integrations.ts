@@ -32,7 +32,6 @@ import {
 } from './integration.ts'
 import { mappingHandlers } from './mappings.ts'
 
-/** Fields that only some kinds support. */
 const kindsOfField: Readonly<Record<string, readonly LmsKind[]>> = {
   rootAccountUuid: ['canvas'],
   jwksUrl: ['canvas'],
@@ -163,13 +162,13 @@ function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   return faults
 }
 
-/** Symmetric, of Standard Webhooks 1.0.0. */
+/** Standard Webhooks 1.0.0. */
 function isStandardSecret(secret: string): boolean {
   const bytes = decodedSecret(secret)
   return bytes !== null && bytes.length >= 24 && bytes.length <= 64
 }
 
-/** Of its secrets only that and since when they exist. */
+/** Without the secrets. */
 function shownIntegration(integration: Integration, now: string): Shown {
   const { accessToken, clientSecret, refreshToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
   return {
@@ -200,13 +199,12 @@ function shownSecret({ setAt, last4, endsAt }: StoredSecret): ShownSecret {
   return { setAt, last4, endsAt }
 }
 
-/** Maximum time for which a replaced secret stays valid, in case of a mistyped year. */
+/** In case of a mistyped year. */
 const maxOverlapMs = 366 * 24 * 60 * 60 * 1000
 
 type SecretCall = Pick<Call, 'database' | 'sealing' | 'now'>
 type Sent = Pick<IntegrationInput, SingleSecret | 'webhookSecrets' | 'oldSecretEndsAt'>
 
-/** Secrets that are sent to an address, by the field with the address. */
 const recipients = {
   baseUrl: ['accessToken', 'refreshToken'],
   tokenUrl: ['clientSecret', 'refreshToken'],
@@ -218,8 +216,8 @@ const secretWords: Readonly<Record<SingleSecret, string>> = {
 }
 
 /**
- * Throws 422 if a new address would receive the secrets that were set for the previous one: a user who can change
- * the address must not be able to read them. They must be sent again or removed.
+ * A user who can change the address must not be able to read the secrets that it receives: they must be sent again or
+ * removed. Throws 422.
  */
 function requireSecretsAgain(
   stored: Integration | undefined,

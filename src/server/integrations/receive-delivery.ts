@@ -31,8 +31,7 @@ import { type Integration, integrationOf, requireKind, webhookSecretsAt } from '
 const keysRetrySeconds = 60
 
 /**
- * Receives a delivery: checks size, kind, media type, proof and time, reads the event, then stores and
- * applies it in one transaction. Throws ProblemError.
+ * Checks size, kind, media type, proof and time; stores and applies the event in one transaction. Throws ProblemError.
  */
 export async function receive(visit: Visit): Promise<Reply> {
   const { delivery, integration } = await authenticateDelivery(visit)
@@ -122,15 +121,11 @@ function json(status: number, body: object): Reply {
 const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
 const keySetHeaders: HttpHeaders = { accept: 'application/json' }
 
-/** Retry-After for a delivery that cannot be verified now. */
 const retrySeconds = 60
 
 const keySetsByApp = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
-/**
- * Returns the secrets and keys that an integration trusts at a time; undefined if it cannot receive. Throws
- * 503 if its secrets cannot be decrypted.
- */
+/** Undefined if it cannot receive. Throws 503 if its secrets cannot be decrypted. */
 function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
   const secrets = secretsOf(app, integration, now)
   const { lmsKind, rootAccountUuid } = integration
@@ -139,10 +134,7 @@ function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | 
   return { secrets, rootAccountUuid, keys, now: now.getTime() }
 }
 
-/**
- * Returns the webhook secrets. Only the log says why they cannot be decrypted, because anyone can send
- * requests here.
- */
+/** Only the log says why they cannot be decrypted, because anyone can send requests here. */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
     return webhookSecretsAt(integration, app.sealing, now.toISOString())
@@ -176,7 +168,6 @@ function createKeySetFetcher({ outgoing }: AppOptions): FetchKeySet {
   }
 }
 
-/** An authentic delivery with its event, or why it has none. */
 export interface Authentic {
   readonly kind: LmsKind
   readonly key: string
@@ -189,7 +180,6 @@ export interface StoredDelivery {
   readonly outcome: Outcome | undefined
 }
 
-/** `bytes` are the stored ones of the payload. */
 interface StoredPayload extends StoredDelivery {
   readonly bytes: number
 }
@@ -198,11 +188,8 @@ interface StoredPayload extends StoredDelivery {
 class StoredMeanwhile extends Error {}
 
 /**
- * Stores and applies a delivery once, in one transaction, also with concurrent duplicates. Recognises an
- * earlier duplicate without a write. Throws 429 above the integration's daily limit; then events that need no
- * later match are stored without their payload.
- *
- * @param applyingIn returns the context to apply the event in a transaction
+ * Once, in one transaction, also with concurrent duplicates; an earlier duplicate needs no write. Above the integration's
+ * daily limit, throws 429, then stores events that need no later match without their payload.
  */
 export async function storeDelivery(
   database: Store,
@@ -272,17 +259,13 @@ export function itemOf(event: LmsEvent | undefined): string | null {
   return event?.type === 'grade' ? event.itemId : null
 }
 
-/** Identifies the user of a stored delivery, so that erasing the user finds it. */
+/** So that erasing the user finds the delivery. */
 interface DeliverySubject {
   readonly userId: string | null
-  /** The external name of a learner who is unknown here. */
   readonly hint: string | null
 }
 
-/**
- * Returns the user of a delivery, even of an ignored one, because its stored payload may contain personal
- * data.
- */
+/** Even of an ignored delivery, because its stored payload may contain personal data. */
 export async function deliverySubjectOf(
   database: Database,
   kind: LmsKind,

@@ -132,7 +132,6 @@ function classesOfUser(
   )
 }
 
-/** Each course of the academy is one. */
 export const classes = coursesAs(
   { plural: 'classes', singular: 'class', fields: classFields },
   (asking, row) => ({
@@ -144,7 +143,6 @@ export const classes = coursesAs(
   }),
 )
 
-/** Each course of the academy is one. */
 export const courses = coursesAs(
   {
     ...{ plural: 'courses', singular: 'course' },
@@ -219,7 +217,6 @@ function sessionsOf(
   }
 }
 
-/** The terms, and a session of the courses without one. */
 export const terms = sessionsOf('term', (_, term, time) => {
   const { sourcedId, title, startDate, endDate, schoolYear } = sessionOf(term)
   return { ...active(sourcedId, time), title, type: 'term', startDate, endDate, schoolYear }
@@ -227,7 +224,7 @@ export const terms = sessionsOf('term', (_, term, time) => {
 
 const periodSuffix = 'gradingPeriod'
 
-/** Each term is one. Packages leave them out. */
+/** Packages leave them out. */
 export const gradingPeriods = sessionsOf('gradingPeriod', (asking, term, time) => {
   const { sourcedId, title, startDate, endDate, schoolYear } = sessionOf(term)
   return {
@@ -254,7 +251,6 @@ async function idOfSession(
   return (await idNamed(database, 'terms', term)) ?? ''
 }
 
-/** The school is the only one. */
 export const orgs: Collection = {
   plural: 'orgs',
   singular: 'org',

@@ -22,7 +22,6 @@ export interface Scope {
   /** Null for courses without a term. */
   readonly termId?: string | null
   readonly userId?: string
-  /** Of the user in the classes. */
   readonly role?: 'learner' | 'instructor'
   readonly itemId?: string
 }
@@ -32,11 +31,9 @@ export interface Narrowing {
   /** Inclusive, ISO 8601 in UTC. */
   readonly since: string | undefined
   readonly values: ReadonlyMap<string, string>
-  /** Status and time are all that the filter says. */
   readonly isWhole: boolean
 }
 
-/** Rows of a table in an order, and the records that each of them is. */
 export interface TablePart {
   readonly columns: Sql
   readonly from: Sql
@@ -65,9 +62,7 @@ export interface Collection {
   readonly plural: string
   readonly singular: string
   readonly fields: readonly string[]
-  /**
-   * Returns where the records are, in any order or by `dateLastModified`; null if there is no index for that.
-   */
+  /** In any order or by `dateLastModified`; null if there is no index for that. */
   readonly parts: (
     asking: Asking,
     scope: Scope,
@@ -94,7 +89,6 @@ export function narrowingOf(filter: Filter | undefined): Narrowing {
   }
 }
 
-/** The first time that meets a condition; undefined for any other one. */
 function sinceIn({ field, predicate, value }: FilterCondition): string | undefined {
   const time = timeIn(value)
   if (field !== 'dateLastModified' || time === undefined) return undefined
@@ -152,7 +146,6 @@ export function partOf<Shape extends Row>(
   }
 }
 
-/** Where the list is in the order of modification. */
 export function since(narrowing: Narrowing, byModified: boolean, modified: Sql): Condition {
   return byModified && narrowing.since !== undefined && sql`${modified} >= ${narrowing.since}`
 }

@@ -94,7 +94,6 @@ export async function putLineItem({ call, sourcedId, body }: GradebookWrite): Pr
   return { isNew }
 }
 
-/** As the audit log has it. */
 function auditedItem(courseId: string, item: CourseItem): object {
   const { sourcedId: id, itemId, title, description, categoryId, assignDate, dueDate, min, max } = item
   const scores = { scoreMinimum: min, scoreMaximum: max }
@@ -145,13 +144,12 @@ const ResultBody = z.object({
   }),
 })
 
-/** Source of grades that other systems give over OneRoster. */
 const source = 'oneroster'
 
 /**
- * Creates or changes the result of a student: a score that is fully graded is a grade, one that is partially graded an
- * unpublished grade; any other is no grade, but stays with the result. Throws 404 for an unknown line item or student, 409
- * for a student outside the class, and 422 for a result of another student or line item.
+ * A fully graded score is a grade, a partially graded one an unpublished grade; any other only stays with the result.
+ * Throws 404 for an unknown line item or student, 409 for a student outside the class, and 422 for a result of another
+ * student or line item.
  */
 export async function putResult({ call, clientId, sourcedId, body }: GradebookWrite): Promise<Written> {
   const { database, now } = call
@@ -188,7 +186,7 @@ export async function putResult({ call, clientId, sourcedId, body }: GradebookWr
   return { isNew: resolved.before === undefined }
 }
 
-/** With its grade. Throws 404. */
+/** Throws 404. */
 export async function deleteResult({ call, sourcedId }: GradebookWrite): Promise<undefined> {
   const grade = await readGrade(call, await findGradeId(call.database, sourcedId))
   if (!grade) throw unknownRecord('result', sourcedId)

@@ -148,7 +148,6 @@ export interface GradedCourse {
   readonly items: readonly CourseItem[]
 }
 
-/** Line item of a course: of its grades and weights, or made by another system. */
 export interface CourseItem extends MappedItem {
   readonly description: string
   /** ISO 8601 in UTC. */
@@ -206,7 +205,6 @@ export async function readCourseItems(
   return row && courseItems(database, row)
 }
 
-/** Reads the line items of a course: from its grades and weights, and from other systems. */
 export async function courseItems(database: Database, given: Row): Promise<GradedCourse> {
   // The shape lists the columns.
   const course = given as CourseRow

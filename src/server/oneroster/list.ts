@@ -12,17 +12,16 @@ import {
 } from './collection.ts'
 import { badSelection, type Filter, type ListQuery, meets } from './query.ts'
 
-/** Rows that a request reads to filter or sort their records: that takes some hundred milliseconds. */
+/** Read to filter or sort records: that takes some hundred milliseconds. */
 const maxRows = 50_000
 
 export interface ListPage {
   readonly records: readonly object[]
-  /** Of the list; undefined where a filter leaves more than the page shows. */
+  /** Undefined where a filter leaves more than the page shows. */
   readonly total: number | undefined
   readonly hasMore: boolean
 }
 
-/** Throws 400 if more than `maxRows` rows would have to be read. */
 export async function readList(
   asking: Asking,
   collection: Collection,
@@ -61,7 +60,6 @@ function isOfSingles(part: Part): boolean {
   return !isTable(part) || part.isSingle !== false
 }
 
-/** Where each row is one record, and the database filters and sorts them. */
 async function pageOfRows(
   database: Database,
   parts: readonly Part[],
@@ -85,7 +83,7 @@ async function pageOfRows(
   return { records, total, hasMore: offset + limit < total }
 }
 
-/** Finds the first records that meet a filter. Throws 400 after `maxRows`. */
+/** Throws 400 after `maxRows`. */
 export async function findRecords(
   { database }: Pick<Asking, 'database'>,
   parts: readonly Part[],

@@ -24,11 +24,10 @@ interface UserRow extends Row {
   readonly status: string
   readonly profile: string
   readonly modified: string
-  /** Role of an admin or analyst in courses: 2 for an instructor, 1 for a learner, null for none. */
+  /** Of an admin or analyst in courses: 2 for an instructor, 1 for a learner, null for none. */
   readonly taught: number | null
 }
 
-/** Rosters have these users only as people of their courses. */
 const taught = sql`case when u.role in ('admin', 'analyst') then (
   select max(case when e.role = 'instructor' then 2 else 1 end) from enrollments e
   where e.user_id = u.id and e.status <> 'deleted') end`
@@ -46,7 +45,6 @@ const userFields12 = [
 
 type PersonRole = 'learner' | 'instructor'
 
-/** Undefined for an admin or analyst without a course. */
 function personRoleOf({ role, taught: own }: UserRow): PersonRole | undefined {
   if (role !== 'admin' && role !== 'analyst') return role === 'instructor' ? 'instructor' : 'learner'
   return own === null ? undefined : own > 1 ? 'instructor' : 'learner'
@@ -126,7 +124,7 @@ function usersWith(wanted: PersonRole | undefined): Collection {
   }
 }
 
-/** Returns the condition on a user that a filter names by an id, an address or a user name. */
+/** By an id, an address or a user name. */
 async function onlyUser(database: Database, { values }: Narrowing): Promise<Sql | undefined> {
   const [id, email, username] = [values.get('sourcedId'), values.get('email'), values.get('username')]
   if (id !== undefined) return sql`u.id = ${(await idNamed(database, 'users', id)) ?? ''}`
@@ -156,7 +154,7 @@ function peopleOf(
   )
 }
 
-/** Learners and instructors; admins and analysts who are enrolled in a course. */
+/** Also admins and analysts who are enrolled in a course. */
 export const users = usersWith(undefined)
 export const students = usersWith('learner')
 export const teachers = usersWith('instructor')
@@ -173,7 +171,7 @@ interface EnrollmentRow extends Row {
   readonly gone: number
 }
 
-/** OneRoster has no inactive ones: these are to be deleted, as are enrolments of deleted users and courses. */
+/** OneRoster has no inactive ones: these are `tobedeleted`, as are enrolments of deleted users and courses. */
 export const enrollments: Collection = {
   plural: 'enrollments',
   singular: 'enrollment',
@@ -220,7 +218,7 @@ export const enrollments: Collection = {
   },
 }
 
-/** Returns the course, user and role that a filter or the path names; an empty id for an unknown one. */
+/** The id is empty for an unknown one. */
 async function enrolmentNamed(
   database: Database,
   scope: { readonly courseId?: string },
@@ -261,7 +259,6 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
     show: (rows) =>
       Promise.all(
         rows.map(async (row) => {
-          // The shape lists the columns.
           const { role, course, user, course_id: courseId, gone, ...rest } = row as EnrollmentRow
           const isActive = gone === 0 && isEnrolled(rest.status) && rest.user_status !== 'deleted'
           const isPrimary = isActive && role === 'instructor' && (await primaryOf(courseId)) === user

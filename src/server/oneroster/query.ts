@@ -16,10 +16,7 @@ export interface ListQuery {
   readonly fields: readonly string[] | undefined
 }
 
-/**
- * Reads the query of a list with these fields. Throws 400 for an unknown field and a malformed value; other parameters are
- * ignored.
- */
+/** Throws 400 for an unknown field and a malformed value; other parameters are ignored. */
 export function readListQuery(query: URLSearchParams, fields: readonly string[]): ListQuery {
   const sort = query.get('sort') || undefined
   if (sort !== undefined && !fields.includes(sort)) throw badSelection(`sort: unknown field ${quoted(sort)}`)
@@ -83,7 +80,6 @@ const maxConditions = 20
 const predicates = ['!=', '>=', '<=', '=', '>', '<', '~'] as const
 type Predicate = (typeof predicates)[number]
 
-/** `status='active'`. */
 export interface FilterCondition {
   /** `class.sourcedId` for a field of a reference. */
   readonly field: string
@@ -98,8 +94,7 @@ const condition = /\s*([A-Za-z][\w.]*)\s*(!=|>=|<=|=|>|<|~)\s*'((?:[^']|'')*)'/y
 const operator = /\s+(AND|OR)\s+/iy
 
 /**
- * Parses a filter (OneRoster 1.2, 3.4.3): conditions joined by AND or OR, of which AND binds closer. A quote in a value is
- * written twice. Throws 400 `invalid_filter_field`.
+ * OneRoster 1.2, 3.4.3; AND binds closer than OR, a quote in a value is written twice. Throws 400 `invalid_filter_field`.
  */
 export function parseFilter(text: string): Filter {
   if (!isStorableText(text)) throw invalidFilter('has a character that no record has')
@@ -111,7 +106,6 @@ export function parseFilter(text: string): Filter {
     const found = condition.exec(text)
     if (!found) throw invalidFilter(`must be conditions such as status='active', joined by AND or OR`)
     const [, field = '', predicate = '=', value = ''] = found
-    // The pattern allows only these predicates.
     const read = { field, predicate: predicate as Predicate, value: value.replaceAll("''", "'") }
     alternatives.at(-1)?.push(read)
     at = condition.lastIndex

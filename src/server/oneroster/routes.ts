@@ -230,7 +230,7 @@ async function findRecord(asking: Asking, collection: Collection, sourcedId: str
   throw unknownRecord(collection.singular, sourcedId)
 }
 
-/** Throws 404 for an unknown record in the path. */
+/** Throws 404. */
 async function scopeOf({ params }: Visit, { database, school }: Asking): Promise<Scope> {
   const { school: schoolId, class: classId, term, student, teacher, lineItem } = params
   const { user = student ?? teacher } = params
@@ -274,10 +274,7 @@ interface MachineOperation extends Pick<WebRoute, 'method' | 'path'> {
 
 const challenge = 'Bearer realm="learnctl"'
 
-/**
- * Identifies the application by its token, and answers its request if it has the scope. Its requests are counted by
- * application, refusals are recorded in the audit log. Throws 401 without a valid token.
- */
+/** Requests are counted by application, refusals are recorded in the audit log. Throws 401 without a valid token. */
 async function answerClient(
   visit: Visit,
   { method, path, scope }: MachineOperation,
